@@ -1,0 +1,5 @@
+export type { Condition, KubernetesObject, ObjectMeta, OwnerReference } from '../meta.ts';
+export * from './bundle.ts';
+export * from './bundle-deployment.ts';
+export * from './conditions.ts';
+export * from './labels.ts';

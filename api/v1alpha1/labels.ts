@@ -1,0 +1,15 @@
+/** Keys that the project puts on objects (spec section 7). */
+export const label = {
+  ownerKind: 'core.rukpak.io/owner-kind',
+  ownerName: 'core.rukpak.io/owner-name',
+  templateHash: 'core.rukpak.io/bundle-template-hash',
+} as const;
+
+export const annotation = {
+  /** On a BundleDeployment: names the foreign objects it may take over. */
+  adopt: 'core.rukpak.io/adopt',
+} as const;
+
+export const finalizer = {
+  deleteCachedBundle: 'core.rukpak.io/delete-cached-bundle',
+} as const;

@@ -1,0 +1,40 @@
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { BundleFiles, ContentLimits } from './bundle-files.ts';
+import type { Logger } from './logger.ts';
+
+/** Reads the Secrets of the system namespace, and no others. */
+export interface SecretReader {
+  /** Decoded values by key, and the Secret's type; undefined where there is no such Secret. */
+  read(name: string, signal: AbortSignal): Promise<SecretContent | undefined>;
+}
+
+export interface SecretContent {
+  readonly type: string;
+  readonly data: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface SourceContext {
+  /** Ends the fetch: the process stops, the Bundle is gone, or the time limit passed. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  readonly limits: ContentLimits;
+  readonly secrets: SecretReader;
+}
+
+export interface SourceResult {
+  readonly files: BundleFiles;
+  /** The same source pinned to exactly this content: fetching it again gives the same files. */
+  readonly resolvedSource: BundleSource;
+}
+
+/** One way to get a bundle's content (spec section 3). */
+export interface Source {
+  /** The value of spec.source.type that it serves. */
+  readonly type: string;
+  /**
+   * Fetches the content.
+   * @throws WaitingError to leave the Bundle Pending, TerminalError where only another spec helps;
+   * anything else is tried again with back-off.
+   */
+  fetch(source: BundleSource, context: SourceContext): Promise<SourceResult>;
+}

@@ -1,0 +1,15 @@
+import type { GroupVersionKind, Resource } from './resource.ts';
+
+/** Finds where kinds live (aggregated discovery, cached until `invalidate`). */
+export interface Discovery {
+  /** The resource of a kind, or undefined where the cluster does not serve it. */
+  resourceFor(gvk: GroupVersionKind, signal?: AbortSignal): Promise<Resource | undefined>;
+  /** The preferred version of a kind by group and kind alone, for inventories that name no version. */
+  resourceForGroupKind(
+    group: string,
+    kind: string,
+    signal?: AbortSignal,
+  ): Promise<Resource | undefined>;
+  /** Reads anew at the next call: CRDs changed. */
+  invalidate(): void;
+}
