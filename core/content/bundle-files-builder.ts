@@ -1,0 +1,96 @@
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import { TerminalError } from '../errors.ts';
+
+/**
+ * Collects a bundle's files, refusing with a TerminalError what leaves the tree or passes a limit.
+ * `.` parts and doubled slashes in paths are dropped; a later file replaces an earlier one.
+ */
+export class BundleFilesBuilder {
+  readonly #limits: ContentLimits;
+  readonly #files = new Map<string, Uint8Array>();
+  readonly #directories = new Set<string>();
+  #bytes = 0;
+
+  constructor(limits: ContentLimits) {
+    this.#limits = limits;
+  }
+
+  addFile(path: string, content: Uint8Array): void {
+    const clean = this.#checkedPath(path);
+    if (clean === '') throw new TerminalError('content has a file without a name');
+    if (this.#directories.has(clean)) {
+      throw new TerminalError(`content has both a file and a directory at "${clean}"`);
+    }
+    this.#addParents(clean);
+    this.#bytes += content.byteLength - (this.#files.get(clean)?.byteLength ?? 0);
+    if (this.#bytes > this.#limits.maxBytes) {
+      throw new TerminalError(
+        `content is larger than the limit of ${this.#limits.maxBytes} bytes (--max-content-bytes)`,
+      );
+    }
+    this.#files.set(clean, content);
+    this.#checkEntries();
+  }
+
+  addDirectory(path: string): void {
+    const clean = this.#checkedPath(path);
+    if (clean === '') return;
+    if (this.#files.has(clean)) {
+      throw new TerminalError(`content has both a file and a directory at "${clean}"`);
+    }
+    this.#addParents(clean);
+    this.#directories.add(clean);
+    this.#checkEntries();
+  }
+
+  build(): BundleFiles {
+    const byPath = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    const paths = [...this.#files.keys()].sort(byPath);
+    return {
+      files: new Map(paths.map((path) => [path, this.#files.get(path) ?? new Uint8Array()])),
+      directories: new Set([...this.#directories].sort(byPath)),
+    };
+  }
+
+  #checkedPath(path: string): string {
+    if (Buffer.byteLength(path) > this.#limits.maxPathLength) {
+      throw new TerminalError(
+        `content has a path of ${Buffer.byteLength(path)} bytes, over the limit of ${this.#limits.maxPathLength} (--max-content-path-length): "${path.slice(0, 60)}…"`,
+      );
+    }
+    if (path.startsWith('/') || path.includes('\0')) throw outside(path);
+    const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+    if (parts.includes('..')) throw outside(path);
+    if (parts.length > this.#limits.maxDepth) {
+      throw new TerminalError(
+        `content path "${path.slice(0, 60)}…" has ${parts.length} parts, over the limit of ${this.#limits.maxDepth} (--max-content-depth)`,
+      );
+    }
+    return parts.join('/');
+  }
+
+  #addParents(path: string): void {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const parent = path.slice(0, end);
+      if (this.#files.has(parent)) {
+        throw new TerminalError(`content has both a file and a directory at "${parent}"`);
+      }
+      if (this.#directories.has(parent)) return;
+      this.#directories.add(parent);
+    }
+  }
+
+  #checkEntries(): void {
+    if (this.#files.size + this.#directories.size > this.#limits.maxEntries) {
+      throw new TerminalError(
+        `content has more than ${this.#limits.maxEntries} entries (--max-content-entries)`,
+      );
+    }
+  }
+}
+
+function outside(path: string): TerminalError {
+  return new TerminalError(
+    `content has a path that leaves the bundle: ${JSON.stringify(path.slice(0, 200))}`,
+  );
+}

@@ -1,0 +1,13 @@
+import type { ContentLimits } from '../contracts/bundle-files.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Sane for operators and far from what a process of 512 MiB can bear; each is a flag of core. */
+export const defaultLimits: ContentLimits = {
+  maxBytes: 64 * mebibyte,
+  maxEntries: 20_000,
+  maxPathLength: 1024,
+  maxDepth: 64,
+  maxCompressionRatio: 200,
+  timeout: 120_000,
+};
