@@ -1,0 +1,66 @@
+import type { Condition } from '../../api/meta.ts';
+import type { Clock } from '../clock.ts';
+
+export type ConditionUpdate = Omit<Condition, 'lastTransitionTime'>;
+
+/** The API server refuses a condition message of more than 32768 characters (metav1.Condition). */
+const maxMessageLength = 32_768;
+const ellipsis = '… (cut)';
+
+/**
+ * The conditions with one of them set: lastTransitionTime moves only when the status flips, and
+ * order is that of first appearance. Returns the same array where nothing changes.
+ */
+export function setCondition(
+  conditions: readonly Condition[],
+  update: ConditionUpdate,
+  clock: Clock,
+): readonly Condition[] {
+  const message = conditionMessage(update.message);
+  const current = conditions.find((condition) => condition.type === update.type);
+  if (
+    current?.status === update.status &&
+    current.reason === update.reason &&
+    current.message === message
+  ) {
+    return conditions;
+  }
+  const lastTransitionTime =
+    current?.status === update.status ? current.lastTransitionTime : timestamp(clock);
+  const next = { ...update, message, lastTransitionTime };
+  if (current === undefined) return [...conditions, next];
+  return conditions.map((condition) => (condition === current ? next : condition));
+}
+
+export function findCondition(
+  conditions: readonly Condition[] | undefined,
+  type: string,
+): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/**
+ * A message fit for a status: below the schema's limit, without credentials in URLs and without
+ * the client's own ephemeral address, which would change the status at every try.
+ */
+export function conditionMessage(text: string): string {
+  const clean = text
+    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s"'@]{1,512}@/gi, '$1')
+    .replaceAll(/\b(Bearer|Basic) [A-Za-z0-9._~+/=-]{8,}/g, '$1 ***')
+    .replaceAll(/(?:\[[0-9a-f:]+\]|\d{1,3}(?:\.\d{1,3}){3}):\d+->/gi, '')
+    .replaceAll(/ - Local \([^)]*\)/g, '');
+  if (clean.length <= maxMessageLength) return clean;
+  const end = maxMessageLength - ellipsis.length;
+  // Never ends between the halves of a surrogate pair: the server would refuse it as invalid UTF-8.
+  const whole = isHighSurrogate(clean.charCodeAt(end - 1)) ? end - 1 : end;
+  return clean.slice(0, whole) + ellipsis;
+}
+
+/** metav1.Time has whole seconds. */
+function timestamp(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
