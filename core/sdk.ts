@@ -1,0 +1,47 @@
+/**
+ * The one door for authors of provisioners and sources (`rukpak-ts/sdk`): the contracts, and what it
+ * takes to read and write bundle content. Nothing here reaches a cluster.
+ */
+import type { Provisioner } from './contracts/provisioner.ts';
+import type { Source } from './contracts/source.ts';
+
+export type { JsonObject, JsonValue } from '../api/json.ts';
+export { parseJson, stringifyJson } from '../api/json.ts';
+export type { KubernetesObject, ObjectMeta } from '../api/meta.ts';
+export type { Bundle, BundleSource, BundleSpec } from '../api/v1alpha1/bundle.ts';
+export type { BundleDeployment, BundleTemplate } from '../api/v1alpha1/bundle-deployment.ts';
+export { BundleFilesBuilder } from './content/bundle-files-builder.ts';
+export { defaultLimits } from './content/limits.ts';
+export type { BundleFiles, ContentLimits } from './contracts/bundle-files.ts';
+export type { Logger } from './contracts/logger.ts';
+export type {
+  BundleHandler,
+  DeploymentHandler,
+  Provisioner,
+  ProvisionerContext,
+} from './contracts/provisioner.ts';
+export type {
+  SecretContent,
+  SecretReader,
+  Source,
+  SourceContext,
+  SourceResult,
+} from './contracts/source.ts';
+export { errorMessage, TerminalError, WaitingError } from './errors.ts';
+export type { ManifestFile } from './manifests/manifest-files.ts';
+export { readManifestFiles } from './manifests/manifest-files.ts';
+export { hashObject, sortedMap } from './manifests/object-hash.ts';
+export { parseManifests } from './manifests/parse-manifests.ts';
+export { readPlainBundle } from './manifests/plain-bundle.ts';
+export { toYaml } from './manifests/write-yaml.ts';
+export { parseYaml } from './manifests/yaml.ts';
+
+/** Types a provisioner class at its definition; returns it as it is. */
+export function defineProvisioner(provisioner: Provisioner): Provisioner {
+  return provisioner;
+}
+
+/** Types a source at its definition; returns it as it is. */
+export function defineSource(source: Source): Source {
+  return source;
+}
