@@ -4,29 +4,49 @@ import { bundleSpecSchema, classNameSchema } from './bundle.ts';
 import { conditionSchema } from './conditions.ts';
 
 export const templateMetadataSchema = z.object({
-  name: z.string().optional(),
-  namespace: z.string().optional(),
-  labels: z.record(z.string(), z.string()).optional(),
-  annotations: z.record(z.string(), z.string()).optional(),
-  finalizers: z.array(z.string()).optional(),
+  name: z.string().optional().describe('Not used: the name of the Bundle is generated.'),
+  namespace: z.string().optional().describe('Not used: Bundles have no namespace.'),
+  labels: z.record(z.string(), z.string()).optional().describe('Labels of the Bundle.'),
+  annotations: z.record(z.string(), z.string()).optional().describe('Annotations of the Bundle.'),
+  finalizers: z.array(z.string()).optional().describe('Not used.'),
 });
 
 export const bundleTemplateSchema = z.object({
-  metadata: templateMetadataSchema.optional(),
-  spec: bundleSpecSchema,
+  metadata: templateMetadataSchema
+    .optional()
+    .describe('Metadata of the Bundle: labels and annotations are copied.'),
+  spec: bundleSpecSchema.describe('The spec of the Bundle.'),
 });
 
-export const bundleDeploymentSpecSchema = z.object({
-  provisionerClassName: classNameSchema,
-  template: bundleTemplateSchema,
-  config: z.looseObject({}).optional(),
-});
+export const bundleDeploymentSpecSchema = z
+  .object({
+    provisionerClassName: classNameSchema,
+    template: bundleTemplateSchema.describe(
+      'The Bundle to install. A change makes a new Bundle, which replaces the old one once it is applied.',
+    ),
+    config: z
+      .looseObject({})
+      .optional()
+      .describe('Free-form configuration, read by the provisioner class.'),
+  })
+  .describe('What is to be installed.');
 
-export const bundleDeploymentStatusSchema = z.object({
-  conditions: z.array(conditionSchema).optional(),
-  observedGeneration: z.int().optional(),
-  activeBundle: z.string().optional(),
-});
+export const bundleDeploymentStatusSchema = z
+  .object({
+    conditions: z
+      .array(conditionSchema)
+      .optional()
+      .describe('HasValidBundle, Installed and Healthy, in order of first appearance.'),
+    observedGeneration: z
+      .int()
+      .optional()
+      .describe('The metadata.generation that the status was last set upon.'),
+    activeBundle: z
+      .string()
+      .optional()
+      .describe('Name of the Bundle that was last applied successfully.'),
+  })
+  .describe('What the provisioner found out about the BundleDeployment.');
 
 export interface BundleTemplate extends z.infer<typeof bundleTemplateSchema> {}
 export interface BundleDeploymentSpec extends z.infer<typeof bundleDeploymentSpecSchema> {}

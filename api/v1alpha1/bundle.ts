@@ -3,65 +3,127 @@ import type { KubernetesObject } from '../meta.ts';
 import { conditionSchema } from './conditions.ts';
 
 /** Class names: no dots, no slashes (spec section 1). */
-export const classNameSchema = z.string().regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/);
+export const classNameSchema = z
+  .string()
+  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
+  .describe(
+    'The provisioner class that handles the object, for example core-rukpak-io-plain or core-rukpak-io-registry. An object of a class that no running provisioner serves is left alone.',
+  );
 
 const authSchema = z.object({
-  secret: z.object({ name: z.string().optional() }).optional(),
-  insecureSkipVerify: z.boolean().optional(),
+  secret: z
+    .object({
+      name: z.string().optional().describe('Name of the Secret, in the system namespace.'),
+    })
+    .optional()
+    .describe(
+      'The Secret with the credentials: username and password for HTTP(S), ssh-privatekey and ssh-knownhosts for SSH. Without a name the source is read anonymously.',
+    ),
+  insecureSkipVerify: z
+    .boolean()
+    .optional()
+    .describe('Accepts any TLS certificate or SSH host key of the server. For tests only.'),
 });
 
 export const imageSourceSchema = z.object({
-  ref: z.string(),
-  pullSecret: z.string().optional(),
+  ref: z
+    .string()
+    .describe('The image reference, by tag or by digest. A digest makes the content certain.'),
+  pullSecret: z
+    .string()
+    .optional()
+    .describe(
+      'Name of a Secret of type kubernetes.io/dockerconfigjson in the system namespace, with the credentials for the registry.',
+    ),
 });
 
 export const gitRefSchema = z.object({
-  branch: z.string().optional(),
-  commit: z.string().optional(),
-  tag: z.string().optional(),
+  branch: z.string().optional().describe('The branch whose head is taken.'),
+  commit: z.string().optional().describe('The full SHA of the commit, 40 hexadecimal digits.'),
+  tag: z.string().optional().describe('The tag, annotated or lightweight.'),
 });
 
 export const gitSourceSchema = z.object({
-  repository: z.string(),
-  ref: gitRefSchema,
-  directory: z.string().optional(),
-  auth: authSchema.optional(),
+  repository: z.string().describe('URL of the repository: https, http or ssh.'),
+  ref: gitRefSchema.describe('The revision: exactly one of branch, commit and tag.'),
+  directory: z
+    .string()
+    .optional()
+    .describe(
+      'The directory of the repository that is the root of the bundle; its own root if absent.',
+    ),
+  auth: authSchema.optional().describe('How to authenticate to the git server.'),
 });
 
 export const configMapSourceSchema = z.object({
-  configMap: z.object({ name: z.string().optional() }),
-  path: z.string().optional(),
+  configMap: z
+    .object({
+      name: z
+        .string()
+        .optional()
+        .describe('Name of an immutable ConfigMap, in the system namespace.'),
+    })
+    .describe('The ConfigMap; each of its keys becomes a file of the bundle.'),
+  path: z
+    .string()
+    .optional()
+    .describe('The directory of the bundle that receives the files; its root if absent.'),
 });
 
 export const httpSourceSchema = z.object({
-  url: z.string(),
-  auth: authSchema.optional(),
+  url: z.string().describe('Where to get the bundle, as a gzipped tar archive.'),
+  auth: authSchema.optional().describe('How to authenticate to the server.'),
 });
 
 /** Which block belongs to a type is checked by the webhook, that there is one by the CRD's oneOf. */
 export const bundleSourceSchema = z.object({
-  type: z.string(),
-  image: imageSourceSchema.optional(),
-  git: gitSourceSchema.optional(),
-  configMaps: z.array(configMapSourceSchema).optional(),
-  upload: z.object({}).optional(),
-  http: httpSourceSchema.optional(),
+  type: z
+    .string()
+    .describe('What the source is: image, git, configMaps, upload or http. Its block must be set.'),
+  image: imageSourceSchema.optional().describe('An image of an OCI registry.'),
+  git: gitSourceSchema.optional().describe('A git repository.'),
+  configMaps: z
+    .array(configMapSourceSchema)
+    .optional()
+    .describe('ConfigMaps of the system namespace.'),
+  upload: z.object({}).optional().describe('Content that a client uploads; has no fields.'),
+  http: httpSourceSchema.optional().describe('An archive on an HTTP(S) server.'),
 });
 
-export const bundleSpecSchema = z.object({
-  provisionerClassName: classNameSchema,
-  source: bundleSourceSchema,
-});
+export const bundleSpecSchema = z
+  .object({
+    provisionerClassName: classNameSchema,
+    source: bundleSourceSchema.describe('Where the content comes from: exactly one source.'),
+  })
+  .describe('What the Bundle holds. Immutable.');
 
 export const bundlePhases = ['Pending', 'Unpacking', 'Failing', 'Unpacked'] as const;
 
-export const bundleStatusSchema = z.object({
-  phase: z.string().optional(),
-  resolvedSource: bundleSourceSchema.optional(),
-  observedGeneration: z.int().optional(),
-  conditions: z.array(conditionSchema).optional(),
-  contentURL: z.string().optional(),
-});
+export const bundleStatusSchema = z
+  .object({
+    phase: z
+      .string()
+      .optional()
+      .describe('How far the Bundle has come: Pending, Unpacking, Failing or Unpacked.'),
+    resolvedSource: bundleSourceSchema
+      .optional()
+      .describe('The source as it was read, pinned to a digest or a commit. Set while Unpacked.'),
+    observedGeneration: z
+      .int()
+      .optional()
+      .describe('The metadata.generation that the status was last set upon.'),
+    conditions: z
+      .array(conditionSchema)
+      .optional()
+      .describe('Unpacked: whether the content was fetched and stored, and if not, why.'),
+    contentURL: z
+      .string()
+      .optional()
+      .describe(
+        'Where the content can be read, by clients with the role bundle-reader. Set while Unpacked.',
+      ),
+  })
+  .describe('What the provisioner found out about the Bundle.');
 
 export type BundlePhase = (typeof bundlePhases)[number];
 export interface ImageSource extends z.infer<typeof imageSourceSchema> {}

@@ -1,14 +1,39 @@
 import { z } from 'zod';
 
 /** metav1.Condition, with the limits that the API server holds it to. */
-export const conditionSchema = z.object({
-  type: z.string(),
-  status: z.enum(['True', 'False', 'Unknown']),
-  reason: z.string(),
-  message: z.string(),
-  lastTransitionTime: z.string(),
-  observedGeneration: z.int().optional(),
-});
+export const conditionSchema = z
+  .object({
+    type: z
+      .string()
+      .max(316)
+      .regex(
+        /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/,
+      )
+      .describe('What the condition is about, in CamelCase.'),
+    status: z
+      .enum(['True', 'False', 'Unknown'])
+      .describe('Whether the condition holds: True, False or Unknown.'),
+    reason: z
+      .string()
+      .min(1)
+      .max(1024)
+      .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+      .describe('Why the status is what it is: one CamelCase word for programs.'),
+    message: z
+      .string()
+      .max(32768)
+      .describe('Why the status is what it is: a sentence for people. May be empty.'),
+    lastTransitionTime: z
+      .string()
+      .meta({ format: 'date-time' })
+      .describe('When the status last changed from one value to another.'),
+    observedGeneration: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('The metadata.generation that the condition was set upon.'),
+  })
+  .describe('One aspect of the current state of the object.');
 
 /** Condition types and reasons of a Bundle (spec section 2). */
 export const bundleCondition = {

@@ -3,3 +3,4 @@ export * from './bundle.ts';
 export * from './bundle-deployment.ts';
 export * from './conditions.ts';
 export * from './labels.ts';
+export * from './resources.ts';

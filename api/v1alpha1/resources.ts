@@ -1,0 +1,10 @@
+const groupVersion = { group: 'core.rukpak.io', version: 'v1alpha1', namespaced: false } as const;
+
+/** Where the API server serves the two kinds. */
+export const bundleResource = { ...groupVersion, kind: 'Bundle', plural: 'bundles' } as const;
+
+export const bundleDeploymentResource = {
+  ...groupVersion,
+  kind: 'BundleDeployment',
+  plural: 'bundledeployments',
+} as const;

@@ -1,0 +1,89 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { TerminalError } from '../errors.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
+import type { BundleDeploymentDependencies } from './dependencies.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
+import { apply } from './steps/apply.ts';
+import { awaitUnpacked } from './steps/await-unpacked.ts';
+import { checkHealth } from './steps/check-health.ts';
+import { ensureBundle } from './steps/ensure-bundle.ts';
+import { loadObjects } from './steps/load-objects.ts';
+import { retireBundles } from './steps/retire-bundles.ts';
+import { recordTransitions } from './transitions.ts';
+
+type Step = (
+  state: BundleDeploymentState,
+  dependencies: BundleDeploymentDependencies,
+  context: StepContext,
+) => Promise<StepOutcome>;
+
+const steps: readonly Step[] = [
+  ensureBundle,
+  awaitUnpacked,
+  loadObjects,
+  apply,
+  checkHealth,
+  retireBundles,
+];
+
+/** Brings the cluster to what one BundleDeployment asks for, and keeps it there (spec section 5). */
+export class BundleDeploymentReconciler {
+  readonly #dependencies: BundleDeploymentDependencies;
+
+  constructor(dependencies: BundleDeploymentDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Reconciles the deployment of that name; a rejection asks for another try with back-off.
+   * What it owned is the garbage collector's once it is deleted (spec section 5.5).
+   */
+  async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
+    const { deployments, provisioners, applier } = this.#dependencies;
+    const deployment = deployments.get({ name });
+    if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) {
+      applier.forget(name);
+      return {};
+    }
+    if (!provisioners.has(deployment.spec.provisionerClassName)) return {};
+    const observedGeneration = deployment.metadata.generation ?? 0;
+    const state: BundleDeploymentState = {
+      deployment,
+      status: { ...deployment.status, observedGeneration },
+    };
+    try {
+      return await this.#runSteps(state, context);
+    } catch (error) {
+      if (error instanceof TerminalError) return {};
+      throw error;
+    } finally {
+      if (!context.signal.aborted) await this.#writeStatus(state, context);
+    }
+  }
+
+  async #runSteps(
+    state: BundleDeploymentState,
+    context: StepContext,
+  ): Promise<{ requeueAfter?: number }> {
+    for (const step of steps) {
+      const outcome = await step(state, this.#dependencies, context);
+      if (outcome === 'done') return {};
+      if (outcome !== 'continue') return outcome;
+    }
+    return {};
+  }
+
+  async #writeStatus(state: BundleDeploymentState, { signal }: StepContext): Promise<void> {
+    const { client, deployments, events } = this.#dependencies;
+    const { deployment, status } = state;
+    const patch = statusPatch(deployment, status);
+    if (patch === undefined) return;
+    const key = { name: deployment.metadata.name ?? '' };
+    const target = { resource: bundleDeploymentResource, key };
+    const options = { type: 'json', subresource: 'status', signal } as const;
+    const written = (await client.patch(target, patch, options)) as BundleDeployment;
+    deployments.upsertIfNewer(written);
+    recordTransitions(events, { before: deployment, after: written });
+  }
+}

@@ -1,0 +1,50 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../clock.ts';
+import type { Applier } from '../contracts/applier.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+
+export interface BundleDeploymentCache {
+  get(key: { readonly name: string }): BundleDeployment | undefined;
+  upsertIfNewer(deployment: BundleDeployment): void;
+}
+
+export interface OwnedBundleCache {
+  get(key: { readonly name: string }): Bundle | undefined;
+  /** Bundles labelled as made for the deployment, in any order. */
+  ownedBy(deploymentName: string): readonly Bundle[];
+  upsertIfNewer(bundle: Bundle): void;
+}
+
+/** Reads a Bundle's stored content, from wherever it is. */
+export interface ContentLoader {
+  load(bundle: Bundle, signal: AbortSignal): Promise<BundleFiles>;
+}
+
+export interface Events {
+  event(
+    regarding: KubernetesObject,
+    event: { type: 'Normal' | 'Warning'; reason: string; message: string },
+  ): void;
+}
+
+/** What the BundleDeployment reconciler works with. */
+export interface BundleDeploymentDependencies {
+  readonly client: KubeClient;
+  readonly deployments: BundleDeploymentCache;
+  readonly bundles: OwnedBundleCache;
+  /** By class name; only classes with a deployment handler. */
+  readonly provisioners: ReadonlyMap<string, Provisioner>;
+  readonly content: ContentLoader;
+  readonly applier: Applier;
+  readonly limits: ContentLimits;
+  /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
+  readonly reportHealth: boolean;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}

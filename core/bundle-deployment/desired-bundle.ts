@@ -1,0 +1,35 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { label } from '../../api/v1alpha1/labels.ts';
+import { bundleName } from './template-hash.ts';
+
+/** The Bundle that a deployment's template asks for (spec section 5.3). */
+export function desiredBundle(deployment: BundleDeployment, hash: string): Bundle {
+  const { name = '', uid = '' } = deployment.metadata;
+  const { metadata, spec } = deployment.spec.template;
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: {
+      name: bundleName(name, hash),
+      labels: {
+        ...metadata?.labels,
+        [label.ownerKind]: 'BundleDeployment',
+        [label.ownerName]: name,
+        [label.templateHash]: hash,
+      },
+      ...(metadata?.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      ownerReferences: [
+        {
+          apiVersion: 'core.rukpak.io/v1alpha1',
+          kind: 'BundleDeployment',
+          name,
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    },
+    spec,
+  };
+}

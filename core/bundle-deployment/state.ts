@@ -1,0 +1,25 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../api/v1alpha1/bundle-deployment.ts';
+import type { Logger } from '../contracts/logger.ts';
+
+/** What one reconcile of a BundleDeployment has found out so far. */
+export interface BundleDeploymentState {
+  readonly deployment: BundleDeployment;
+  /** The status to write at the end. */
+  status: BundleDeploymentStatus;
+  /** The Bundle of the current template. */
+  bundle?: Bundle;
+  objects?: readonly KubernetesObject[];
+}
+
+export interface StepContext {
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** `done` ends the reconcile; the status is written either way. */
+export type StepOutcome = 'continue' | 'done' | { readonly requeueAfter: number };

@@ -1,0 +1,77 @@
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/bundle-deployment.ts';
+import {
+  bundleDeploymentCondition,
+  bundleDeploymentReason,
+} from '../../api/v1alpha1/conditions.ts';
+import type { Clock } from '../clock.ts';
+import { setCondition } from '../runtime/conditions.ts';
+
+interface Outcome {
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The conditions of spec section 5.2's table. */
+export function hasValidBundle(
+  status: BundleDeploymentStatus,
+  outcome: Outcome,
+  clock: Clock,
+): BundleDeploymentStatus {
+  return withCondition(
+    status,
+    { type: bundleDeploymentCondition.hasValidBundle, ...outcome },
+    clock,
+  );
+}
+
+export function installed(
+  status: BundleDeploymentStatus,
+  bundleName: string,
+  clock: Clock,
+): BundleDeploymentStatus {
+  const condition = {
+    type: bundleDeploymentCondition.installed,
+    status: 'True',
+    reason: bundleDeploymentReason.installationSucceeded,
+    message: `Instantiated bundle ${bundleName} successfully`,
+  } as const;
+  return { ...withCondition(status, condition, clock), activeBundle: bundleName };
+}
+
+/** What is not installed is not healthy either; Healthy is told only where it is reported at all. */
+export function notInstalled(
+  status: BundleDeploymentStatus,
+  failure: { reason: string; message: string; reportHealth: boolean },
+  clock: Clock,
+): BundleDeploymentStatus {
+  const { reason, message, reportHealth } = failure;
+  const type = bundleDeploymentCondition.installed;
+  const next = withCondition(status, { type, status: 'False', reason, message }, clock);
+  if (!reportHealth) return next;
+  return healthy(
+    next,
+    {
+      status: 'False',
+      reason: bundleDeploymentReason.installationStatusFalse,
+      message: 'Installed condition is false',
+    },
+    clock,
+  );
+}
+
+export function healthy(
+  status: BundleDeploymentStatus,
+  outcome: Outcome,
+  clock: Clock,
+): BundleDeploymentStatus {
+  return withCondition(status, { type: bundleDeploymentCondition.healthy, ...outcome }, clock);
+}
+
+function withCondition(
+  status: BundleDeploymentStatus,
+  update: Outcome & { readonly type: string },
+  clock: Clock,
+): BundleDeploymentStatus {
+  return { ...status, conditions: [...setCondition(status.conditions ?? [], update, clock)] };
+}

@@ -1,0 +1,38 @@
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import { installed, notInstalled } from '../status.ts';
+
+/** Brings the cluster to the Bundle's objects. The last good Bundle stays active on a failure. */
+export async function apply(
+  state: BundleDeploymentState,
+  dependencies: BundleDeploymentDependencies,
+  { signal }: StepContext,
+): Promise<StepOutcome> {
+  const { applier, clock, reportHealth } = dependencies;
+  const { deployment, bundle, objects } = state;
+  if (bundle === undefined || objects === undefined) return 'done';
+  try {
+    await applier.apply({ owner: deployment, objects, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const failure = {
+      reason: failureReason(error, state),
+      message: errorMessage(error),
+      reportHealth,
+    };
+    state.status = notInstalled(state.status, failure, clock);
+    // A refused apply is tried again: what stood in its way may be removed without our seeing it.
+    throw new Error(failure.message, { cause: error });
+  }
+  state.status = installed(state.status, bundle.metadata.name ?? '', clock);
+  return 'continue';
+}
+
+function failureReason(error: unknown, { status }: BundleDeploymentState): string {
+  if (error instanceof TerminalError && error.reason !== undefined) return error.reason;
+  return status.activeBundle === undefined
+    ? bundleDeploymentReason.installFailed
+    : bundleDeploymentReason.upgradeFailed;
+}

@@ -1,0 +1,28 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentReason as reason } from '../../api/v1alpha1/conditions.ts';
+import { findCondition } from '../runtime/conditions.ts';
+import type { Events } from './dependencies.ts';
+
+/** Reasons that merely repeat another condition's news. */
+const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse]);
+
+/** Not yet healthy is how every installation begins. */
+const expected: ReadonlySet<string> = new Set([reason.unhealthy]);
+
+/** Records an Event for each condition that says something new. */
+export function recordTransitions(
+  events: Events,
+  { before, after }: { before: BundleDeployment; after: BundleDeployment },
+): void {
+  for (const condition of after.status?.conditions ?? []) {
+    const old = findCondition(before.status?.conditions, condition.type);
+    if (silent.has(condition.reason)) continue;
+    if (old?.reason === condition.reason && old.message === condition.message) continue;
+    const good = condition.status === 'True' || expected.has(condition.reason);
+    events.event(after, {
+      type: good ? 'Normal' : 'Warning',
+      reason: condition.reason,
+      message: condition.message,
+    });
+  }
+}

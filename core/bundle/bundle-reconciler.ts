@@ -1,0 +1,118 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts';
+import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { errorMessage, TerminalError } from '../errors.ts';
+import { findCondition } from '../runtime/conditions.ts';
+import { statusPatch } from '../runtime/status-patch.ts';
+import type { BundleDependencies } from './dependencies.ts';
+import type { BundleState, StepContext, StepOutcome } from './state.ts';
+import { unpacking } from './status.ts';
+import { convert } from './steps/convert.ts';
+import { fetch } from './steps/fetch.ts';
+import { finalize } from './steps/finalize.ts';
+import { persist } from './steps/persist.ts';
+import { reuse } from './steps/reuse.ts';
+
+type Step = (
+  state: BundleState,
+  dependencies: BundleDependencies,
+  context: StepContext,
+) => Promise<StepOutcome>;
+
+const steps: readonly Step[] = [finalize, reuse, fetch, convert, persist];
+
+/** Unpacking that takes longer is announced by phase Unpacking, so that a slow pull is seen. */
+const slowUnpack = 2_000;
+
+/** Brings one Bundle from its source into the store (spec section 2). */
+export class BundleReconciler {
+  readonly #dependencies: BundleDependencies;
+
+  constructor(dependencies: BundleDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * Reconciles the Bundle of that name; a rejection asks for another try with back-off.
+   * A Bundle of a class that is not served here is left alone.
+   */
+  async reconcile(name: string, context: StepContext): Promise<void> {
+    const { cache, provisioners } = this.#dependencies;
+    const bundle = cache.get({ name });
+    if (bundle === undefined || !provisioners.has(bundle.spec.provisionerClassName)) return;
+    const observedGeneration = bundle.metadata.generation ?? 0;
+    const state: BundleState = { bundle, status: { ...bundle.status, observedGeneration } };
+    const settle = this.#announceWhenSlow(state, context);
+    try {
+      await this.#runSteps(state, context);
+    } catch (error) {
+      if (context.signal.aborted) throw error;
+      await settle();
+      await this.#writeStatus(state, context);
+      if (!(error instanceof TerminalError)) throw error;
+      return;
+    } finally {
+      await settle();
+    }
+    if (state.bundle.metadata.deletionTimestamp === undefined) {
+      await this.#writeStatus(state, context);
+    }
+  }
+
+  async #runSteps(state: BundleState, context: StepContext): Promise<void> {
+    for (const step of steps) {
+      if ((await step(state, this.#dependencies, context)) === 'done') return;
+    }
+  }
+
+  /** The returned function ends the waiting, and awaits a write under way: status has one writer. */
+  #announceWhenSlow(state: BundleState, context: StepContext): () => Promise<void> {
+    let writing = Promise.resolve();
+    const timer = setTimeout(() => {
+      writing = this.#announce(state, context);
+    }, slowUnpack);
+    return async () => {
+      clearTimeout(timer);
+      await writing;
+    };
+  }
+
+  async #announce(state: BundleState, context: StepContext): Promise<void> {
+    const { clock, logger } = this.#dependencies;
+    // Content that was offered before is fetched again: it does not become less true meanwhile.
+    if (state.bundle.status?.phase === 'Unpacked') return;
+    const announced = { ...state, status: unpacking(state.status, clock) };
+    try {
+      await this.#writeStatus(announced, context);
+      state.bundle = announced.bundle;
+    } catch (error) {
+      logger.debug({ bundle: state.bundle.metadata.name, error: errorMessage(error) }, 'announce');
+    }
+  }
+
+  async #writeStatus(state: BundleState, { signal }: StepContext): Promise<void> {
+    const { client, cache } = this.#dependencies;
+    const patch = statusPatch(state.bundle, state.status);
+    if (patch === undefined) return;
+    const target = { resource: bundleResource, key: { name: state.bundle.metadata.name ?? '' } };
+    const options = { type: 'json', subresource: 'status', signal } as const;
+    const before = state.bundle;
+    state.bundle = (await client.patch(target, patch, options)) as Bundle;
+    cache.upsertIfNewer(state.bundle);
+    this.#recordTransition(before, state.bundle);
+  }
+
+  #recordTransition(before: Bundle, after: Bundle): void {
+    const old = findCondition(before.status?.conditions, bundleCondition.unpacked);
+    const now = findCondition(after.status?.conditions, bundleCondition.unpacked);
+    if (now === undefined || (now.reason === old?.reason && now.message === old.message)) return;
+    const failed =
+      now.reason === bundleReason.unpackFailed ||
+      now.reason === bundleReason.processingFinalizerFailed;
+    this.#dependencies.events.event(after, {
+      type: failed ? 'Warning' : 'Normal',
+      reason: now.reason,
+      message: now.message,
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { Clock } from '../clock.ts';
+import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import type { SecretReader, Source } from '../contracts/source.ts';
+import type { ContentStore } from '../contracts/store.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+
+/** Read and write access to the Bundles that the watch cache holds. */
+export interface BundleCache {
+  get(key: { readonly name: string }): Bundle | undefined;
+  /** Takes the server's answer to our own write, so that the next reconcile starts from it. */
+  upsertIfNewer(bundle: Bundle): void;
+}
+
+export interface Events {
+  event(
+    regarding: KubernetesObject,
+    event: { type: 'Normal' | 'Warning'; reason: string; message: string },
+  ): void;
+}
+
+/** What the Bundle reconciler works with. */
+export interface BundleDependencies {
+  readonly client: KubeClient;
+  readonly cache: BundleCache;
+  /** By spec.source.type. */
+  readonly sources: ReadonlyMap<string, Source>;
+  /** By class name; only classes with a bundle handler. */
+  readonly provisioners: ReadonlyMap<string, Provisioner>;
+  readonly store: ContentStore;
+  readonly secrets: SecretReader;
+  readonly limits: ContentLimits;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}

@@ -1,0 +1,26 @@
+import type { BundleDependencies } from '../dependencies.ts';
+import type { BundleState, StepContext, StepOutcome } from '../state.ts';
+import { notUnpacked } from '../status.ts';
+import { withTimeLimit } from '../time-limit.ts';
+
+/** Lets the Bundle's class check and convert what was fetched. */
+export async function convert(
+  state: BundleState,
+  dependencies: BundleDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { provisioners, limits, logger, clock } = dependencies;
+  const { bundle, fetched } = state;
+  const handler = provisioners.get(bundle.spec.provisionerClassName)?.bundle;
+  if (handler === undefined || fetched === undefined) return 'done';
+  try {
+    state.converted = await withTimeLimit(
+      (signal) => handler(fetched.files, bundle, { signal, logger, limits }),
+      { limit: limits.timeout, signal: context.signal },
+    );
+    return 'continue';
+  } catch (error) {
+    state.status = notUnpacked(state.status, { error, prefix: '' }, clock);
+    throw error;
+  }
+}

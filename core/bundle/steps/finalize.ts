@@ -1,0 +1,49 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { finalizer } from '../../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { addFinalizer, removeFinalizer } from '../../runtime/finalizers.ts';
+import type { BundleDependencies } from '../dependencies.ts';
+import type { BundleState, StepContext, StepOutcome } from '../state.ts';
+import { finalizerFailed } from '../status.ts';
+
+/** Keeps the finalizer on a living Bundle; removes the cached content of a deleted one. */
+export async function finalize(
+  state: BundleState,
+  dependencies: BundleDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { bundle } = state;
+  const deleting = bundle.metadata.deletionTimestamp !== undefined;
+  const present = bundle.metadata.finalizers?.includes(finalizer.deleteCachedBundle) ?? false;
+  if (deleting && !present) return 'done';
+  if (!deleting && present) return 'continue';
+  try {
+    if (deleting) {
+      await dependencies.store.delete(bundle.metadata.name ?? '');
+      await changeFinalizer(removeFinalizer, state, { dependencies, context });
+      return 'done';
+    }
+    await changeFinalizer(addFinalizer, state, { dependencies, context });
+    return 'continue';
+  } catch (error) {
+    state.status = finalizerFailed(
+      state.status,
+      { error, finalizer: finalizer.deleteCachedBundle },
+      dependencies.clock,
+    );
+    throw error;
+  }
+}
+
+async function changeFinalizer(
+  change: typeof addFinalizer,
+  state: BundleState,
+  { dependencies, context }: { dependencies: BundleDependencies; context: StepContext },
+): Promise<void> {
+  const { client, cache } = dependencies;
+  const target = { client, resource: bundleResource, signal: context.signal };
+  const written = await change(target, state.bundle, finalizer.deleteCachedBundle);
+  if (written === undefined) return;
+  state.bundle = written as Bundle;
+  cache.upsertIfNewer(state.bundle);
+}
