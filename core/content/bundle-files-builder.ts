@@ -44,7 +44,6 @@ export class BundleFilesBuilder {
   }
 
   build(): BundleFiles {
-    const byPath = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
     const paths = [...this.#files.keys()].sort(byPath);
     return {
       files: new Map(paths.map((path) => [path, this.#files.get(path) ?? new Uint8Array()])),
@@ -87,6 +86,10 @@ export class BundleFilesBuilder {
       );
     }
   }
+}
+
+function byPath(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function outside(path: string): TerminalError {

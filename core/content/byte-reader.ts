@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream';
+
+/** Bytes as they arrive: a Node stream, a fetch body, a generator. */
+export type ByteStream = AsyncIterable<Uint8Array>;
+
+/**
+ * Takes a stream apart by counts of bytes, holding no more than one chunk of it.
+ * Errors of the stream pass through; aborting the signal rejects with its reason, even while
+ * the stream hangs.
+ */
+export class ByteReader {
+  readonly #stream: ByteStream;
+  readonly #iterator: AsyncIterator<Uint8Array>;
+  readonly #signal: AbortSignal;
+  #chunk: Uint8Array = new Uint8Array();
+  #consumed = 0;
+
+  constructor(stream: ByteStream, signal: AbortSignal) {
+    this.#stream = stream;
+    this.#iterator = stream[Symbol.asyncIterator]();
+    this.#signal = signal;
+  }
+
+  /** How many bytes were taken from the stream so far. */
+  get consumed(): number {
+    return this.#consumed;
+  }
+
+  /** The next bytes, at least one and at most `max`; undefined at the end of the stream. */
+  async next(max = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
+    while (this.#chunk.byteLength === 0) {
+      const result = await abortable(() => this.#iterator.next(), this.#signal);
+      if (result.done === true) return undefined;
+      this.#chunk = result.value;
+    }
+    const taken = this.#chunk.subarray(0, max);
+    this.#chunk = this.#chunk.subarray(taken.byteLength);
+    this.#consumed += taken.byteLength;
+    return taken;
+  }
+
+  /** Exactly `count` bytes, fewer only at the end of the stream. */
+  async read(count: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(count);
+    let length = 0;
+    while (length < count) {
+      const part = await this.next(count - length);
+      if (part === undefined) return bytes.subarray(0, length);
+      bytes.set(part, length);
+      length += part.byteLength;
+    }
+    return bytes;
+  }
+
+  /** Passes over `count` bytes; false where the stream ends before. */
+  async skip(count: number): Promise<boolean> {
+    let left = count;
+    while (left > 0) {
+      const part = await this.next(left);
+      if (part === undefined) return false;
+      left -= part.byteLength;
+    }
+    return true;
+  }
+
+  /** Lets go of the stream; what it still holds is lost. */
+  release(): void {
+    if (this.#stream instanceof Readable) this.#stream.destroy();
+    // Not awaited: a generator that waits for its peer finishes only when that one answers.
+    this.#iterator.return?.().catch(() => undefined);
+  }
+}
+
+async function abortable<T>(start: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  return await new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    start()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,113 @@
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+import type { ContentLimits } from '../contracts/bundle-files.ts';
+import { errorMessage, TerminalError } from '../errors.ts';
+import { ByteReader, type ByteStream } from './byte-reader.ts';
+
+export interface DecompressOptions {
+  /** `detect` goes by the first bytes and takes what is neither gzip nor zstd as it is. */
+  readonly compression: 'gzip' | 'zstd' | 'none' | 'detect';
+  readonly limits: Pick<ContentLimits, 'maxCompressionRatio'>;
+  readonly signal: AbortSignal;
+}
+
+const mebibyte = 1024 * 1024;
+const gzipHeaderLength = 10;
+const gzipMagic = Buffer.from([0x1f, 0x8b, 0x08]);
+const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/**
+ * The unpacked bytes, as they come. A body that is not what it should be, ends early or unpacks
+ * to more than the allowed multiple ends in a TerminalError, with Go's words (spec 3.3); errors
+ * of the stream itself pass through.
+ */
+export async function* decompressed(
+  stream: ByteStream,
+  options: DecompressOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const reader = new ByteReader(stream, options.signal);
+  try {
+    const head = await reader.read(gzipHeaderLength);
+    const input = rejoined(head, reader);
+    const compression = compressionOf(head, options.compression);
+    if (compression === 'none') yield* input;
+    else yield* unpacked(input, { compression, limits: options.limits });
+  } finally {
+    reader.release();
+  }
+}
+
+function compressionOf(
+  head: Uint8Array,
+  asked: DecompressOptions['compression'],
+): 'gzip' | 'zstd' | 'none' {
+  if (asked === 'detect') {
+    if (startsWith(head, gzipMagic)) return 'gzip';
+    return startsWith(head, zstdMagic) ? 'zstd' : 'none';
+  }
+  if (asked === 'gzip') {
+    if (head.byteLength < gzipHeaderLength) throw new TerminalError('unexpected EOF');
+    if (!startsWith(head, gzipMagic)) throw new TerminalError('gzip: invalid header');
+  }
+  if (asked === 'zstd') {
+    if (head.byteLength < zstdMagic.byteLength) throw new TerminalError('unexpected EOF');
+    if (!startsWith(head, zstdMagic)) throw new TerminalError('zstd: invalid header');
+  }
+  return asked;
+}
+
+function startsWith(bytes: Uint8Array, magic: Buffer): boolean {
+  return magic.equals(bytes.subarray(0, magic.byteLength));
+}
+
+async function* rejoined(head: Uint8Array, reader: ByteReader): AsyncGenerator<Uint8Array> {
+  if (head.byteLength > 0) yield head;
+  for (let part = await reader.next(); part !== undefined; part = await reader.next()) yield part;
+}
+
+async function* unpacked(
+  input: AsyncGenerator<Uint8Array>,
+  options: { compression: 'gzip' | 'zstd'; limits: Pick<ContentLimits, 'maxCompressionRatio'> },
+): AsyncGenerator<Uint8Array> {
+  const { compression, limits } = options;
+  const engine =
+    compression === 'gzip'
+      ? createGunzip({ chunkSize: 65_536 })
+      : // 8 MiB is the window every zstd decoder must bear (RFC 8878); more is memory for nothing.
+        createZstdDecompress({
+          chunkSize: 65_536,
+          params: { [constants.ZSTD_d_windowLogMax]: 23 },
+        });
+  let size = 0;
+  // The loop below receives every error; the callback only keeps it from being thrown twice.
+  pipeline(Readable.from(input), engine, () => undefined);
+  try {
+    for await (const chunk of engine as AsyncIterable<Buffer>) {
+      size += chunk.byteLength;
+      if (size > mebibyte && size > engine.bytesWritten * limits.maxCompressionRatio) {
+        throw new TerminalError(
+          `content unpacks to more than ${limits.maxCompressionRatio} times its compressed size (--max-compression-ratio)`,
+        );
+      }
+      yield chunk;
+    }
+  } catch (error) {
+    throw asTerminal(error, compression);
+  } finally {
+    engine.destroy();
+  }
+}
+
+/** Errors of the decoder are the content's fault; all others are not ours to judge. */
+function asTerminal(error: unknown, compression: 'gzip' | 'zstd'): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (!code.startsWith('Z_') && !code.startsWith('ZSTD_')) return error;
+  const message = errorMessage(error);
+  if (message === 'unexpected end of file') {
+    return new TerminalError('unexpected EOF', { cause: error });
+  }
+  if (message === 'incorrect header check') {
+    return new TerminalError('gzip: invalid header', { cause: error });
+  }
+  return new TerminalError(`${compression}: ${message}`, { cause: error });
+}

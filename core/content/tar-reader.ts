@@ -1,0 +1,194 @@
+import type { ContentLimits } from '../contracts/bundle-files.ts';
+import { TerminalError } from '../errors.ts';
+import { ByteReader, type ByteStream } from './byte-reader.ts';
+import {
+  parsePaxRecords,
+  parseTarHeader,
+  type TarExtension,
+  type TarHeader,
+} from './tar-header.ts';
+
+export interface TarEntry {
+  /** As written, `./` and trailing slash included; never absolute, empty or with a `..` part. */
+  readonly path: string;
+  /** `other` is a device, a pipe, a sparse file or a vendor's own type. */
+  readonly type: 'file' | 'directory' | 'symlink' | 'hardlink' | 'other';
+  /** Where a link points, as written and not checked. */
+  readonly linkPath?: string;
+  /** Empty for everything but files. */
+  readonly content: Uint8Array;
+}
+
+export interface ReadTarOptions {
+  readonly limits: Pick<ContentLimits, 'maxBytes' | 'maxEntries' | 'maxPathLength'>;
+  readonly signal: AbortSignal;
+  /** Called in the archive's order; the next entry is read when it is done. */
+  onEntry(entry: TarEntry): void | Promise<void>;
+}
+
+const blockSize = 512;
+/** Headers, long names and padding that one entry may take besides its content. */
+const overheadPerEntry = 4096;
+const maxExtensionSize = 1024 * 1024;
+
+/**
+ * Reads an uncompressed tar (ustar, pax, GNU long names) to its end, holding one file at a time.
+ * Paths that leave the tree, passed limits, garbage and truncation end in a TerminalError;
+ * errors of the stream pass through. Links and devices are reported: the caller decides.
+ */
+export async function readTar(stream: ByteStream, options: ReadTarOptions): Promise<void> {
+  const reader = new ByteReader(stream, options.signal);
+  try {
+    const state = { entries: 0, bytes: 0 };
+    for (let header = await nextHeader(reader, options); header !== undefined; ) {
+      checkHeader(header, options.limits);
+      state.entries += 1;
+      state.bytes += header.size;
+      checkTotals(state, options.limits);
+      await options.onEntry(await readEntry(reader, header));
+      header = await nextHeader(reader, options);
+    }
+    await drain(reader, options);
+  } finally {
+    reader.release();
+  }
+}
+
+/** The next entry's header with what extended headers say; undefined at the archive's end. */
+async function nextHeader(
+  reader: ByteReader,
+  options: ReadTarOptions,
+): Promise<TarHeader | undefined> {
+  let extension: TarExtension = {};
+  for (;;) {
+    checkConsumed(reader, options.limits);
+    const block = await reader.read(blockSize);
+    // Archives without the closing zero blocks are common enough, as long as something was there.
+    if (block.byteLength === 0 && reader.consumed > 0) return undefined;
+    if (block.byteLength < blockSize) throw new TerminalError('unexpected EOF');
+    if (block.every((byte) => byte === 0)) return undefined;
+    const header = parseTarHeader(block, extension);
+    const more = await readExtension(reader, header);
+    if (more === undefined) return header;
+    extension = { ...extension, ...more };
+  }
+}
+
+/** What an extended header says, or undefined where this is the header of an entry. */
+async function readExtension(
+  reader: ByteReader,
+  header: TarHeader,
+): Promise<TarExtension | undefined> {
+  switch (header.typeFlag) {
+    case 'x':
+    case 'X':
+      return parsePaxRecords(await readExtensionBody(reader, header.size));
+    case 'g':
+      // Comments and defaults for all entries: nothing in it can concern one entry's name or size.
+      await readExtensionBody(reader, header.size);
+      return {};
+    case 'L':
+    case 'N':
+      return { path: gnuName(await readExtensionBody(reader, header.size)) };
+    case 'K':
+      return { linkpath: gnuName(await readExtensionBody(reader, header.size)) };
+    default:
+      return undefined;
+  }
+}
+
+async function readExtensionBody(reader: ByteReader, size: number): Promise<Uint8Array> {
+  if (size > maxExtensionSize) {
+    throw new TerminalError(`archive/tar: an extended header of ${size} bytes is too large`);
+  }
+  return await readBody(reader, size);
+}
+
+function gnuName(body: Uint8Array): string {
+  return Buffer.from(body).toString('utf8').replace(/\0+$/, '');
+}
+
+async function readEntry(reader: ByteReader, header: TarHeader): Promise<TarEntry> {
+  const type = entryType(header.typeFlag);
+  if (type === 'file') {
+    return { path: header.path, type, content: await readBody(reader, header.size) };
+  }
+  if (!(await reader.skip(header.size + padding(header.size)))) {
+    throw new TerminalError('unexpected EOF');
+  }
+  const content = new Uint8Array();
+  return type === 'symlink' || type === 'hardlink'
+    ? { path: header.path, type, linkPath: header.linkPath, content }
+    : { path: header.path, type, content };
+}
+
+async function readBody(reader: ByteReader, size: number): Promise<Uint8Array> {
+  const body = await reader.read(size);
+  if (body.byteLength < size || !(await reader.skip(padding(size)))) {
+    throw new TerminalError('unexpected EOF');
+  }
+  return body;
+}
+
+function padding(size: number): number {
+  return (blockSize - (size % blockSize)) % blockSize;
+}
+
+function entryType(typeFlag: string): TarEntry['type'] {
+  switch (typeFlag) {
+    case '0':
+    case '7':
+      return 'file';
+    case '1':
+      return 'hardlink';
+    case '2':
+      return 'symlink';
+    case '5':
+      return 'directory';
+    default:
+      return 'other';
+  }
+}
+
+/** Reads what follows the end, so that checksums of the layers below cover the whole stream. */
+async function drain(reader: ByteReader, options: ReadTarOptions): Promise<void> {
+  while ((await reader.next()) !== undefined) checkConsumed(reader, options.limits);
+}
+
+function checkHeader({ path }: TarHeader, limits: ReadTarOptions['limits']): void {
+  const length = Buffer.byteLength(path);
+  const shown = JSON.stringify(path.slice(0, 200));
+  if (length > limits.maxPathLength) {
+    throw new TerminalError(
+      `archive has a path of ${length} bytes, over the limit of ${limits.maxPathLength} (--max-content-path-length): ${shown}`,
+    );
+  }
+  if (path === '') throw new TerminalError('archive has an entry without a name');
+  if (path.startsWith('/') || path.includes('\0') || path.split('/').includes('..')) {
+    throw new TerminalError(`archive has an entry that leaves the bundle: ${shown}`);
+  }
+}
+
+function checkTotals(
+  state: { readonly entries: number; readonly bytes: number },
+  limits: ReadTarOptions['limits'],
+): void {
+  if (state.entries > limits.maxEntries) {
+    throw new TerminalError(
+      `archive has more than ${limits.maxEntries} entries (--max-content-entries)`,
+    );
+  }
+  if (state.bytes > limits.maxBytes) throw tooLarge(limits);
+}
+
+/** Extended headers and whatever trails the archive count as little as headers do, but count. */
+function checkConsumed(reader: ByteReader, limits: ReadTarOptions['limits']): void {
+  const overhead = maxExtensionSize + limits.maxEntries * overheadPerEntry;
+  if (reader.consumed > limits.maxBytes + overhead) throw tooLarge(limits);
+}
+
+function tooLarge(limits: ReadTarOptions['limits']): TerminalError {
+  return new TerminalError(
+    `archive unpacks to more than the limit of ${limits.maxBytes} bytes (--max-content-bytes)`,
+  );
+}
