@@ -14,6 +14,13 @@ export interface DecompressOptions {
 const mebibyte = 1024 * 1024;
 const gzipHeaderLength = 10;
 const gzipMagic = Buffer.from([0x1f, 0x8b, 0x08]);
+/** Go's words for zlib's. */
+const goMessages: Readonly<Record<string, string>> = {
+  'unexpected end of file': 'unexpected EOF',
+  'incorrect header check': 'gzip: invalid header',
+  'incorrect data check': 'gzip: invalid checksum',
+  'incorrect length check': 'gzip: invalid checksum',
+};
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 /**
@@ -103,11 +110,5 @@ function asTerminal(error: unknown, compression: 'gzip' | 'zstd'): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (!code.startsWith('Z_') && !code.startsWith('ZSTD_')) return error;
   const message = errorMessage(error);
-  if (message === 'unexpected end of file') {
-    return new TerminalError('unexpected EOF', { cause: error });
-  }
-  if (message === 'incorrect header check') {
-    return new TerminalError('gzip: invalid header', { cause: error });
-  }
-  return new TerminalError(`${compression}: ${message}`, { cause: error });
+  return new TerminalError(goMessages[message] ?? `${compression}: ${message}`, { cause: error });
 }
