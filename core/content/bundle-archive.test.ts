@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { Header } from 'tar';
@@ -13,7 +14,7 @@ import { readTar } from './tar-reader.ts';
 const options = { limits: defaultLimits, signal: new AbortController().signal };
 
 async function packed(files: BundleFiles): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(packBundle(files) as AsyncIterable<Buffer>));
+  return await buffer(packBundle(files));
 }
 
 async function unpack(archive: Buffer): Promise<BundleFiles> {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../errors.ts';
@@ -15,7 +16,7 @@ async function unpack(
     [bytes.subarray(0, 7), bytes.subarray(7)].filter((b) => b.length > 0),
   );
   const options = { compression, limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
-  return Buffer.concat(await Array.fromAsync(decompressed(stream, options)));
+  return await buffer(decompressed(stream, options));
 }
 
 describe('decompressed', () => {
@@ -89,9 +90,9 @@ describe('decompressed', () => {
       throw lost;
     }
     const options = { limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
-    await expect(
-      Array.fromAsync(decompressed(failing(), { ...options, compression: 'gzip' })),
-    ).rejects.toBe(lost);
+    await expect(buffer(decompressed(failing(), { ...options, compression: 'gzip' }))).rejects.toBe(
+      lost,
+    );
   });
 
   it('stops at once when aborted, even while the stream hangs', async () => {
@@ -103,9 +104,9 @@ describe('decompressed', () => {
       await new Promise(() => undefined);
     }
     const options = { limits: defaultLimits, signal: controller.signal };
-    await expect(
-      Array.fromAsync(decompressed(hanging(), { ...options, compression: 'gzip' })),
-    ).rejects.toBe(reason);
+    await expect(buffer(decompressed(hanging(), { ...options, compression: 'gzip' }))).rejects.toBe(
+      reason,
+    );
   });
 
   it('lets go of the stream when the reader stops early', async () => {
