@@ -1,3 +1,4 @@
+import type { Condition } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason as reason } from '../../api/v1alpha1/conditions.ts';
 import { findCondition } from '../runtime/conditions.ts';
@@ -16,8 +17,7 @@ export function recordTransitions(
 ): void {
   for (const condition of after.status?.conditions ?? []) {
     const old = findCondition(before.status?.conditions, condition.type);
-    if (silent.has(condition.reason)) continue;
-    if (old?.reason === condition.reason && old.message === condition.message) continue;
+    if (silent.has(condition.reason) || sameNews(condition, old)) continue;
     const good = condition.status === 'True' || expected.has(condition.reason);
     events.event(after, {
       type: good ? 'Normal' : 'Warning',
@@ -25,4 +25,8 @@ export function recordTransitions(
       message: condition.message,
     });
   }
+}
+
+function sameNews(condition: Condition, old: Condition | undefined): boolean {
+  return old?.reason === condition.reason && old.message === condition.message;
 }

@@ -1,0 +1,70 @@
+import git, { type TreeEntry } from 'isomorphic-git';
+import { BundleFilesBuilder } from '../../content/bundle-files-builder.ts';
+import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
+import { TerminalError } from '../../errors.ts';
+import type { Checkout } from './repository.ts';
+
+const symlinkMode = '120000';
+
+/**
+ * The files below one directory of a commit. Symbolic links are dropped, as everywhere in a bundle;
+ * a directory that does not exist is an empty tree (spec section 3.2).
+ */
+export async function readTree(
+  checkout: Checkout,
+  directory: string,
+  limits: ContentLimits,
+): Promise<BundleFiles> {
+  const builder = new BundleFilesBuilder(limits);
+  const root = await findTree(checkout, directory);
+  if (root !== undefined) await addTree(checkout, { oid: root, path: '' }, builder);
+  return builder.build();
+}
+
+async function findTree(checkout: Checkout, directory: string): Promise<string | undefined> {
+  const { fs, gitdir, cache, commit } = checkout;
+  let { oid } = await git.readTree({ fs, gitdir, cache, oid: commit });
+  for (const part of directory.split('/').filter((name) => name !== '')) {
+    const { tree } = await git.readTree({ fs, gitdir, cache, oid });
+    const entry = tree.find((candidate) => candidate.path === part);
+    if (entry?.type !== 'tree') return undefined;
+    ({ oid } = entry);
+  }
+  return oid;
+}
+
+async function addTree(
+  checkout: Checkout,
+  { oid, path }: { readonly oid: string; readonly path: string },
+  builder: BundleFilesBuilder,
+): Promise<void> {
+  const { fs, gitdir, cache } = checkout;
+  const { tree } = await git.readTree({ fs, gitdir, cache, oid });
+  for (const entry of tree) {
+    const entryPath = path === '' ? entry.path : `${path}/${entry.path}`;
+    await addEntry(checkout, { entry, path: entryPath }, builder);
+  }
+}
+
+async function addEntry(
+  checkout: Checkout,
+  { entry, path }: { readonly entry: TreeEntry; readonly path: string },
+  builder: BundleFilesBuilder,
+): Promise<void> {
+  switch (entry.type) {
+    case 'tree':
+      builder.addDirectory(path);
+      await addTree(checkout, { oid: entry.oid, path }, builder);
+      return;
+    case 'commit':
+      throw new TerminalError(
+        `"${path}" is a git submodule, which is not fetched: put its files into the repository`,
+      );
+    case 'blob': {
+      if (entry.mode === symlinkMode) return;
+      const { fs, gitdir, cache } = checkout;
+      const { blob } = await git.readBlob({ fs, gitdir, cache, oid: entry.oid });
+      builder.addFile(path, blob);
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface CommitOptions {
+  readonly files: Readonly<Record<string, string>>;
+  readonly branch?: string;
+  /** An annotated tag on the commit. */
+  readonly annotatedTag?: string;
+  /** A lightweight tag on the commit. */
+  readonly tag?: string;
+}
+
+/** A bare repository below a git server's root. */
+export class TestRepository {
+  readonly #directory: string;
+
+  private constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  static async create(root: string, name: string): Promise<TestRepository> {
+    const directory = join(root, name);
+    await run('git', ['init', '--quiet', '--bare', '--initial-branch=main', directory]);
+    return new TestRepository(directory);
+  }
+
+  /** Adds one commit whose tree is exactly `files`; returns its SHA. */
+  async commit({ files, branch = 'main', annotatedTag, tag }: CommitOptions): Promise<string> {
+    const tree = await mkdtemp(join(tmpdir(), 'rukpak-commit-'));
+    try {
+      for (const [path, content] of Object.entries(files)) {
+        await mkdir(dirname(join(tree, path)), { recursive: true });
+        await writeFile(join(tree, path), content);
+      }
+      const git = this.#git(tree);
+      await git('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+      await git('add', '--all');
+      await git('commit', '--quiet', '--allow-empty', '--message', 'Content of a bundle');
+      if (annotatedTag !== undefined) await git('tag', '--annotate', annotatedTag, '-m', 'release');
+      if (tag !== undefined) await git('tag', tag);
+      return (await git('rev-parse', 'HEAD')).trim();
+    } finally {
+      await rm(tree, { recursive: true, force: true });
+    }
+  }
+
+  #git(tree: string): (...arguments_: string[]) => Promise<string> {
+    return async (...arguments_) => {
+      const identity = ['-c', 'user.name=rukpak', '-c', 'user.email=rukpak@localhost'];
+      const places = [`--git-dir=${this.#directory}`, `--work-tree=${tree}`];
+      const { stdout } = await run('git', [
+        ...identity,
+        '-c',
+        'core.bare=false',
+        ...places,
+        ...arguments_,
+      ]);
+      return stdout;
+    };
+  }
+}
