@@ -1,0 +1,2 @@
+/** Takes one line for whoever watches. */
+export type Progress = (line: string) => void;

@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, InvalidArgumentError } from 'commander';
+import type { Cluster } from './cluster/start-cluster.ts';
+import { startCluster } from './cluster/start-cluster.ts';
+import { stopCluster } from './cluster/stop-cluster.ts';
+
+const DEFAULT_DIR = fileURLToPath(new URL('../../.rukpak/cluster', import.meta.url));
+const HIGHEST_PORT = 65_535;
+
+interface UpOptions {
+  readonly dir: string;
+  readonly port?: number;
+  readonly audit?: boolean;
+}
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+const print = (line: string) => process.stdout.write(`${line}\n`);
+
+// npm changes to the project's folder; a relative path means where the user is.
+const fromUser = (dir: string) => resolve(process.env['INIT_CWD'] ?? process.cwd(), dir);
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= HIGHEST_PORT) return port;
+  throw new InvalidArgumentError(`a port is a number from 1 to ${HIGHEST_PORT}.`);
+}
+
+function describe(cluster: Cluster, startedAt: number): void {
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  say(cluster.reused ? `already up in ${cluster.dir}` : `up in ${seconds} s`);
+  print(`export KUBECONFIG=${cluster.kubeconfig}`);
+  print(`registry: ${cluster.registry}`);
+  const dir = cluster.dir === DEFAULT_DIR ? '' : ` -- --dir ${cluster.dir}`;
+  print(`stop: npm run cluster${dir === '' ? ' -- down' : dir.replace('--', '-- down')}`);
+}
+
+async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
+  const startedAt = Date.now();
+  const { port, audit } = options;
+  const cluster = await startCluster({
+    dir: fromUser(options.dir),
+    ...(port === undefined ? {} : { port }),
+    ...(audit === undefined ? {} : { audit }),
+    onProgress: say,
+    signal,
+  });
+  describe(cluster, startedAt);
+}
+
+async function down(dir: string): Promise<void> {
+  const folder = fromUser(dir);
+  const stopped = await stopCluster(folder);
+  say(stopped ? `stopped, and removed ${folder}` : `nothing is up in ${folder}`);
+}
+
+function program(signal: AbortSignal): Command {
+  const root = new Command('cluster').description(
+    'A real Kubernetes control plane and an OCI registry on this machine',
+  );
+  const dirOption = ['--dir <folder>', "the cluster's folder", DEFAULT_DIR] as const;
+  root
+    .command('up')
+    .description('start a cluster, or say how to use the one that is up')
+    .option(...dirOption)
+    .option('--port <number>', "the API server's port (default: 16443, or a free one)", parsePort)
+    .option('--audit', 'write one line per API request to audit.log in the folder')
+    .action((options: UpOptions) => up(options, signal));
+  root
+    .command('down')
+    .description('stop a cluster and remove its folder')
+    .option(...dirOption)
+    .action(({ dir }: { dir: string }) => down(dir));
+  return root;
+}
+
+const interruption = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => interruption.abort(new Error(`interrupted by ${name}`)));
+}
+try {
+  await program(interruption.signal).parseAsync();
+} catch (error) {
+  say(`error: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,177 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Binaries } from '../binaries/find-binaries.ts';
+import type { Progress } from '../binaries/progress.ts';
+import type { ApiClient } from './api-client.ts';
+import { connectApi } from './api-client.ts';
+import { apiserver, prepareApiserver } from './apiserver.ts';
+import type { Certificates } from './certificates.ts';
+import { generateCertificates } from './certificates.ts';
+import { controllerManager } from './controller-manager.ts';
+import { etcd, etcdUrl } from './etcd.ts';
+import { writeKubeconfig } from './kubeconfig.ts';
+import { kwok } from './kwok.ts';
+import type { Layout } from './layout.ts';
+import { freePorts, LOOPBACK } from './ports.ts';
+import type { Part, ProcessRecord } from './processes.ts';
+import { startPart } from './processes.ts';
+import {
+  acceptsConnections,
+  apiserverReady,
+  nodeReady,
+  registryAnswers,
+  serviceAccountReady,
+  waitUntilReady,
+} from './readiness.ts';
+import { prepareRegistry, registry } from './registry.ts';
+import { scheduler } from './scheduler.ts';
+import type { ClusterState } from './state.ts';
+import { writeState } from './state.ts';
+
+export interface LaunchOptions {
+  readonly layout: Layout;
+  readonly binaries: Binaries;
+  readonly port: number;
+  readonly audit: boolean;
+  readonly onProgress: Progress;
+  readonly signal: AbortSignal;
+}
+
+interface Ports {
+  readonly apiserver: number;
+  readonly etcd: number;
+  readonly etcdPeer: number;
+  readonly registry: number;
+}
+
+/** The parts started so far, each recorded in the folder before the next one starts. */
+interface Launched {
+  readonly state: () => ClusterState;
+  start(part: Part): Promise<ProcessRecord>;
+  markReady(): Promise<ClusterState>;
+}
+
+async function choosePorts(apiserverPort: number): Promise<Ports> {
+  const [etcdPort = 0, etcdPeer = 0, registryPort = 0] = await freePorts(3, [apiserverPort]);
+  return { apiserver: apiserverPort, etcd: etcdPort, etcdPeer, registry: registryPort };
+}
+
+async function record(layout: Layout, initial: ClusterState): Promise<Launched> {
+  let state = initial;
+  async function update(change: Partial<ClusterState>): Promise<ClusterState> {
+    state = { ...state, ...change };
+    await writeState(layout, state);
+    return state;
+  }
+  await update({});
+  return {
+    state: () => state,
+    start: async (part) => {
+      const started = await startPart(part);
+      await update({ processes: [...state.processes, started] });
+      return started;
+    },
+    markReady: () => update({ ready: true }),
+  };
+}
+
+interface Plan extends LaunchOptions {
+  readonly ports: Ports;
+  readonly server: string;
+  readonly certificates: Certificates;
+  readonly launched: Launched;
+}
+
+async function wait(plan: Plan, part: ProcessRecord, what: string, check: () => Promise<boolean>) {
+  const running = plan.launched.state().processes;
+  await waitUntilReady({ part, what, check, running, signal: plan.signal });
+}
+
+async function startStorage(plan: Plan): Promise<void> {
+  const { layout, binaries, ports, launched } = plan;
+  const started = await launched.start(etcd(binaries.etcd, layout, ports));
+  await prepareRegistry(layout, ports.registry);
+  await launched.start(registry(binaries.registry, layout));
+  await wait(plan, started, 'it takes no connection', () => acceptsConnections(ports.etcd));
+}
+
+async function startApiserver(plan: Plan, api: ApiClient): Promise<ProcessRecord> {
+  const { layout, binaries, ports, launched, certificates } = plan;
+  await prepareApiserver(layout, certificates);
+  const options = { port: ports.apiserver, etcdUrl: etcdUrl(ports), audit: plan.audit };
+  const started = await launched.start(apiserver(binaries['kube-apiserver'], layout, options));
+  await wait(plan, started, '/readyz does not answer 200', () => apiserverReady(api));
+  return started;
+}
+
+async function kubeconfigFor(plan: Plan, user: 'controllerManager' | 'scheduler' | 'kwok') {
+  const file = join(plan.layout.config, `${user}.kubeconfig`);
+  const { certificates, server } = plan;
+  const credentials = certificates[user];
+  await writeKubeconfig(file, { server, ca: certificates.ca.cert, user, credentials });
+  return file;
+}
+
+async function startControllers(plan: Plan, api: ApiClient): Promise<void> {
+  const { layout, binaries, launched } = plan;
+  const manager = await launched.start(
+    controllerManager(
+      binaries['kube-controller-manager'],
+      layout,
+      await kubeconfigFor(plan, 'controllerManager'),
+    ),
+  );
+  await launched.start(
+    scheduler(binaries['kube-scheduler'], layout, await kubeconfigFor(plan, 'scheduler')),
+  );
+  const player = await launched.start(
+    kwok(binaries.kwok, layout, await kubeconfigFor(plan, 'kwok')),
+  );
+  await wait(plan, player, 'its node is not ready', () => nodeReady(api));
+  await wait(plan, manager, 'namespace default has no service account', () =>
+    serviceAccountReady(api),
+  );
+}
+
+async function startParts(plan: Plan): Promise<void> {
+  const { layout, server, certificates, onProgress } = plan;
+  const credentials = certificates.admin;
+  const api = connectApi(server, certificates.ca.cert, credentials);
+  try {
+    onProgress('starting etcd and the registry');
+    await startStorage(plan);
+    onProgress('starting kube-apiserver');
+    await startApiserver(plan, api);
+    onProgress('starting kube-controller-manager, kube-scheduler and kwok');
+    await startControllers(plan, api);
+  } finally {
+    await api.close();
+  }
+  const address = plan.launched.state().registry;
+  const store = plan.launched.state().processes.find(({ name }) => name === 'registry');
+  if (store !== undefined) {
+    await wait(plan, store, '/v2/ does not answer 200', () => registryAnswers(address));
+  }
+  const user = 'kubernetes-admin';
+  await writeKubeconfig(layout.kubeconfig, { server, ca: certificates.ca.cert, user, credentials });
+}
+
+/** Starts every part of a new cluster in an empty folder; returns when all are ready. */
+export async function launch(options: LaunchOptions): Promise<ClusterState> {
+  const { layout } = options;
+  for (const dir of [layout.pki, layout.logs, layout.config]) {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+  }
+  const ports = await choosePorts(options.port);
+  const server = `https://${LOOPBACK}:${ports.apiserver}`;
+  const launched = await record(layout, {
+    server,
+    registry: `${LOOPBACK}:${ports.registry}`,
+    kubectl: options.binaries.kubectl,
+    ready: false,
+    processes: [],
+  });
+  const certificates = await generateCertificates();
+  await startParts({ ...options, ports, server, certificates, launched });
+  return launched.markReady();
+}

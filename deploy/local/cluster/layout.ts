@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+
+/** Where everything of one cluster lies below its folder. */
+export interface Layout {
+  readonly dir: string;
+  /** Which processes run and where they listen; its presence makes the folder a cluster's. */
+  readonly state: string;
+  readonly kubeconfig: string;
+  readonly audit: string;
+  readonly pki: string;
+  readonly logs: string;
+  readonly config: string;
+  readonly etcdData: string;
+  readonly registryData: string;
+}
+
+export function layoutOf(dir: string): Layout {
+  return {
+    dir,
+    state: join(dir, 'cluster.json'),
+    kubeconfig: join(dir, 'kubeconfig'),
+    audit: join(dir, 'audit.log'),
+    pki: join(dir, 'pki'),
+    logs: join(dir, 'logs'),
+    config: join(dir, 'config'),
+    etcdData: join(dir, 'etcd'),
+    registryData: join(dir, 'registry'),
+  };
+}

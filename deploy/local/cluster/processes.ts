@@ -1,0 +1,112 @@
+import { execFile, spawn } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const POLL_MILLISECONDS = 50;
+
+/** One server of the control plane, ready to be started. */
+export interface Part {
+  readonly name: string;
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly log: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A started process, told apart from a later one that was given the same pid. */
+export interface ProcessRecord {
+  readonly name: string;
+  readonly pid: number;
+  /** When the process started, as the system words it. */
+  readonly started: string;
+  readonly log: string;
+}
+
+/** When the process started; undefined when it is gone. A zombie counts as gone. */
+export async function startOf(pid: number): Promise<string | undefined> {
+  try {
+    if (platform() !== 'linux') {
+      const { stdout } = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)]);
+      return stdout.trim() || undefined;
+    }
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the command in parentheses and may hold anything, spaces too.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, started] = [fields[0], fields[19]];
+    return state === 'Z' || state === 'X' ? undefined : started;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether exactly the recorded process still runs. */
+export async function isRunning(record: Pick<ProcessRecord, 'pid' | 'started'>): Promise<boolean> {
+  return (await startOf(record.pid)) === record.started;
+}
+
+/** Starts a server that outlives this process; what it prints goes to its log. */
+export async function startPart(part: Part): Promise<ProcessRecord> {
+  const log = await open(part.log, 'a', 0o600);
+  try {
+    const child = spawn(part.binary, part.args, {
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      // A user's ETCD_*, REGISTRY_* or KUBECONFIG must not reach into this cluster.
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...part.env },
+    });
+    const failure = new Promise<never>((_, reject) => {
+      child.once('error', reject);
+    });
+    const spawned = new Promise<void>((resolve) => {
+      child.once('spawn', resolve);
+    });
+    await Promise.race([spawned, failure]);
+    child.unref();
+    const { pid } = child;
+    if (pid === undefined) throw new Error('the system gave no process id');
+    // One that ended at once has no start any more; it is recorded as the ended process it is.
+    return { name: part.name, pid, started: (await startOf(pid)) ?? 'ended', log: part.log };
+  } catch (error) {
+    throw new Error(`cannot run ${part.name} (${part.binary}): ${String(error)}`, { cause: error });
+  } finally {
+    await log.close();
+  }
+}
+
+async function signal(record: ProcessRecord, name: NodeJS.Signals): Promise<void> {
+  if (!(await isRunning(record))) return;
+  try {
+    process.kill(record.pid, name);
+  } catch {
+    // It ended between the look and the signal.
+  }
+}
+
+async function allEnded(records: readonly ProcessRecord[]): Promise<boolean> {
+  const running = await Promise.all(records.map(isRunning));
+  return !running.includes(true);
+}
+
+async function ended(records: readonly ProcessRecord[], milliseconds: number): Promise<boolean> {
+  const deadline = Date.now() + milliseconds;
+  while (!(await allEnded(records))) {
+    if (Date.now() >= deadline) return false;
+    await sleep(POLL_MILLISECONDS);
+  }
+  return true;
+}
+
+/** Ends exactly the recorded processes: asks first, kills after `graceMilliseconds`. */
+export async function stopProcesses(
+  records: readonly ProcessRecord[],
+  graceMilliseconds: number,
+): Promise<void> {
+  await Promise.all(records.map((record) => signal(record, 'SIGTERM')));
+  if (await ended(records, graceMilliseconds)) return;
+  await Promise.all(records.map((record) => signal(record, 'SIGKILL')));
+  if (await ended(records, graceMilliseconds)) return;
+  const left = records.map(({ name, pid }) => `${name} (pid ${pid})`).join(', ');
+  throw new Error(`one of these processes does not end, not even by SIGKILL: ${left}`);
+}

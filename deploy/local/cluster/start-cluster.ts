@@ -1,0 +1,120 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Binaries } from '../binaries/find-binaries.ts';
+import { findBinaries } from '../binaries/find-binaries.ts';
+import type { Progress } from '../binaries/progress.ts';
+import { launch } from './launch.ts';
+import type { Layout } from './layout.ts';
+import { layoutOf } from './layout.ts';
+import { freePorts, isFree, LOOPBACK } from './ports.ts';
+import { isRunning } from './processes.ts';
+import type { ClusterState } from './state.ts';
+import { readState } from './state.ts';
+import { stopCluster } from './stop-cluster.ts';
+
+const DEFAULT_PORT = 16_443;
+
+export interface StartOptions {
+  /** The cluster's folder; it is made when missing and must be empty or a cluster's. */
+  readonly dir: string;
+  /** Of the API server; 16443 when that is free, else a random one. */
+  readonly port?: number;
+  /** Writes one line per request to `audit.log` in the folder. */
+  readonly audit?: boolean;
+  readonly onProgress?: Progress;
+  readonly signal?: AbortSignal;
+}
+
+/** A control plane on the loopback address that outlives the process which started it. */
+export interface Cluster {
+  readonly dir: string;
+  /** File of an administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** URL of the API server. */
+  readonly server: string;
+  /** `host:port` of the OCI registry, which speaks plain HTTP. */
+  readonly registry: string;
+  /** Path of a kubectl that fits. */
+  readonly kubectl: string;
+  /** The audit log; written only when asked for at the start. */
+  readonly auditLog: string;
+  /** Whether it ran already. */
+  readonly reused: boolean;
+  /** Ends its processes and removes its folder. */
+  stop(): Promise<void>;
+}
+
+function clusterOf(layout: Layout, state: ClusterState, reused: boolean): Cluster {
+  return {
+    dir: layout.dir,
+    kubeconfig: layout.kubeconfig,
+    server: state.server,
+    registry: state.registry,
+    kubectl: state.kubectl,
+    auditLog: layout.audit,
+    reused,
+    stop: async () => {
+      await stopCluster(layout.dir);
+    },
+  };
+}
+
+/** The cluster of this folder when it is up, else undefined. */
+export async function runningCluster(dir: string): Promise<Cluster | undefined> {
+  const layout = layoutOf(resolve(dir));
+  const state = await readState(layout);
+  if (state === undefined || !state.ready) return undefined;
+  const alive = await Promise.all(state.processes.map(isRunning));
+  return alive.every(Boolean) ? clusterOf(layout, state, true) : undefined;
+}
+
+/** Makes the folder ready for a new cluster, whatever an earlier one has left in it. */
+async function clear(layout: Layout, onProgress: Progress): Promise<void> {
+  if ((await readState(layout)) !== undefined) {
+    onProgress(`the cluster in ${layout.dir} is not up as a whole; it is replaced by a new one`);
+    await stopCluster(layout.dir);
+  }
+  await mkdir(layout.dir, { recursive: true });
+  if ((await readdir(layout.dir)).length > 0) {
+    throw new Error(`${layout.dir} holds files that are no cluster's; name an empty folder`);
+  }
+}
+
+async function choosePort(wanted: number | undefined): Promise<number> {
+  if (wanted !== undefined) {
+    if (await isFree(wanted)) return wanted;
+    throw new Error(`port ${wanted} on ${LOOPBACK} is in use; name a free one or none`);
+  }
+  if (await isFree(DEFAULT_PORT)) return DEFAULT_PORT;
+  const [port = DEFAULT_PORT] = await freePorts(1, []);
+  return port;
+}
+
+/**
+ * Brings up etcd, API server, controller manager, scheduler, kwok with one node and an OCI registry,
+ * and returns when all are ready. A cluster that is already up in the folder is returned as it is.
+ * A part that fails is named with its log ({@link PartFailedError}); the others are stopped.
+ */
+export async function startCluster(options: StartOptions): Promise<Cluster> {
+  const { dir, onProgress = () => {}, signal = new AbortController().signal } = options;
+  const up = await runningCluster(dir);
+  if (up !== undefined) return up;
+  const layout = layoutOf(resolve(dir));
+  await clear(layout, onProgress);
+  const binaries: Binaries = await findBinaries({ onProgress, signal });
+  const port = await choosePort(options.port);
+  try {
+    const state = await launch({
+      layout,
+      binaries,
+      port,
+      audit: options.audit ?? false,
+      onProgress,
+      signal,
+    });
+    return clusterOf(layout, state, false);
+  } catch (error) {
+    await stopCluster(layout.dir, { keepFolder: true });
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { access, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { layoutOf } from './layout.ts';
+import { stopProcesses } from './processes.ts';
+import { readState } from './state.ts';
+
+const GRACE_MILLISECONDS = 5_000;
+
+// The API server ends quickly only while its store still answers.
+const LAST = new Set(['etcd']);
+
+export interface StopOptions {
+  /** Leaves the folder with its logs to read. */
+  readonly keepFolder?: boolean;
+}
+
+async function exists(dir: string): Promise<boolean> {
+  return access(dir).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * Ends exactly the processes recorded in the folder and removes it; false when there is no such
+ * folder. A folder that is no cluster's is refused and left as it is.
+ */
+export async function stopCluster(dir: string, options: StopOptions = {}): Promise<boolean> {
+  const layout = layoutOf(resolve(dir));
+  const state = await readState(layout);
+  if (state === undefined) {
+    if (!(await exists(layout.dir)) || options.keepFolder === true) return false;
+    throw new Error(`${layout.dir} is no cluster's folder (no cluster.json); nothing was removed`);
+  }
+  const { processes } = state;
+  const first = processes.filter(({ name }) => !LAST.has(name));
+  await stopProcesses(first, GRACE_MILLISECONDS);
+  const last = processes.filter(({ name }) => LAST.has(name));
+  await stopProcesses(last, GRACE_MILLISECONDS);
+  if (options.keepFolder !== true) await rm(layout.dir, { recursive: true, force: true });
+  return true;
+}
