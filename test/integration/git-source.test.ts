@@ -172,6 +172,17 @@ describe('servers', () => {
   });
 });
 
+describe('compression', () => {
+  test('a file that unpacks a thousandfold', async () => {
+    const repository = await TestRepository.create(root, 'bomb');
+    await repository.commit({ files: { 'manifests/bomb.yaml': ' '.repeat(8 * 1024 * 1024) } });
+    const limits = { ...defaultLimits, maxBytes: 1024 * 1024 };
+    await expect(
+      fetchGit({ repository: `${server.url}/bomb` }, contextWith({ limits })),
+    ).rejects.toThrow('the repository unpacks to more than the limit of 1048576 bytes');
+  });
+});
+
 describe('redirects', () => {
   let elsewhere: Server;
   let redirector: Server;

@@ -25,7 +25,7 @@ async function fetchGit(source: BundleSource, context: SourceContext): Promise<S
     signal: context.signal,
   });
   try {
-    const checkout = await clone(spec, http, context.signal);
+    const checkout = await clone(spec, http, context);
     const files = await readTree(checkout, directory, context.limits);
     const resolved = { ...spec, ref: { commit: checkout.commit } };
     return { files, resolvedSource: { type: 'git', git: resolved } };
@@ -47,15 +47,19 @@ function repositoryURL({ repository }: GitSource): URL {
   return url;
 }
 
-async function clone(spec: GitSource, http: HTTPTransport, signal: AbortSignal): Promise<Checkout> {
+async function clone(
+  spec: GitSource,
+  http: HTTPTransport,
+  { limits, signal }: SourceContext,
+): Promise<Checkout> {
   try {
-    return await checkOut(spec, http);
+    return await checkOut(spec, http, limits);
   } catch (thrown) {
     signal.throwIfAborted();
     const error = http.failure ?? thrown;
     const message = cloneErrorMessage(error);
-    if (error instanceof TerminalError) throw new TerminalError(message, { cause: error });
-    throw new Error(message, { cause: error });
+    if (error instanceof TerminalError) throw new TerminalError(message, { cause: thrown });
+    throw new Error(message, { cause: thrown });
   }
 }
 

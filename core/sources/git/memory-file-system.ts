@@ -19,6 +19,12 @@ interface Stats {
  */
 export class MemoryFileSystem {
   readonly #entries = new Map<string, Entry>([['/', 'directory']]);
+  readonly #beforeWrite: (path: string, data: Uint8Array) => void;
+
+  /** A throw of `beforeWrite` refuses the file. */
+  constructor(beforeWrite: (path: string, data: Uint8Array) => void) {
+    this.#beforeWrite = beforeWrite;
+  }
 
   /** isomorphic-git looks for this property to choose the promise API. */
   get promises(): this {
@@ -38,7 +44,9 @@ export class MemoryFileSystem {
   writeFile = async (path: string, data: Uint8Array | string): Promise<void> => {
     const clean = posix.normalize(path);
     if (this.#entries.get(posix.dirname(clean)) !== 'directory') throw systemError('ENOENT', path);
-    this.#entries.set(clean, typeof data === 'string' ? Buffer.from(data) : data);
+    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+    this.#beforeWrite(clean, bytes);
+    this.#entries.set(clean, bytes);
   };
 
   mkdir = async (path: string): Promise<void> => {

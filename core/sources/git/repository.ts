@@ -1,6 +1,8 @@
 import git from 'isomorphic-git';
 import type { GitSource } from '../../../api/v1alpha1/bundle.ts';
+import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
+import { checkPack } from './check-pack.ts';
 import type { HTTPTransport } from './http-transport.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
@@ -18,8 +20,15 @@ export interface Checkout extends Repository {
 }
 
 /** Fetches what `git.ref` names: one commit without its history where the server allows it. */
-export async function checkOut(source: GitSource, http: HTTPTransport): Promise<Checkout> {
-  const fs = new MemoryFileSystem();
+export async function checkOut(
+  source: GitSource,
+  http: HTTPTransport,
+  limits: ContentLimits,
+): Promise<Checkout> {
+  // The pack is written before it is indexed: the place to look at it first.
+  const fs = new MemoryFileSystem((path, data) => {
+    if (path.endsWith('.pack')) checkPack(data, limits);
+  });
   const repository = { fs, gitdir, cache: {} };
   await git.init({ fs, gitdir, bare: true });
   await git.addRemote({ fs, gitdir, remote: 'origin', url: source.repository });
