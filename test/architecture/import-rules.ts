@@ -1,0 +1,55 @@
+/**
+ * Who may import whom, as data: a place may import what its row names, and itself. A row's key and
+ * entries are path prefixes from the project's root; the longest matching key is the place.
+ */
+export const importRules: Readonly<Record<string, readonly string[]>> = {
+  'api/': [],
+  'core/contracts/': ['api/', 'core/errors.ts'],
+  'core/errors.ts': ['api/', 'core/contracts/'],
+  'core/clock.ts': [],
+  ...layer(
+    ['core/kube/', 'core/manifests/', 'core/content/', 'core/observe/'],
+    ['api/', 'core/contracts/', 'core/errors.ts', 'core/clock.ts'],
+  ),
+  ...layer(
+    ['core/runtime/', 'core/sources/', 'core/store/', 'core/apply/'],
+    [
+      'api/',
+      'core/contracts/',
+      'core/errors.ts',
+      'core/clock.ts',
+      'core/kube/',
+      'core/manifests/',
+      'core/content/',
+      'core/observe/',
+    ],
+  ),
+  ...layer(['core/bundle/', 'core/bundle-deployment/', 'core/run-manager.ts'], ['api/', 'core/']),
+  'core/sdk.ts': ['api/', 'core/contracts/', 'core/errors.ts', 'core/manifests/', 'core/content/'],
+  ...layer(['provisioners/plain/', 'provisioners/registry/'], ['api/', 'core/sdk.ts']),
+  'provisioners/index.ts': ['api/', 'core/sdk.ts', 'provisioners/'],
+  'webhooks/': ['api/'],
+  'cmd/': ['api/', 'core/', 'provisioners/', 'webhooks/', 'deploy/'],
+  'deploy/': ['api/'],
+};
+
+function layer(
+  places: readonly string[],
+  allowed: readonly string[],
+): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(places.map((place) => [place, allowed]));
+}
+
+/** The place of a file: the longest key of the rules that its path begins with. */
+export function placeOf(path: string): string | undefined {
+  return Object.keys(importRules)
+    .filter((key) => path.startsWith(key))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+export function mayImport(from: string, to: string): boolean {
+  const place = placeOf(from);
+  if (place === undefined) return false;
+  if (to.startsWith(place)) return true;
+  return (importRules[place] ?? []).some((allowed) => to.startsWith(allowed));
+}

@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { mayImport, placeOf } from './import-rules.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+function sourceFiles(): string[] {
+  return globSync('{api,core,provisioners,webhooks,cmd,deploy}/**/*.ts', { cwd: root })
+    .map((path) => path.split(sep).join(posix.sep))
+    .filter((path) => !path.endsWith('.test.ts'))
+    .sort();
+}
+
+const importPattern = /(?:from|import)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
+
+function importsOf(path: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  return [...text.matchAll(importPattern)].map(([, target = '']) =>
+    relative(root, join(root, dirname(path), target))
+      .split(sep)
+      .join(posix.sep),
+  );
+}
+
+describe('imports go down only', () => {
+  test('every source file has a place in the table', () => {
+    expect(sourceFiles().filter((path) => placeOf(path) === undefined)).toEqual([]);
+  });
+
+  test('no file imports above its place', () => {
+    const wrong = sourceFiles().flatMap((path) =>
+      importsOf(path)
+        .filter((target) => !mayImport(path, target))
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('the table refuses what the design refuses', () => {
+    expect(mayImport('core/store/x.ts', 'core/sources/y.ts')).toBe(false);
+    expect(mayImport('core/kube/x.ts', 'core/manifests/y.ts')).toBe(false);
+    expect(mayImport('provisioners/plain/x.ts', 'provisioners/registry/y.ts')).toBe(false);
+    expect(mayImport('provisioners/plain/x.ts', 'core/kube/y.ts')).toBe(false);
+    expect(mayImport('core/bundle/x.ts', 'cmd/y.ts')).toBe(false);
+    expect(mayImport('webhooks/x.ts', 'core/errors.ts')).toBe(false);
+  });
+});
