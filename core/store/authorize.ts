@@ -1,0 +1,58 @@
+import type { RequestHandler, Response } from 'express';
+import type { Logger } from '../contracts/logger.ts';
+import { errorMessage } from '../errors.ts';
+import type { AccessReview, AccessReviewer } from './access-review.ts';
+import { bearerToken } from './authenticate.ts';
+import { sendText } from './text-response.ts';
+
+const reviewTimeout = 10_000;
+
+/** HEAD is a `get` here: RukPak's proxy asked for an empty verb, which no role can grant. */
+const verbs: ReadonlyMap<string, string> = new Map([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['POST', 'create'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
+
+/**
+ * Lets a request pass whose bearer token may do its verb on its path as a non-resource URL
+ * (spec 4.5): else 401, 403, or 503 where the API server could not be asked.
+ */
+export function authorize(reviewer: AccessReviewer, logger: Logger): RequestHandler {
+  return async (request, response, next) => {
+    const token = bearerToken(request.headers.authorization);
+    if (token === undefined) return sendUnauthorized(response);
+    const access = {
+      verb: verbs.get(request.method) ?? '',
+      path: decodeURIComponent(request.path),
+    };
+    let review: AccessReview;
+    try {
+      review = await reviewer.review(token, access, reviewSignal(response));
+    } catch (error) {
+      logger.error({ error: errorMessage(error), path: access.path }, 'cannot authorize request');
+      return sendText(response, 503, 'the API server could not be asked whether to allow this');
+    }
+    if (!review.authenticated) return sendUnauthorized(response);
+    if (review.allowed) return next();
+    sendText(
+      response,
+      403,
+      `Forbidden (user=${review.user}, verb=${access.verb}, resource=, subresource=)`,
+    );
+  };
+}
+
+function sendUnauthorized(response: Response): void {
+  response.set('WWW-Authenticate', 'Bearer');
+  sendText(response, 401, 'Unauthorized');
+}
+
+function reviewSignal(response: Response): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, AbortSignal.timeout(reviewTimeout)]);
+}

@@ -1,0 +1,70 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Logger } from '../contracts/logger.ts';
+import { errorMessage } from '../errors.ts';
+import type { AccessReviewer } from './access-review.ts';
+import { authorize } from './authorize.ts';
+import { serveArchive } from './serve-archive.ts';
+import { sendText } from './text-response.ts';
+
+export interface ContentAppOptions {
+  /** The directory of a DiskStore. */
+  readonly directory: string;
+  readonly reviewer: AccessReviewer;
+  readonly logger: Logger;
+  /** What `/metrics` answers; 404 without. */
+  readonly metrics?: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  /** What else is served, such as uploads; reached by authorized requests alone. */
+  readonly handlers?: readonly RequestHandler[];
+}
+
+/** `/bundles/<name>.tgz` and `/metrics` (spec 4.2, 4.6): each request authorized and logged. */
+export function createContentApp(options: ContentAppOptions): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  // What is served is exactly the path that was authorized.
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.use(logResponses(options.logger));
+  app.use(authorize(options.reviewer, options.logger));
+  app.get('/bundles/:file', serveArchive(options.directory));
+  app.all('/bundles/:file', methodNotAllowed);
+  const { metrics } = options;
+  if (metrics !== undefined) {
+    app.get('/metrics', async (_request, response) => {
+      const { contentType, body } = await metrics();
+      response.set('Content-Type', contentType).send(body);
+    });
+  }
+  for (const handler of options.handlers ?? []) app.use(handler);
+  app.use((_request, response) => sendText(response, 404, '404 page not found'));
+  app.use(answerErrors(options.logger));
+  return app;
+}
+
+const methodNotAllowed: RequestHandler = (_request, response) => {
+  response.set('Allow', 'GET, HEAD');
+  sendText(response, 405, 'Method Not Allowed');
+};
+
+function logResponses(logger: Logger): RequestHandler {
+  return (request, response, next) => {
+    const { method, originalUrl: url } = request;
+    response.once('close', () => {
+      const size = method === 'HEAD' ? 0 : Number(response.get('Content-Length') ?? 0);
+      logger.info({ method, status: response.statusCode, url, size }, 'responded');
+    });
+    next();
+  };
+}
+
+function answerErrors(logger: Logger): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  // oxlint-disable-next-line max-params
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    if (error instanceof URIError) return sendText(response, 400, 'Bad Request');
+    logger.error({ error: errorMessage(error), url: request.originalUrl }, 'request failed');
+    sendText(response, 500, 'Internal Server Error');
+  };
+}

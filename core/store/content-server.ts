@@ -1,0 +1,100 @@
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../contracts/logger.ts';
+import { cachedAccessReviewer } from './access-cache.ts';
+import { type CertificateFiles, followCertificate, readCertificate } from './certificate-files.ts';
+import { type ContentAppOptions, createContentApp } from './content-app.ts';
+import { parseListenAddress } from './listen-address.ts';
+
+export interface ContentServerOptions extends ContentAppOptions {
+  /** `:8443` or `host:port`. */
+  readonly address: string;
+  /** Serves HTTPS, taking up new files without a restart; plain HTTP without. */
+  readonly tls?: CertificateFiles;
+  readonly clock: Clock;
+}
+
+export interface ContentServer {
+  /** Where it listens, for callers that asked for any free port. */
+  readonly port: number;
+  /** Takes no more requests, and returns when the running ones are done or five seconds passed. */
+  close(): Promise<void>;
+}
+
+/** A client that neither sends nor takes a byte for so long is given up. */
+const idleTimeout = 60_000;
+const closeTimeout = 5_000;
+
+/** Listens and serves; throws where the address or the certificate cannot be used. */
+export async function startContentServer(options: ContentServerOptions): Promise<ContentServer> {
+  const { host, port } = parseListenAddress(options.address);
+  const logger = options.logger.child({ logger: 'http' });
+  const reviewer = cachedAccessReviewer(options.reviewer, options.clock);
+  const app = createContentApp({ ...options, logger, reviewer });
+  const stopped = new AbortController();
+  const server =
+    options.tls === undefined
+      ? createHttpServer(app)
+      : await createTlsServer(options.tls, {
+          app,
+          logger,
+          clock: options.clock,
+          signal: stopped.signal,
+        });
+  server.setTimeout(idleTimeout);
+  try {
+    await listen(server, host === undefined ? { port } : { host, port });
+  } catch (error) {
+    stopped.abort();
+    throw error;
+  }
+  const address = server.address() as AddressInfo;
+  return {
+    port: address.port,
+    close: async () => {
+      stopped.abort();
+      await close(server);
+    },
+  };
+}
+
+interface TlsServerOptions {
+  readonly app: Parameters<typeof createHttpServer>[1];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+async function createTlsServer(
+  files: CertificateFiles,
+  { app, ...options }: TlsServerOptions,
+): Promise<HttpsServer> {
+  const current = await readCertificate(files);
+  const server = createHttpsServer({ ...current, minVersion: 'TLSv1.2' }, app);
+  void followCertificate(files, {
+    ...options,
+    current,
+    onChange: (certificate) => server.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' }),
+  });
+  return server;
+}
+
+async function listen(server: Server, address: { host?: string; port: number }): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+async function close(server: Server): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), closeTimeout);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  clearTimeout(deadline);
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { packBundle, unpackBundle } from '../content/bundle-archive.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { ContentKey, ContentStore } from '../contracts/store.ts';
+import { TerminalError } from '../errors.ts';
+import { archivePath, bundleNameOf } from './archive-name.ts';
+import { stamped, stampLength, stampOf } from './archive-stamp.ts';
+
+export interface DiskStoreOptions {
+  /** Made where it does not exist; no other process may write to it. */
+  readonly directory: string;
+  /** Where clients reach the content server, such as `https://core.rukpak-system.svc`. */
+  readonly externalAddress: string;
+  readonly limits: ContentLimits;
+}
+
+const temporarySuffix = '.tmp';
+
+/**
+ * Archives as `<directory>/<bundle>.tgz` (spec 4.1). An archive appears whole, synced to disk,
+ * or not at all; what a crash left half written is removed at the next start.
+ */
+export class DiskStore implements ContentStore {
+  readonly #directory: string;
+  readonly #externalAddress: string;
+  readonly #limits: ContentLimits;
+
+  constructor(options: DiskStoreOptions) {
+    this.#directory = options.directory;
+    this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
+    this.#limits = options.limits;
+    mkdirSync(this.#directory, { recursive: true });
+    removeLeftovers(this.#directory);
+  }
+
+  async has(key: ContentKey): Promise<boolean> {
+    const file = await this.#open(key);
+    await file?.close();
+    return file !== undefined;
+  }
+
+  async put(key: ContentKey, files: BundleFiles): Promise<void> {
+    const path = archivePath(this.#directory, key.name);
+    const temporary = join(this.#directory, `.${randomUUID()}${temporarySuffix}`);
+    try {
+      await pipeline(
+        stamped(packBundle(files), key.uid),
+        createWriteStream(temporary, { flags: 'wx', flush: true }),
+      );
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await syncDirectory(this.#directory);
+  }
+
+  async load(key: ContentKey): Promise<BundleFiles | undefined> {
+    const file = await this.#open(key);
+    if (file === undefined) return undefined;
+    try {
+      const stream = file.createReadStream({ start: 0, autoClose: false });
+      const { signal } = new AbortController();
+      return await unpackBundle(stream, { limits: this.#limits, signal });
+    } catch (error) {
+      if (!(error instanceof TerminalError)) throw error;
+      // A damaged archive is as good as none: without it the content is fetched again.
+      await this.delete(key.name);
+      return undefined;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async delete(name: string): Promise<void> {
+    await rm(archivePath(this.#directory, name), { force: true });
+  }
+
+  contentURL(name: string): string {
+    return `${this.#externalAddress}/bundles/${encodeURIComponent(name)}.tgz`;
+  }
+
+  /** The Bundles that have an archive, whatever their UID. */
+  async names(): Promise<readonly string[]> {
+    const files = await readdir(this.#directory);
+    return files.map(bundleNameOf).filter((name) => name !== undefined);
+  }
+
+  async #open(key: ContentKey): Promise<FileHandle | undefined> {
+    let file: FileHandle;
+    try {
+      file = await open(archivePath(this.#directory, key.name));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    if ((await uidOf(file)) === key.uid) return file;
+    await file.close();
+    return undefined;
+  }
+}
+
+async function uidOf(file: FileHandle): Promise<string | undefined> {
+  try {
+    const head = Buffer.alloc(stampLength);
+    const { bytesRead } = await file.read(head, 0, stampLength, 0);
+    return stampOf(head.subarray(0, bytesRead));
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Only what is older than this process: other stores in it may be writing just now. */
+function removeLeftovers(directory: string): void {
+  for (const file of readdirSync(directory)) {
+    if (!file.startsWith('.') || !file.endsWith(temporarySuffix)) continue;
+    const path = join(directory, file);
+    const age = statSync(path, { throwIfNoEntry: false });
+    if (age !== undefined && age.mtimeMs < performance.timeOrigin) rmSync(path, { force: true });
+  }
+}
+
+/** Makes the rename itself last. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

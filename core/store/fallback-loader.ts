@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, type Dispatcher, request } from 'undici';
+import { unpackBundle } from '../content/bundle-archive.ts';
+import type { ByteStream } from '../content/byte-reader.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { ContentKey, ContentStore } from '../contracts/store.ts';
+import { TerminalError } from '../errors.ts';
+import { stampLength, stampOf } from './archive-stamp.ts';
+
+export interface FallbackLoaderOptions {
+  readonly store: Pick<ContentStore, 'load'>;
+  /** Addresses of content servers, such as `https://core.rukpak-system.svc`; no other is asked. */
+  readonly contentServers: readonly string[];
+  /** This process's own token, read anew for each request. */
+  readonly token: () => Promise<string>;
+  /** PEM of those who sign the servers' certificates; the system's where absent. */
+  readonly caFile?: string;
+  readonly limits: ContentLimits;
+}
+
+export interface StoredBundle extends ContentKey {
+  /** status.contentURL */
+  readonly contentURL: string | undefined;
+}
+
+export interface ContentLoader {
+  /** A Bundle's content, from this process's own store or from where its status says. */
+  load(bundle: StoredBundle, signal: AbortSignal): Promise<BundleFiles>;
+}
+
+const timeout = 60_000;
+
+/**
+ * Reads content that another process stored (spec 4.2). Only the configured content servers are
+ * asked, and redirects are not followed: anyone who may write a Bundle's status names the URL,
+ * and the token must not go to them.
+ */
+export function createFallbackLoader(options: FallbackLoaderOptions): ContentLoader {
+  const origins = options.contentServers.map((server) => new URL(server).origin);
+  return {
+    async load(bundle, signal) {
+      const stored = await options.store.load(bundle);
+      if (stored !== undefined) return stored;
+      const url = trustedURL(bundle, origins);
+      return await fetchContent(url, { ...options, bundle, signal });
+    },
+  };
+}
+
+function trustedURL({ name, contentURL }: StoredBundle, origins: readonly string[]): URL {
+  if (contentURL === undefined || contentURL === '') {
+    throw new Error(`bundle "${name}" has no content: status.contentURL is not set`);
+  }
+  const url = URL.parse(contentURL);
+  if (url === null || !origins.includes(url.origin)) {
+    throw new TerminalError(
+      `status.contentURL ${JSON.stringify(contentURL.slice(0, 200))} of bundle "${name}" is on none of the configured content servers (${origins.join(', ')})`,
+    );
+  }
+  // Credentials in a URL would replace the token.
+  url.username = '';
+  url.password = '';
+  return url;
+}
+
+async function fetchContent(
+  url: URL,
+  options: FallbackLoaderOptions & { bundle: StoredBundle; signal: AbortSignal },
+): Promise<BundleFiles> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
+  const { caFile, limits } = options;
+  const agent = new Agent(
+    caFile === undefined ? {} : { connect: { ca: await readFile(caFile, 'utf8') } },
+  );
+  try {
+    const response = await request(url, {
+      dispatcher: agent,
+      signal,
+      headers: { authorization: `Bearer ${await options.token()}` },
+    });
+    if (response.statusCode !== 200) throw unexpectedStatus(response);
+    return await unpackBundle(ofBundle(response.body, options.bundle), { limits, signal });
+  } finally {
+    await agent.destroy();
+  }
+}
+
+function unexpectedStatus({ statusCode, statusText }: Dispatcher.ResponseData): Error {
+  return new Error(`unexpected response status "${statusCode} ${statusText}"`);
+}
+
+/** The archive, unless its stamp is that of a namesake; archives of other servers have none. */
+async function* ofBundle(archive: ByteStream, bundle: StoredBundle): AsyncGenerator<Uint8Array> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of archive) {
+    if (head === undefined) {
+      yield chunk;
+      continue;
+    }
+    head = Buffer.concat([head, chunk]);
+    if (head.length < stampLength) continue;
+    yield checked(head, bundle);
+    head = undefined;
+  }
+  if (head !== undefined) yield checked(head, bundle);
+}
+
+function checked(head: Buffer, bundle: StoredBundle): Buffer {
+  const uid = stampOf(head);
+  if (uid !== undefined && uid !== bundle.uid) {
+    throw new Error(
+      `the content server still has the content of an earlier bundle "${bundle.name}"`,
+    );
+  }
+  return head;
+}

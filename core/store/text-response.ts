@@ -1,0 +1,9 @@
+import type { Response } from 'express';
+
+/** An error as Go's http.Error writes it: plain text and a newline. */
+export function sendText(response: Response, status: number, text: string): void {
+  response
+    .status(status)
+    .set({ 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' })
+    .send(`${text}\n`);
+}
