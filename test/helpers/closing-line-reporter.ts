@@ -1,21 +1,37 @@
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
+interface Count {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+function countOf(modules: readonly TestModule[]): Count {
+  const count: Count = { passed: 0, failed: 0, skipped: 0 };
+  for (const module of modules) {
+    // A file or suite that could not be set up has no failed tests to show for it.
+    if (module.errors().length > 0) count.failed += 1;
+    for (const suite of module.children.allSuites()) {
+      if (suite.errors().length > 0) count.failed += 1;
+    }
+    for (const test of module.children.allTests()) {
+      const { state } = test.result();
+      if (state !== 'pending') count[state] += 1;
+    }
+  }
+  return count;
+}
+
 /** Ends a run with `N passed, N failed` alone on the last line, for people and for CI. */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
-    const count = { passed: 0, failed: errors.length, skipped: 0 };
-    for (const module of modules) {
-      // A file that could not be loaded has no tests to fail.
-      if (module.errors().length > 0) count.failed += 1;
-      for (const test of module.children.allTests()) {
-        const state = test.result().state;
-        if (state !== 'pending') count[state] += 1;
-      }
-    }
-    const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
-    // After the default reporter's own summary.
-    process.once('exit', () => {
-      process.stdout.write(`\n${count.passed} passed, ${count.failed} failed${skipped}\n`);
+    const { passed, failed, skipped } = countOf(modules);
+    // After the default reporter's own summary, and once the exit code is known: a global setup
+    // that failed leaves no other trace.
+    process.once('exit', (code) => {
+      const failures = Math.max(failed + errors.length, code === 0 ? 0 : 1);
+      const rest = skipped > 0 ? `, ${skipped} skipped` : '';
+      process.stdout.write(`\n${passed} passed, ${failures} failed${rest}\n`);
     });
   }
 }
