@@ -1,0 +1,42 @@
+import { TerminalError } from '../../core/errors.ts';
+import { type BundleFiles, type KubernetesObject, readPlainBundle } from '../../core/sdk.ts';
+import { convertRegistryBundle } from '../../provisioners/registry/convert-bundle.ts';
+
+export interface RenderOptions {
+  /** A class's name, or what is left of it without `core-rukpak-io-`; told by content if absent. */
+  readonly className?: string;
+  /** Overrides the namespace that a registry bundle suggests. */
+  readonly installNamespace?: string;
+}
+
+type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
+
+const prefix = 'core-rukpak-io-';
+
+/** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
+const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
+  ['core-rukpak-io-plain', (files) => readPlainBundle(files).flatMap((file) => file.objects)],
+  ['core-rukpak-io-registry', (files, options) => convertRegistryBundle(files, options)],
+]);
+
+/**
+ * The objects that a BundleDeployment of this content would apply, as far as they are known without
+ * a cluster: plain objects without a namespace are left as written.
+ * @throws TerminalError with the message of the Bundle's Unpacked condition.
+ */
+export function renderBundle(
+  files: BundleFiles,
+  options: RenderOptions,
+): readonly KubernetesObject[] {
+  const className = options.className ?? detectClass(files);
+  const render = renderers.get(className) ?? renderers.get(`${prefix}${className}`);
+  if (render === undefined) {
+    const known = [...renderers.keys()].join(' or ');
+    throw new TerminalError(`class "${className}" cannot be rendered: use ${known}`);
+  }
+  return render(files, options);
+}
+
+function detectClass(files: BundleFiles): string {
+  return files.files.has('metadata/annotations.yaml') ? `${prefix}registry` : `${prefix}plain`;
+}

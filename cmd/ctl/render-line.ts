@@ -1,0 +1,32 @@
+import { stringifyJson } from '../../api/json.ts';
+import type { ContentLimits } from '../../core/contracts/bundle-files.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { loadDirectory } from './load-directory.ts';
+import { type RenderOptions, renderBundle } from './render-bundle.ts';
+
+export interface RenderLineOptions extends RenderOptions {
+  readonly limits: ContentLimits;
+}
+
+/** One bundle of `render --stdin` as its line of JSON, newline included. Never throws. */
+export function renderLine(directory: string, options: RenderLineOptions): string {
+  try {
+    const objects = renderBundle(loadDirectory(directory, options.limits), options);
+    return `${stringifyJson({ bundle: bundleLabel(directory), ok: true, error: '', objects })}\n`;
+  } catch (error) {
+    return failureLine(directory, errorMessage(error));
+  }
+}
+
+export function failureLine(directory: string, error: string): string {
+  return `${stringifyJson({ bundle: bundleLabel(directory), ok: false, error, objects: [] })}\n`;
+}
+
+/** The last two parts of a path: `<package>/<version>` as bundles are usually kept. */
+function bundleLabel(directory: string): string {
+  return directory
+    .split('/')
+    .filter((part) => part !== '')
+    .slice(-2)
+    .join('/');
+}

@@ -1,0 +1,11 @@
+/** Worker thread of `render --stdin`: a directory in, the bytes of its line out. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type RenderLineOptions, renderLine } from './render-line.ts';
+
+const options = workerData as RenderLineOptions;
+
+parentPort?.on('message', (directory: string) => {
+  // Own memory, so that it can be handed over instead of being copied.
+  const line = new TextEncoder().encode(renderLine(directory, options));
+  parentPort?.postMessage(line, [line.buffer]);
+});

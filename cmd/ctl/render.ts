@@ -1,0 +1,73 @@
+import { Argument, Command, Option } from 'commander';
+import { stringifyJson } from '../../api/json.ts';
+import type { ContentLimits } from '../../core/contracts/bundle-files.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
+import { loadContent } from './load-content.ts';
+import { type RenderOptions, renderBundle } from './render-bundle.ts';
+import { renderStream } from './render-stream.ts';
+import { writeOutput } from './write-output.ts';
+
+interface RenderFlags {
+  readonly class?: string;
+  readonly installNamespace?: string;
+  readonly output: 'yaml' | 'json';
+  readonly stdin?: boolean;
+}
+
+/** `rukpakctl render`: what a bundle becomes, without a cluster. */
+export function renderCommand(): Command {
+  return new Command('render')
+    .description('print the objects that a bundle would install, without a cluster')
+    .addArgument(new Argument('[bundle]', 'directory that holds the bundle'))
+    .option(
+      '--class <name>',
+      'provisioner class of the bundle: plain or registry, or its full name (default: registry where metadata/annotations.yaml exists, else plain)',
+    )
+    .option(
+      '--install-namespace <name>',
+      'namespace for the objects of a registry bundle (default: the one it suggests)',
+    )
+    .addOption(
+      new Option('--output <format>', 'YAML documents, or a JSON List as kubectl prints it')
+        .choices(['yaml', 'json'])
+        .default('yaml'),
+    )
+    .option(
+      '--stdin',
+      'read a directory per line and print, in the same order, a line of JSON per bundle',
+    )
+    .action(render);
+}
+
+async function render(bundle: string | undefined, flags: RenderFlags): Promise<void> {
+  const options = renderOptions(flags);
+  if (flags.stdin === true) {
+    if (bundle !== undefined) throw new TerminalError('give either a bundle or --stdin, not both');
+    await renderStream(process.stdin, process.stdout, { ...options, limits: defaultLimits });
+    return;
+  }
+  if (bundle === undefined) throw new TerminalError('name a bundle directory, or use --stdin');
+  const objects = renderOne(bundle, options, defaultLimits);
+  await writeOutput([format(objects, flags.output)], process.stdout);
+}
+
+function renderOne(
+  bundle: string,
+  options: RenderOptions,
+  limits: ContentLimits,
+): readonly KubernetesObject[] {
+  return renderBundle(loadContent(bundle, limits), options);
+}
+
+function renderOptions(flags: RenderFlags): RenderOptions {
+  return {
+    ...(flags.class === undefined ? {} : { className: flags.class }),
+    ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
+  };
+}
+
+function format(objects: readonly KubernetesObject[], output: RenderFlags['output']): string {
+  if (output === 'yaml') return toYaml(objects);
+  return `${stringifyJson({ apiVersion: 'v1', kind: 'List', items: objects }, 2)}\n`;
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import { Field } from './field.ts';
+
+/** The fields of a ClusterServiceVersion that conversion uses; everything else in it is ignored. */
+export interface ClusterServiceVersion {
+  readonly name: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly installModes: readonly InstallMode[];
+  readonly ownsApiServices: boolean;
+  readonly definesWebhooks: boolean;
+  readonly deployments: readonly StrategyDeployment[];
+  readonly permissions: readonly StrategyPermissions[];
+  readonly clusterPermissions: readonly StrategyPermissions[];
+}
+
+export interface InstallMode {
+  readonly type: string;
+  readonly supported: boolean;
+}
+
+export interface StrategyDeployment {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** spec.template.metadata.annotations */
+  readonly podAnnotations: Readonly<Record<string, string>>;
+  /** spec.template.spec.serviceAccountName; empty is `default`. */
+  readonly serviceAccountName: string;
+  /** As written. */
+  readonly spec: JsonObject | undefined;
+}
+
+export interface StrategyPermissions {
+  /** As written; empty is `default`. */
+  readonly serviceAccountName: string;
+  /** Undefined where the entry has no list of rules. */
+  readonly rules: readonly PolicyRule[] | undefined;
+}
+
+export interface PolicyRule {
+  readonly verbs: readonly string[] | undefined;
+  readonly apiGroups: readonly string[] | undefined;
+  readonly resources: readonly string[] | undefined;
+  readonly resourceNames: readonly string[] | undefined;
+  readonly nonResourceURLs: readonly string[] | undefined;
+  readonly asWritten: JsonValue;
+}
+
+/**
+ * Reads a ClusterServiceVersion; a bundle without one reads as an empty one (spec section 9.1).
+ * @throws TerminalError where a field that is used has another type.
+ */
+export function readClusterServiceVersion(
+  object: KubernetesObject | undefined,
+): ClusterServiceVersion {
+  const csv = new Field(object as JsonObject | undefined, '');
+  const metadata = csv.get('metadata');
+  const spec = csv.get('spec');
+  const strategy = spec.get('install').get('spec');
+  return {
+    name: metadata.get('name').string(),
+    annotations: metadata.get('annotations').stringMap(),
+    installModes: items(spec.get('installModes')).map(readInstallMode),
+    ownsApiServices: items(spec.get('apiservicedefinitions').get('owned')).length > 0,
+    definesWebhooks: items(spec.get('webhookdefinitions')).length > 0,
+    deployments: items(strategy.get('deployments')).map(readDeployment),
+    permissions: items(strategy.get('permissions')).map(readPermissions),
+    clusterPermissions: items(strategy.get('clusterPermissions')).map(readPermissions),
+  };
+}
+
+function items(field: Field): readonly Field[] {
+  return field.list() ?? [];
+}
+
+function readInstallMode(mode: Field): InstallMode {
+  return { type: mode.get('type').string(), supported: mode.get('supported').boolean() };
+}
+
+function readDeployment(deployment: Field): StrategyDeployment {
+  const template = deployment.get('spec').get('template');
+  return {
+    name: deployment.get('name').string(),
+    labels: deployment.get('label').stringMap(),
+    podAnnotations: template.get('metadata').get('annotations').stringMap(),
+    serviceAccountName: template.get('spec').get('serviceAccountName').string(),
+    spec: deployment.get('spec').object(),
+  };
+}
+
+function readPermissions(permissions: Field): StrategyPermissions {
+  return {
+    serviceAccountName: permissions.get('serviceAccountName').string(),
+    rules: permissions.get('rules').list()?.map(readRule),
+  };
+}
+
+function readRule(rule: Field): PolicyRule {
+  return {
+    verbs: rule.get('verbs').strings(),
+    apiGroups: rule.get('apiGroups').strings(),
+    resources: rule.get('resources').strings(),
+    resourceNames: rule.get('resourceNames').strings(),
+    nonResourceURLs: rule.get('nonResourceURLs').strings(),
+    asWritten: rule.raw ?? {},
+  };
+}

@@ -1,0 +1,17 @@
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import { promotedPermissions } from '../promoted-permissions.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+
+/** Binds each entry's account to the ClusterRole of the same name (spec section 9.7). */
+export function clusterRoleBindings(
+  { csv }: RegistryBundle,
+  installNamespace: string,
+): readonly KubernetesObject[] {
+  return promotedPermissions(csv).map(({ name, serviceAccountName }) => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    subjects: [{ kind: 'ServiceAccount', name: serviceAccountName, namespace: installNamespace }],
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+  }));
+}

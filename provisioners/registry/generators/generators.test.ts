@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
+import type { PolicyRule, StrategyDeployment } from '../cluster-service-version.ts';
+import { supportedKinds } from '../supported-kinds.ts';
+import { clusterRoleBindings } from './cluster-role-bindings.ts';
+import { clusterRoles } from './cluster-roles.ts';
+import { customResourceDefinitions } from './custom-resource-definitions.ts';
+import { deployments } from './deployments.ts';
+import { namespace } from './namespace.ts';
+import { otherObjects } from './other-objects.ts';
+import { serviceAccounts } from './service-accounts.ts';
+
+const pods: PolicyRule = {
+  verbs: ['get'],
+  apiGroups: [''],
+  resources: ['pods'],
+  resourceNames: undefined,
+  nonResourceURLs: undefined,
+  asWritten: { resources: ['pods'], apiGroups: [''], verbs: ['get'], note: 'kept' },
+};
+const podReader = 'pkg.v1.0.0-sa1-osbgchy2w9tcrfic1jspf8vsinkvximmfgh6o69h76';
+const withPermissions = aRegistryBundle({
+  csv: aCsv({ permissions: [{ serviceAccountName: 'sa1', rules: [pods] }] }),
+});
+
+function aDeployment(fields: Partial<StrategyDeployment> = {}): StrategyDeployment {
+  return {
+    name: 'web',
+    labels: {},
+    podAnnotations: {},
+    serviceAccountName: '',
+    spec: { replicas: 1 },
+    ...fields,
+  };
+}
+
+describe('namespace', () => {
+  it('is the install namespace and nothing else', () => {
+    expect(namespace(aRegistryBundle(), 'ns')).toEqual([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } },
+    ]);
+  });
+});
+
+describe('serviceAccounts', () => {
+  it('are the distinct accounts of deployments and permissions, without default', () => {
+    const csv = aCsv({
+      deployments: [
+        aDeployment({ serviceAccountName: 'a' }),
+        aDeployment({ serviceAccountName: '' }),
+        aDeployment({ serviceAccountName: 'default' }),
+      ],
+      permissions: [
+        { serviceAccountName: 'b', rules: [] },
+        { serviceAccountName: 'a', rules: [] },
+      ],
+      clusterPermissions: [{ serviceAccountName: 'c', rules: [] }],
+    });
+    expect(serviceAccounts(aRegistryBundle({ csv }), 'ns')).toEqual(
+      ['a', 'b', 'c'].map((name) => ({
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name, namespace: 'ns' },
+      })),
+    );
+  });
+});
+
+describe('clusterRoles', () => {
+  it('carry the rules as written and no rule for namespaces', () => {
+    expect(clusterRoles(withPermissions, 'ns')).toEqual([
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: podReader },
+        rules: [{ resources: ['pods'], apiGroups: [''], verbs: ['get'], note: 'kept' }],
+      },
+    ]);
+  });
+});
+
+describe('clusterRoleBindings', () => {
+  it('bind the account in the install namespace to the role of the same name', () => {
+    expect(clusterRoleBindings(withPermissions, 'ns')).toEqual([
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: podReader },
+        subjects: [{ kind: 'ServiceAccount', name: 'sa1', namespace: 'ns' }],
+        roleRef: {
+          apiGroup: 'rbac.authorization.k8s.io',
+          kind: 'ClusterRole',
+          name: podReader,
+        },
+      },
+    ]);
+  });
+});
+
+describe('customResourceDefinitions', () => {
+  it('are the very objects of the bundle', () => {
+    const crds = [{ ...anObject('CustomResourceDefinition'), spec: { unknownField: 1n } }];
+    expect(customResourceDefinitions(aRegistryBundle({ crds }), 'ns')).toEqual(crds);
+  });
+});
+
+describe('otherObjects', () => {
+  it('move namespaced kinds to the install namespace, whatever was written', () => {
+    for (const [kind, scope] of supportedKinds) {
+      const written = anObject(kind, { name: 'x', namespace: 'elsewhere', labels: { a: 'b' } });
+      const [object] = otherObjects(aRegistryBundle({ others: [written] }), 'ns');
+      const namespace = scope === 'Namespaced' ? 'ns' : 'elsewhere';
+      expect(object).toEqual({ ...written, metadata: { ...written.metadata, namespace } });
+    }
+  });
+
+  it('leave the namespace of a VerticalPodAutoscaler and of role binding subjects', () => {
+    expect(supportedKinds.get('VerticalPodAutoscaler')).toBe('Cluster');
+    const subjects = [{ kind: 'ServiceAccount', name: 'a', namespace: 'elsewhere' }];
+    const binding = { ...anObject('RoleBinding'), subjects };
+    expect(otherObjects(aRegistryBundle({ others: [binding] }), 'ns')[0]).toMatchObject({
+      subjects,
+    });
+  });
+
+  it('survive metadata that is no map', () => {
+    for (const metadata of [undefined, null, 7, 'text', ['a']]) {
+      const others = [{ apiVersion: 'v1', kind: 'Secret', metadata } as never];
+      expect(otherObjects(aRegistryBundle({ others }), 'ns')[0]?.metadata).toEqual({
+        namespace: 'ns',
+      });
+    }
+  });
+});
+
+describe('deployments', () => {
+  it('take name, labels and spec from the CSV and annotations from all sides', () => {
+    const spec = { replicas: 1, template: { metadata: { annotations: { b: 'pod' } } } };
+    const csv = aCsv({
+      annotations: { a: 'csv', b: 'csv', 'olm.targetNamespaces': 'csv' },
+      deployments: [
+        aDeployment({ labels: { app: 'web' }, podAnnotations: { b: 'pod', c: 'pod' }, spec }),
+      ],
+    });
+    expect(deployments(aRegistryBundle({ csv }), 'ns')).toEqual([
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: {
+          name: 'web',
+          namespace: 'ns',
+          labels: { app: 'web' },
+          annotations: { a: 'csv', b: 'pod', c: 'pod', 'olm.targetNamespaces': '' },
+        },
+        spec,
+      },
+    ]);
+  });
+
+  it('add nothing that the CSV does not say: no labels, strategy, resources or status', () => {
+    const csv = aCsv({ deployments: [aDeployment(), aDeployment({ spec: undefined })] });
+    const [plain, empty] = deployments(aRegistryBundle({ csv }), 'ns');
+    const metadata = {
+      name: 'web',
+      namespace: 'ns',
+      annotations: { 'olm.targetNamespaces': '' },
+    };
+    const type = { apiVersion: 'apps/v1', kind: 'Deployment' };
+    expect(plain).toStrictEqual({ ...type, metadata, spec: { replicas: 1 } });
+    expect(empty).toStrictEqual({ ...type, metadata });
+  });
+});

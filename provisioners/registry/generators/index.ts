@@ -1,0 +1,29 @@
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+import { clusterRoleBindings } from './cluster-role-bindings.ts';
+import { clusterRoles } from './cluster-roles.ts';
+import { customResourceDefinitions } from './custom-resource-definitions.ts';
+import { deployments } from './deployments.ts';
+import { namespace } from './namespace.ts';
+import { otherObjects } from './other-objects.ts';
+import { serviceAccounts } from './service-accounts.ts';
+
+/** Makes objects of one kind, or of one part of the bundle. Pure. */
+export type Generator = (
+  bundle: RegistryBundle,
+  installNamespace: string,
+) => readonly KubernetesObject[];
+
+/**
+ * In order of output (spec section 9.9). What the bundle ships itself comes after what may be
+ * generated under the same name, because of two such objects the later one is kept.
+ */
+export const generators: readonly Generator[] = [
+  namespace,
+  serviceAccounts,
+  clusterRoles,
+  clusterRoleBindings,
+  customResourceDefinitions,
+  otherObjects,
+  deployments,
+];

@@ -1,0 +1,10 @@
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+
+/** The namespace that everything namespaced goes to (spec section 9.2). */
+export function namespace(
+  _bundle: RegistryBundle,
+  installNamespace: string,
+): readonly KubernetesObject[] {
+  return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: installNamespace } }];
+}

@@ -1,0 +1,20 @@
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+import { supportedKinds } from '../supported-kinds.ts';
+
+/** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
+export function otherObjects(
+  { others }: RegistryBundle,
+  installNamespace: string,
+): readonly KubernetesObject[] {
+  return others.map((object) =>
+    supportedKinds.get(object.kind) === 'Namespaced' ? moved(object, installNamespace) : object,
+  );
+}
+
+// Metadata that is no map spreads to nothing: the API server then says that the name is missing.
+function moved(object: KubernetesObject, namespace: string): KubernetesObject {
+  const metadata: unknown = object.metadata;
+  const kept = typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : {};
+  return { ...object, metadata: { ...kept, namespace } };
+}

@@ -1,0 +1,27 @@
+import { type BundleFiles, type KubernetesObject, readManifestFiles } from '../../core/sdk.ts';
+import { readPackageName } from './annotations.ts';
+import { readClusterServiceVersion } from './cluster-service-version.ts';
+import type { RegistryBundle } from './registry-bundle.ts';
+
+/**
+ * Reads a registry+v1 bundle: the package's name, and the objects sorted by kind alone, whatever
+ * their group (spec section 9.1). Dependencies, properties and channels are not looked at.
+ * @throws TerminalError that names the file or field, without a prefix.
+ */
+export function readRegistryBundle(files: BundleFiles, sourceType: string): RegistryBundle {
+  const packageName = readPackageName(files, sourceType);
+  const objects = readManifestFiles(files, sourceType).flatMap((file) => file.objects);
+  return {
+    packageName,
+    // Of several the last one counts, as in RukPak.
+    csv: readClusterServiceVersion(objects.findLast(isKind('ClusterServiceVersion'))),
+    crds: objects.filter(isKind('CustomResourceDefinition')),
+    others: objects.filter((object) => !ownKinds.some((kind) => object.kind === kind)),
+  };
+}
+
+const ownKinds: readonly string[] = ['ClusterServiceVersion', 'CustomResourceDefinition'];
+
+function isKind(kind: string): (object: KubernetesObject) => boolean {
+  return (object) => object.kind === kind;
+}

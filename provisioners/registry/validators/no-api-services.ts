@@ -1,0 +1,6 @@
+import type { RegistryBundle } from '../registry-bundle.ts';
+
+/** Nothing serves an aggregated API's certificates; the text is RukPak's (spec section 9.4). */
+export function noApiServices({ csv }: RegistryBundle): string | undefined {
+  return csv.ownsApiServices ? 'apiServiceDefintions are not supported' : undefined;
+}

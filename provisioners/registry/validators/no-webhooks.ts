@@ -1,0 +1,6 @@
+import type { RegistryBundle } from '../registry-bundle.ts';
+
+/** Nothing serves webhook certificates, admission or conversion (spec section 9.4). */
+export function noWebhooks({ csv }: RegistryBundle): string | undefined {
+  return csv.definesWebhooks ? 'webhookDefinitions are not supported' : undefined;
+}

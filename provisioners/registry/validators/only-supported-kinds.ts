@@ -1,0 +1,10 @@
+import { objectName } from '../object-name.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+import { supportedKinds } from '../supported-kinds.ts';
+
+/** A bundle may ship objects of the kinds in spec section 9.8 only. */
+export function onlySupportedKinds({ others }: RegistryBundle): string | undefined {
+  const refused = others.find((object) => !supportedKinds.has(object.kind));
+  if (refused === undefined) return undefined;
+  return `bundle contains unsupported resource: Name: ${objectName(refused)}, Kind: ${refused.kind}`;
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
+import { supportedKinds } from '../supported-kinds.ts';
+import { allNamespacesMode } from './all-namespaces-mode.ts';
+import { validators } from './index.ts';
+import { noApiServices } from './no-api-services.ts';
+import { noWebhooks } from './no-webhooks.ts';
+import { onlySupportedKinds } from './only-supported-kinds.ts';
+
+describe('allNamespacesMode', () => {
+  const message = 'AllNamespace install mode must be enabled';
+
+  it.each([
+    ['no modes', [], message],
+    ['another mode', [{ type: 'OwnNamespace', supported: true }], message],
+    ['the mode switched off', [{ type: 'AllNamespaces', supported: false }], message],
+    ['another spelling', [{ type: 'allnamespaces', supported: true }], message],
+    [
+      'the mode among others',
+      [
+        { type: 'OwnNamespace', supported: false },
+        { type: 'AllNamespaces', supported: true },
+      ],
+      undefined,
+    ],
+  ])('with %s', (_case, installModes, expected) => {
+    expect(allNamespacesMode(aRegistryBundle({ csv: aCsv({ installModes }) }))).toBe(expected);
+  });
+});
+
+describe('noApiServices', () => {
+  it('refuses an owned APIService', () => {
+    const bundle = aRegistryBundle({ csv: aCsv({ ownsApiServices: true }) });
+    expect(noApiServices(bundle)).toBe('apiServiceDefintions are not supported');
+    expect(noApiServices(aRegistryBundle())).toBeUndefined();
+  });
+});
+
+describe('noWebhooks', () => {
+  it('refuses any webhook definition', () => {
+    const bundle = aRegistryBundle({ csv: aCsv({ definesWebhooks: true }) });
+    expect(noWebhooks(bundle)).toBe('webhookDefinitions are not supported');
+    expect(noWebhooks(aRegistryBundle())).toBeUndefined();
+  });
+});
+
+describe('onlySupportedKinds', () => {
+  it.each([...supportedKinds.keys()])('accepts %s of any group', (kind) => {
+    const foreign = { ...anObject(kind), apiVersion: 'example.com/v7' };
+    expect(onlySupportedKinds(aRegistryBundle({ others: [foreign] }))).toBeUndefined();
+  });
+
+  it.each(['Deployment', 'Namespace', 'List', 'secret', 'PodMonitor', '__proto__'])(
+    'refuses %s',
+    (kind) => {
+      const others = [anObject('Secret'), anObject(kind, { name: 'web' }), anObject('Pod')];
+      expect(onlySupportedKinds(aRegistryBundle({ others }))).toBe(
+        `bundle contains unsupported resource: Name: web, Kind: ${kind}`,
+      );
+    },
+  );
+
+  it('reads odd metadata as no name', () => {
+    for (const metadata of [undefined, null, 7, ['a'], { name: 7 }]) {
+      const others = [{ apiVersion: 'v1', kind: 'Pod', metadata } as never];
+      expect(onlySupportedKinds(aRegistryBundle({ others }))).toBe(
+        'bundle contains unsupported resource: Name: , Kind: Pod',
+      );
+    }
+  });
+});
+
+describe('the list of validators', () => {
+  it('checks modes, then APIServices, then webhooks, then kinds', () => {
+    expect(validators).toEqual([allNamespacesMode, noApiServices, noWebhooks, onlySupportedKinds]);
+  });
+});

@@ -1,0 +1,66 @@
+import { stringifyJson } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
+import { defaultLimits } from '../../core/content/limits.ts';
+import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
+import type { ClusterServiceVersion } from '../../provisioners/registry/cluster-service-version.ts';
+import type { RegistryBundle } from '../../provisioners/registry/registry-bundle.ts';
+
+/** A tree of files with the given contents; a path that ends in `/` is a directory. */
+export function aTree(contents: Readonly<Record<string, string | Uint8Array>>): BundleFiles {
+  const builder = new BundleFilesBuilder(defaultLimits);
+  for (const [path, content] of Object.entries(contents)) {
+    if (path.endsWith('/')) builder.addDirectory(path);
+    else builder.addFile(path, typeof content === 'string' ? Buffer.from(content) : content);
+  }
+  return builder.build();
+}
+
+/** A registry+v1 tree: package `pkg`, the CSV, and more files or replaced ones. */
+export function aRegistryTree(
+  csv: object = aCsvManifest(),
+  contents: Readonly<Record<string, string | Uint8Array>> = {},
+): BundleFiles {
+  return aTree({
+    'metadata/annotations.yaml':
+      'annotations:\n  operators.operatorframework.io.bundle.package.v1: pkg\n',
+    'manifests/csv.yaml': stringifyJson(csv),
+    ...contents,
+  });
+}
+
+/** The manifest of a CSV that converts: `pkg.v1.0.0` with one deployment. */
+export function aCsvManifest(spec: object = {}, metadata: object = {}): object {
+  return {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'ClusterServiceVersion',
+    metadata: { name: 'pkg.v1.0.0', ...metadata },
+    spec: { installModes: [{ type: 'AllNamespaces', supported: true }], ...spec },
+  };
+}
+
+/** What conversion sees of a CSV without any content but the install mode it needs. */
+export function aCsv(fields: Partial<ClusterServiceVersion> = {}): ClusterServiceVersion {
+  return {
+    name: 'pkg.v1.0.0',
+    annotations: {},
+    installModes: [{ type: 'AllNamespaces', supported: true }],
+    ownsApiServices: false,
+    definesWebhooks: false,
+    deployments: [],
+    permissions: [],
+    clusterPermissions: [],
+    ...fields,
+  };
+}
+
+export function aRegistryBundle(fields: Partial<RegistryBundle> = {}): RegistryBundle {
+  return { packageName: 'pkg', csv: aCsv(), crds: [], others: [], ...fields };
+}
+
+export function anObject(
+  kind: string,
+  metadata: KubernetesObject['metadata'] = { name: 'x' },
+): KubernetesObject {
+  return { apiVersion: 'v1', kind, metadata };
+}
