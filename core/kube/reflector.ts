@@ -1,4 +1,13 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../contracts/logger.ts';
+import { errorMessage } from '../errors.ts';
+import { ApiError } from './api-error.ts';
+import { apiErrorOfStatus } from './api-status.ts';
+import { Backoff } from './backoff.ts';
+import type { KubeClient, WatchEvent } from './kube-client.ts';
+import { isExpired, listAll } from './list-all.ts';
+import { apiVersionOf, type Resource } from './resource.ts';
 
 /** Receives what a reflector sees; calls come in order and never overlap. */
 export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
@@ -6,4 +15,182 @@ export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
   replace(items: readonly T[]): void;
   upsert(item: T): void;
   remove(item: T): void;
+}
+
+export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject> {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  /** All namespaces where absent. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly sink: ReflectorSink<T>;
+  /** What the sink gets of an object; everything but managedFields where absent. */
+  readonly transform?: ((object: KubernetesObject) => T) | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Objects per request of a list; 500 where absent. */
+  readonly pageSize?: number;
+}
+
+/** A watch that stays open this long works, events or not (milliseconds). */
+const stableAfter = 5_000;
+
+/**
+ * Keeps a sink equal to a resource's objects: list, watch from there, resume where a watch ends,
+ * list again where the server has forgotten the place. Never gives up: every error is waited out.
+ */
+export class Reflector<T extends KubernetesObject = KubernetesObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #transform: (object: KubernetesObject) => T;
+  readonly #backoff = new Backoff({ initial: 800, max: 30_000 });
+  readonly #firstSync = Promise.withResolvers<void>();
+  #synced = false;
+  #lastError: Error | undefined;
+  /** Whether the watch has worked since the last error. */
+  #progressed = false;
+  /** Where to watch from; undefined asks for a list. */
+  #resourceVersion: string | undefined;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#transform = options.transform ?? ((object) => stripManagedFields(object) as T);
+  }
+
+  /** Whether the sink has had a whole list. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Why list or watch fails at present; undefined while they work. */
+  get lastError(): Error | undefined {
+    return this.#lastError;
+  }
+
+  /** Resolves at the first whole list; rejects with the signal's reason. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([this.#firstSync.promise, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Resolves when the signal is aborted, and never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (this.#resourceVersion === undefined) await this.#list(signal);
+        await this.#watch(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (this.#forgotten(error)) continue;
+        this.#failed(error);
+        await this.#options.clock.sleep(this.#backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { client, resource, namespace, labelSelector, fieldSelector, pageSize, sink } =
+      this.#options;
+    const list = await listAll(client, resource, {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      pageSize,
+      signal,
+      transform: this.#transform,
+    });
+    signal.throwIfAborted();
+    sink.replace(list.items);
+    this.#resourceVersion = list.resourceVersion;
+    this.#synced = true;
+    this.#firstSync.resolve();
+  }
+
+  /** One watch, to its end. Throws where the next one should not start at once. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { client, resource, namespace, labelSelector, fieldSelector, clock } = this.#options;
+    const ended = new AbortController();
+    const watchSignal = AbortSignal.any([signal, ended.signal]);
+    const startedAt = clock.now();
+    void clock.sleep(stableAfter, watchSignal).then(
+      () => this.#works(),
+      () => undefined,
+    );
+    let events = 0;
+    try {
+      const watch = client.watch(resource, {
+        namespace,
+        labelSelector,
+        fieldSelector,
+        resourceVersion: this.#resourceVersion ?? '',
+        timeoutSeconds: 300 + Math.floor(Math.random() * 300),
+        signal: watchSignal,
+      });
+      for await (const event of watch) {
+        if (signal.aborted) return;
+        this.#take(event);
+        events++;
+      }
+    } catch (error) {
+      // A refusal makes the place doubtful; a broken connection does not.
+      if (error instanceof ApiError && error.code !== 429) this.#resourceVersion = undefined;
+      throw error;
+    } finally {
+      ended.abort();
+    }
+    if (events === 0 && clock.now() - startedAt < 1000) throw new Error('the watch ended at once');
+  }
+
+  #take({ type, object }: WatchEvent): void {
+    if (type === 'ERROR') throw apiErrorOfStatus(object);
+    const { sink } = this.#options;
+    if (type === 'DELETED') sink.remove(this.#transform(object));
+    if (type === 'ADDED' || type === 'MODIFIED') sink.upsert(this.#transform(object));
+    this.#resourceVersion = object.metadata.resourceVersion;
+    this.#works();
+  }
+
+  /** The first expiry after progress is normal life, and the list comes at once. */
+  #forgotten(error: unknown): boolean {
+    const normal = isExpired(error) && this.#progressed;
+    this.#progressed = false;
+    return normal;
+  }
+
+  #works(): void {
+    this.#progressed = true;
+    this.#backoff.reset();
+    if (this.#lastError === undefined) return;
+    this.#lastError = undefined;
+    this.#options.logger.info(this.#fields(), 'watching again');
+  }
+
+  #failed(error: unknown): void {
+    const message = errorMessage(error);
+    const known = this.#lastError?.message === message;
+    this.#lastError = error instanceof Error ? error : new Error(message);
+    if (known) return;
+    this.#options.logger.warn({ ...this.#fields(), error: message }, 'cannot list or watch');
+  }
+
+  #fields(): object {
+    const { resource, namespace } = this.#options;
+    return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace };
+  }
+}
+
+/** managedFields are often half of an object, and only the API server needs them. */
+export function stripManagedFields(object: KubernetesObject): KubernetesObject {
+  if (!('managedFields' in object.metadata)) return object;
+  const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & {
+    readonly managedFields: unknown;
+  };
+  return { ...object, metadata };
 }

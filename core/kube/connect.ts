@@ -1,0 +1,42 @@
+import { systemClock } from '../clock.ts';
+import { CredentialSource } from './credentials.ts';
+import type { Discovery } from './discovery.ts';
+import { DiscoveryClient } from './discovery-client.ts';
+import { HttpKubeClient } from './http-kube-client.ts';
+import type { KubeClient } from './kube-client.ts';
+import { type KubeconfigOptions, loadKubeconfig } from './kubeconfig.ts';
+import { Transport } from './transport.ts';
+
+export interface ConnectOptions extends KubeconfigOptions {
+  /** Its part before the slash names the field manager of writes that give none. */
+  readonly userAgent: string;
+}
+
+export interface KubeConnection {
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  /** URL of the API server. */
+  readonly server: string;
+  /** Ends every request and watch under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * One identity at one API server. Nothing is sent before the first call.
+ * @throws Error that names the kubeconfig file where none can be used.
+ */
+export function connect({ userAgent, ...options }: ConnectOptions): KubeConnection {
+  const config = loadKubeconfig(options);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new Error('the kubeconfig names no cluster');
+  const { server, proxyUrl } = cluster;
+  const credentials = new CredentialSource(config);
+  const transport = new Transport({ server, proxyUrl, userAgent, credentials, clock: systemClock });
+  const client = new HttpKubeClient(transport);
+  return {
+    client,
+    discovery: new DiscoveryClient(client),
+    server,
+    close: async () => await transport.close(),
+  };
+}

@@ -1,0 +1,81 @@
+import type { GroupVersionKind, Resource } from './resource.ts';
+
+/** The parts of apidiscovery.k8s.io APIGroupDiscoveryList that are read here. */
+interface GroupList {
+  readonly kind?: unknown;
+  readonly items?: readonly Group[];
+}
+
+interface Group {
+  readonly metadata?: { readonly name?: string };
+  readonly versions?: readonly Version[];
+}
+
+interface Version {
+  readonly version: string;
+  readonly freshness?: string;
+  readonly resources?: readonly {
+    readonly resource: string;
+    readonly responseKind?: { readonly kind?: string };
+    readonly scope?: string;
+  }[];
+}
+
+/** The kinds that a cluster serves. */
+export class DiscoveredGroups {
+  readonly #resources = new Map<string, Resource>();
+  /** The first version of a group that has the kind is the preferred one. */
+  readonly #preferred = new Map<string, Resource>();
+  /** Groups, or versions of them, whose aggregated API server did not answer. */
+  readonly #stale = new Set<string>();
+
+  add(group: string, { version, freshness, resources = [] }: Version): void {
+    if (freshness === 'Stale') this.#stale.add(group).add(`${group}/${version}`);
+    for (const { resource: plural, responseKind, scope } of resources) {
+      const kind = responseKind?.kind;
+      if (!kind) continue;
+      const resource = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
+      addOnce(this.#resources, `${group}/${version}/${kind}`, resource);
+      addOnce(this.#preferred, `${group}/${kind}`, resource);
+    }
+  }
+
+  resourceFor({ group, version, kind }: GroupVersionKind): Resource | undefined {
+    const found = this.#resources.get(`${group}/${version}/${kind}`);
+    return found ?? this.#absent(`${group}/${version}`, kind);
+  }
+
+  resourceForGroupKind(group: string, kind: string): Resource | undefined {
+    return this.#preferred.get(`${group}/${kind}`) ?? this.#absent(group, kind);
+  }
+
+  /** Absent is an answer only where the group's server could be asked. */
+  #absent(where: string, kind: string): undefined {
+    if (this.#stale.has(where)) {
+      throw new Error(
+        `cannot tell whether ${where} has kind ${kind}: its aggregated API server does not answer`,
+      );
+    }
+    return undefined;
+  }
+}
+
+/** @throws Error where the server is too old for aggregated discovery. */
+export function groupsIn(lists: readonly unknown[]): DiscoveredGroups {
+  const groups = new DiscoveredGroups();
+  for (const list of lists as readonly GroupList[]) {
+    if (list.kind !== 'APIGroupDiscoveryList') {
+      throw new Error(
+        'the API server has no aggregated discovery: Kubernetes 1.27 or later is needed',
+      );
+    }
+    for (const group of list.items ?? []) {
+      for (const version of group.versions ?? []) groups.add(group.metadata?.name ?? '', version);
+    }
+  }
+  return groups;
+}
+
+function addOnce(map: Map<string, Resource>, key: string, resource: Resource): void {
+  if (!map.has(key)) map.set(key, resource);
+}

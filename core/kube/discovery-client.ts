@@ -1,0 +1,69 @@
+import { type DiscoveredGroups, groupsIn } from './discovered-groups.ts';
+import type { Discovery } from './discovery.ts';
+import type { KubeClient } from './kube-client.ts';
+import type { GroupVersionKind, Resource } from './resource.ts';
+
+/** Kubernetes 1.30 and later serve v2, 1.27 to 1.29 v2beta1. */
+const accept = ['v2', 'v2beta1']
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .join(',');
+
+/** Discovery by two requests for everything; concurrent callers share them. */
+export class DiscoveryClient implements Discovery {
+  readonly #client: KubeClient;
+  #groups: Promise<DiscoveredGroups> | undefined;
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  async resourceFor(gvk: GroupVersionKind, signal?: AbortSignal): Promise<Resource | undefined> {
+    return (await this.#read(signal)).resourceFor(gvk);
+  }
+
+  async resourceForGroupKind(
+    group: string,
+    kind: string,
+    signal?: AbortSignal,
+  ): Promise<Resource | undefined> {
+    return (await this.#read(signal)).resourceForGroupKind(group, kind);
+  }
+
+  invalidate(): void {
+    this.#groups = undefined;
+  }
+
+  async #read(signal: AbortSignal | undefined): Promise<DiscoveredGroups> {
+    signal?.throwIfAborted();
+    let groups = this.#groups;
+    if (groups === undefined) {
+      // Not the caller's signal: others may wait for the same answer.
+      groups = this.#fetch();
+      this.#groups = groups;
+      const mine = groups;
+      mine.catch(() => {
+        if (this.#groups === mine) this.#groups = undefined;
+      });
+    }
+    return signal === undefined ? await groups : await abortable(groups, signal);
+  }
+
+  async #fetch(): Promise<DiscoveredGroups> {
+    const paths = ['/api', '/apis'];
+    const lists = await Promise.all(
+      paths.map(async (path) => await this.#client.request({ method: 'GET', path, accept })),
+    );
+    return groupsIn(lists);
+  }
+}
+
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

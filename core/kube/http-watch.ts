@@ -1,0 +1,47 @@
+import { parseJson } from '../../api/json.ts';
+import { apiErrorOf } from './api-status.ts';
+import { readLines, readText } from './body.ts';
+import type { WatchEvent, WatchOptions } from './kube-client.ts';
+import { collectionPath, queryString } from './object-url.ts';
+import type { Resource } from './resource.ts';
+import type { Transport } from './transport.ts';
+
+const headTimeout = 30_000;
+/** How much longer than it promised a server may keep a watch open before it counts as dead. */
+const grace = 30_000;
+
+/** The events of one watch request, to its end. */
+export async function* watchEvents(
+  transport: Transport,
+  resource: Resource,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent> {
+  const { namespace, signal, timeoutSeconds, ...selection } = options;
+  const query = queryString({
+    ...selection,
+    watch: true,
+    allowWatchBookmarks: true,
+    timeoutSeconds,
+  });
+  const path = collectionPath(resource, namespace) + query;
+  const dead = new AbortController();
+  const timer = setTimeout(
+    () => dead.abort(new Error(`the watch of ${resource.plural} outlived its time`)),
+    timeoutSeconds * 1000 + grace,
+  );
+  try {
+    const request = {
+      method: 'GET',
+      path,
+      signal: AbortSignal.any([signal, dead.signal]),
+    } as const;
+    const { statusCode, headers, body } = await transport.stream(request, headTimeout);
+    if (statusCode >= 300) {
+      const text = await readText(body, headers['content-encoding']?.toString());
+      throw apiErrorOf({ status: statusCode, text });
+    }
+    for await (const line of readLines(body)) yield parseJson(line) as unknown as WatchEvent;
+  } finally {
+    clearTimeout(timer);
+  }
+}

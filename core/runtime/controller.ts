@@ -1,0 +1,162 @@
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../contracts/logger.ts';
+import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
+import { ApiError, isConflict } from '../kube/api-error.ts';
+import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
+import { WorkQueue } from './work-queue.ts';
+
+export interface ReconcileContext {
+  /** Aborted only when a stop has waited long enough: finish what you are at. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+}
+
+export interface ReconcileResult {
+  /** Milliseconds. */
+  readonly requeueAfter?: number;
+}
+
+export interface ControllerOptions {
+  readonly name: string;
+  /** Keys worked on at once; 8 where absent. */
+  readonly workers?: number;
+  /** A rejection asks for another try with back-off; a TerminalError does not. */
+  readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: ControllerMetrics | undefined;
+  /** How long a stop waits for running reconciles before it aborts them; 20 s where absent. */
+  readonly stopGrace?: number;
+}
+
+/** How long an aborted reconcile may take to return before it is left behind. */
+const abortGrace = 5_000;
+
+/** Workers that bring the objects behind keys to where they should be. */
+export class Controller {
+  readonly #options: ControllerOptions;
+  readonly #queue: WorkQueue;
+  #active = 0;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue(options.clock);
+  }
+
+  enqueue(key: string): void {
+    this.#queue.add(key);
+    this.#reportDepth();
+  }
+
+  /** `ms` milliseconds from now. */
+  enqueueAfter(key: string, ms: number): void {
+    this.#queue.addAfter(key, ms);
+    this.#reportDepth();
+  }
+
+  /** Works until the signal is aborted; resolves when the running reconciles are finished. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { workers = 8, stopGrace = 20_000 } = this.#options;
+    const reconciles = new AbortController();
+    const stopped = new AbortController();
+    const running = Promise.all(
+      Array.from({ length: workers }, async () => await this.#work(signal, reconciles.signal)),
+    ).finally(() => stopped.abort());
+    await Promise.race([aborted(signal), running]);
+    this.#queue.shutDown();
+    await Promise.race([running, this.#pause(stopGrace, stopped.signal)]);
+    if (stopped.signal.aborted) return;
+    this.#log('stopping: running reconciles took too long and are aborted');
+    reconciles.abort(new Error('the controller stops'));
+    await Promise.race([running, this.#pause(abortGrace, stopped.signal)]);
+    if (!stopped.signal.aborted) this.#log('stopping: a reconcile ignores its signal');
+  }
+
+  async #work(stop: AbortSignal, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const key = await this.#queue.get(stop);
+      if (key === undefined) return;
+      this.#options.metrics?.queueDuration(this.#options.name, this.#queue.waited(key) / 1000);
+      this.#reportActive(1);
+      try {
+        await this.#reconcile(key, signal);
+      } finally {
+        this.#queue.done(key);
+        this.#reportActive(-1);
+        this.#reportDepth();
+      }
+    }
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
+    const { name, clock, metrics } = this.#options;
+    const logger = this.#options.logger.child({ controller: name, key });
+    const startedAt = clock.now();
+    const outcome = await this.#outcomeOf(key, { signal, logger });
+    metrics?.reconcileTotal(name, outcome);
+    metrics?.reconcileTime(name, (clock.now() - startedAt) / 1000);
+  }
+
+  async #outcomeOf(key: string, context: ReconcileContext): Promise<ReconcileOutcome> {
+    try {
+      return this.#succeeded(key, (await this.#options.reconcile(key, context)) ?? {});
+    } catch (error) {
+      return this.#failed(key, error, context);
+    }
+  }
+
+  #succeeded(key: string, { requeueAfter }: ReconcileResult): ReconcileOutcome {
+    this.#queue.forget(key);
+    if (requeueAfter === undefined) return 'success';
+    this.#queue.addAfter(key, requeueAfter);
+    return 'requeue_after';
+  }
+
+  #failed(key: string, error: unknown, { signal, logger }: ReconcileContext): ReconcileOutcome {
+    if (signal.aborted) return 'error';
+    logFailure(logger, error, this.#queue.retries(key) + 1);
+    if (error instanceof TerminalError) {
+      this.#queue.forget(key);
+    } else {
+      this.#queue.addRateLimited(key);
+      this.#options.metrics?.retriesTotal(this.#options.name);
+    }
+    return 'error';
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(ms, signal).catch(() => undefined);
+  }
+
+  #log(message: string): void {
+    this.#options.logger.warn({ controller: this.#options.name, running: this.#active }, message);
+  }
+
+  #reportDepth(): void {
+    this.#options.metrics?.queueDepth(this.#options.name, this.#queue.length);
+  }
+
+  #reportActive(change: number): void {
+    this.#active += change;
+    this.#options.metrics?.activeWorkers(this.#options.name, this.#active);
+  }
+}
+
+function logFailure(logger: Logger, error: unknown, tries: number): void {
+  const fields = { error: errorMessage(error), tries };
+  if (error instanceof WaitingError) logger.info(fields, 'waiting');
+  else if (isConflict(error)) logger.debug(fields, 'the object changed meanwhile');
+  else if (error instanceof TerminalError || error instanceof ApiError) {
+    logger.error(fields, 'reconcile failed');
+  } else {
+    const stack = error instanceof Error ? error.stack : undefined;
+    logger.error({ ...fields, stack }, 'reconcile failed');
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

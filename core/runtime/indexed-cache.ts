@@ -1,0 +1,139 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { ReflectorSink } from '../kube/reflector.ts';
+import { keyOf, type ObjectKey } from '../kube/resource.ts';
+import { formatKey } from './object-key.ts';
+import { compareResourceVersions } from './resource-version.ts';
+import { Tombstones } from './tombstones.ts';
+import { ValueIndex } from './value-index.ts';
+
+export interface CacheChange<T extends KubernetesObject> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  /** As it is now; as it last was where deleted. */
+  readonly object: T;
+  /** As the cache had it before; undefined where added. */
+  readonly previous: T | undefined;
+}
+
+export type CacheListener<T extends KubernetesObject> = (change: CacheChange<T>) => void;
+
+/** The values under which an object is found again. */
+export type IndexFunction<T extends KubernetesObject> = (object: T) => readonly string[];
+
+/** The objects that a reflector sees, with indexes. Never goes back to an older object. */
+export class IndexedCache<T extends KubernetesObject = KubernetesObject>
+  implements ReflectorSink<T>
+{
+  readonly #objects = new Map<string, T>();
+  readonly #indexes: ReadonlyMap<string, ValueIndex<T>>;
+  readonly #tombstones = new Tombstones();
+  readonly #listeners = new Set<CacheListener<T>>();
+
+  constructor(indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
+    this.#indexes = new Map(
+      Object.entries(indexes).map(([name, valuesOf]) => [name, new ValueIndex(valuesOf)]),
+    );
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(formatKey(key));
+  }
+
+  list(): readonly T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** The objects for which the index function gave this value. */
+  byIndex(name: string, value: string): readonly T[] {
+    const index = this.#indexes.get(name);
+    if (index === undefined) throw new Error(`the cache has no index "${name}"`);
+    return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
+  }
+
+  /** Called at every change, in order, before the method that makes it returns. */
+  onChange(listener: CacheListener<T>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  replace(items: readonly T[]): void {
+    const present = new Set(items.map((item) => formatKey(keyOf(item))));
+    for (const [key, object] of this.#objects) if (!present.has(key)) this.#drop(key, object);
+    for (const item of items) this.upsert(item);
+  }
+
+  upsert(item: T): void {
+    const key = formatKey(keyOf(item));
+    const previous = this.#objects.get(key);
+    if (previous !== undefined && !isNewer(item, previous)) return;
+    this.#put(key, item, previous);
+  }
+
+  remove(item: T): void {
+    const key = formatKey(keyOf(item));
+    const previous = this.#objects.get(key);
+    // The end of a predecessor, reported after we made a namesake.
+    if (previous !== undefined && isOlder(item, previous)) return;
+    if (previous === undefined) this.#tombstones.add(key, item.metadata.resourceVersion);
+    else this.#drop(key, item);
+  }
+
+  /**
+   * Takes the server's answer to our own write, so that the next reconcile never starts from an
+   * older object. Ignored where the watch already told of something newer, deletion included.
+   */
+  upsertIfNewer(object: T): void {
+    if (isFinalized(object)) {
+      this.remove(object);
+      return;
+    }
+    const deletedAt = this.#tombstones.get(formatKey(keyOf(object)));
+    const order = compareResourceVersions(object.metadata.resourceVersion, deletedAt);
+    if (order !== undefined && order <= 0) return;
+    this.upsert(object);
+  }
+
+  #put(key: string, object: T, previous: T | undefined): void {
+    this.#objects.set(key, object);
+    this.#tombstones.delete(key);
+    for (const index of this.#indexes.values()) index.set(key, object);
+    this.#notify({ type: previous === undefined ? 'added' : 'updated', object, previous });
+  }
+
+  #drop(key: string, object: T): void {
+    const previous = this.#objects.get(key);
+    this.#objects.delete(key);
+    this.#tombstones.add(key, object.metadata.resourceVersion);
+    for (const index of this.#indexes.values()) index.delete(key);
+    this.#notify({ type: 'deleted', object, previous });
+  }
+
+  #notify(change: CacheChange<T>): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function isNewer(object: KubernetesObject, than: KubernetesObject): boolean {
+  const order = compareResourceVersions(
+    object.metadata.resourceVersion,
+    than.metadata.resourceVersion,
+  );
+  return order === undefined || order > 0;
+}
+
+function isOlder(object: KubernetesObject, than: KubernetesObject): boolean {
+  const order = compareResourceVersions(
+    object.metadata.resourceVersion,
+    than.metadata.resourceVersion,
+  );
+  return order !== undefined && order < 0;
+}
+
+/** The server answers the removal of the last finalizer with the object that is gone by it. */
+function isFinalized({ metadata }: KubernetesObject): boolean {
+  const graceful = 'deletionGracePeriodSeconds' in metadata && metadata.deletionGracePeriodSeconds;
+  return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length && !graceful;
+}

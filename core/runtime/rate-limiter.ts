@@ -1,0 +1,47 @@
+import type { Clock } from '../clock.ts';
+
+const firstDelay = 5;
+const longestDelay = 1_000_000;
+const perSecond = 10;
+const burst = 100;
+
+/**
+ * When a failed key may be tried again (spec 15): per key 5 ms doubling to 1000 s, and all keys
+ * together 10 a second after a burst of 100; the later of the two.
+ */
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #failures = new Map<string, number>();
+  /** When the next token of the shared bucket is due; in the past while tokens are left. */
+  #nextToken = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds until the key's next try; counts one more failure. */
+  next(key: string): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const own = Math.min(firstDelay * 2 ** failures, longestDelay);
+    return Math.max(own, this.#takeToken());
+  }
+
+  /** The key succeeded: its next failure waits the shortest time again. */
+  forget(key: string): void {
+    this.#failures.delete(key);
+  }
+
+  /** Failures since the key was last forgotten. */
+  retries(key: string): number {
+    return this.#failures.get(key) ?? 0;
+  }
+
+  #takeToken(): number {
+    const interval = 1000 / perSecond;
+    const now = this.#clock.now();
+    const due = Math.max(this.#nextToken, now - (burst - 1) * interval);
+    this.#nextToken = due + interval;
+    return Math.max(0, due - now);
+  }
+}
