@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import { defaultLimits } from '../core/content/limits.ts';
+import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
+import { booleanFlag, collect, duration, positiveInteger, withoutEffect } from './flag-values.ts';
+import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+
+/** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
+export interface CoreFlags extends ProcessFlags {
+  readonly httpBindAddress: string;
+  readonly httpExternalAddress: string;
+  readonly tlsCertFile?: string;
+  readonly tlsPrivateKeyFile?: string;
+  readonly bundleCaFile?: string;
+  readonly contentServer: readonly string[];
+  readonly provisionerStorageDir: string;
+  readonly leaderElect: boolean;
+  readonly featureGates: FeatureGates;
+  readonly insecureRegistry: readonly string[];
+  readonly registryCaFile?: string;
+  readonly workers: number;
+  readonly maxContentBytes: number;
+  readonly maxContentEntries: number;
+  readonly maxContentPathLength: number;
+  readonly maxContentDepth: number;
+  readonly maxContentCompressionRatio: number;
+  readonly contentTimeout: number;
+}
+
+export function addCoreFlags(command: Command): Command {
+  addProcessFlags(command);
+  addContentServerFlags(command);
+  addLimitFlags(command);
+  return command
+    .addOption(
+      booleanFlag('leader-elect', 'only the holder of the lease core.rukpak.io reconciles'),
+    )
+    .option('--workers <n>', 'objects of a kind that are reconciled at once', positiveInteger, 8)
+    .option(
+      '--feature-gates <gates>',
+      'such as BundleDeploymentHealth=false',
+      parseFeatureGates,
+      defaultFeatureGates,
+    )
+    .option(
+      '--insecure-registry <host[:port]>',
+      'registry to use over HTTP; repeatable',
+      collect,
+      [],
+    )
+    .option('--registry-ca-file <path>', 'more CAs (PEM) to trust for registries')
+    .addOption(withoutEffect('--unpack-image <image>', 'images are pulled, not run'))
+    .addOption(withoutEffect('--base-upload-manager-url <url>', 'there is no upload source yet'))
+    .addOption(withoutEffect('--upload-storage-dir <dir>', 'there is no upload source yet'))
+    .addOption(
+      withoutEffect('--upload-storage-sync-interval <duration>', 'there is no upload source yet'),
+    );
+}
+
+function addContentServerFlags(command: Command): void {
+  command
+    .option('--http-bind-address <address>', 'where the content server listens', ':8080')
+    .option('--http-external-address <url>', 'where others reach it', 'http://localhost:8080')
+    .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
+    .option('--tls-private-key-file <path>', 'its key')
+    .option('--provisioner-storage-dir <dir>', 'where archives are kept', '/var/cache/bundles')
+    .option('--bundle-ca-file <path>', 'CA (PEM) of other content servers')
+    .option(
+      '--content-server <url>',
+      'another content server that gets our token; repeatable',
+      collect,
+      [],
+    );
+}
+
+function addLimitFlags(command: Command): void {
+  const limits = defaultLimits;
+  command
+    .option(
+      '--max-content-bytes <n>',
+      'bound on a bundle’s files',
+      positiveInteger,
+      limits.maxBytes,
+    )
+    .option(
+      '--max-content-entries <n>',
+      'bound on their number',
+      positiveInteger,
+      limits.maxEntries,
+    )
+    .option(
+      '--max-content-path-length <n>',
+      'bound on a path',
+      positiveInteger,
+      limits.maxPathLength,
+    )
+    .option('--max-content-depth <n>', 'bound on nesting', positiveInteger, limits.maxDepth)
+    .option(
+      '--max-content-compression-ratio <n>',
+      'bound on unpacked bytes per compressed byte',
+      positiveInteger,
+      limits.maxCompressionRatio,
+    )
+    .option('--content-timeout <duration>', 'bound on one fetch', duration, limits.timeout);
+}

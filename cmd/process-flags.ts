@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import type { LogLevel } from '../core/observe/logger.ts';
+import { withoutEffect } from './flag-values.ts';
+
+/** What every program of the system takes (spec section 14). */
+export interface ProcessFlags {
+  readonly kubeconfig?: string;
+  readonly systemNamespace?: string;
+  readonly healthProbeBindAddress: string;
+  readonly zapLogLevel: LogLevel;
+}
+
+export function addProcessFlags(command: Command): Command {
+  return command
+    .option(
+      '--kubeconfig <path>',
+      'kubeconfig file; KUBECONFIG, ~/.kube/config or the pod’s own otherwise',
+    )
+    .option('--system-namespace <name>', 'namespace of Secrets and leases; the pod’s own otherwise')
+    .option(
+      '--health-probe-bind-address <address>',
+      'serves /healthz and /readyz; 0 for none',
+      ':8081',
+    )
+    .addOption(
+      new Option('--zap-log-level <level>', 'what is logged')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('info'),
+    )
+    .addOption(withoutEffect('--zap-devel [bool]', 'logs are JSON lines'))
+    .addOption(withoutEffect('--zap-encoder <encoder>', 'logs are JSON lines'))
+    .addOption(withoutEffect('--zap-stacktrace-level <level>', 'known errors have no stack'))
+    .addOption(withoutEffect('--zap-time-encoding <encoding>', 'times are ISO 8601'));
+}
+
+const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+/** The flag, else the namespace that the pod runs in, else rukpak-system (spec section 14). */
+export function systemNamespaceOf({
+  systemNamespace,
+}: Pick<ProcessFlags, 'systemNamespace'>): string {
+  if (systemNamespace !== undefined && systemNamespace !== '') return systemNamespace;
+  try {
+    return readFileSync(namespaceFile, 'utf8').trim();
+  } catch {
+    return 'rukpak-system';
+  }
+}

@@ -1,0 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Tries until `attempt` no longer throws, and returns its value; throws its last error when the
+ * time (milliseconds) is over. For what a real cluster does in its own time.
+ */
+export async function eventually<T>(
+  attempt: () => T | Promise<T>,
+  { within = 60_000, every = 200 } = {},
+): Promise<T> {
+  const deadline = Date.now() + within;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (Date.now() >= deadline) throw error;
+      await delay(every);
+    }
+  }
+}

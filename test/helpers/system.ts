@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+export interface SystemOptions {
+  readonly kubeconfig: string;
+  readonly registry: string;
+  /** More flags for `rukpak all`. */
+  readonly flags?: readonly string[];
+}
+
+/** The system as a user runs it on a laptop: `rukpak install`, then `rukpak all`. */
+export class System {
+  readonly #options: SystemOptions;
+  readonly #ports: readonly number[];
+  readonly #storage: string;
+  #process: ChildProcess | undefined;
+  #log = '';
+
+  private constructor(options: SystemOptions, ports: readonly number[], storage: string) {
+    this.#options = options;
+    this.#ports = ports;
+    this.#storage = storage;
+  }
+
+  static async start(options: SystemOptions): Promise<System> {
+    const ports = await freePorts(3);
+    const storage = await mkdtemp(join(tmpdir(), 'rukpak-system-'));
+    const system = new System(options, ports, storage);
+    try {
+      await system.#install();
+      await system.restart();
+    } catch (error) {
+      await system.stop();
+      throw error;
+    }
+    return system;
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Where the content server listens. */
+  get contentAddress(): string {
+    return `http://127.0.0.1:${this.#ports[0]}`;
+  }
+
+  /** Starts it again on the same ports and storage, and waits until it is ready. */
+  async restart(): Promise<void> {
+    this.launch();
+    await this.ready();
+  }
+
+  /** Starts it without waiting. */
+  launch(): void {
+    const [content, health, webhook] = this.#ports;
+    const child = spawn(
+      process.execPath,
+      [
+        'cmd/rukpak.ts',
+        'all',
+        `--http-bind-address=127.0.0.1:${content}`,
+        `--http-external-address=${this.contentAddress}`,
+        `--health-probe-bind-address=127.0.0.1:${health}`,
+        `--webhook-bind-address=127.0.0.1:${webhook}`,
+        `--provisioner-storage-dir=${join(this.#storage, 'bundles')}`,
+        `--insecure-registry=${this.#options.registry}`,
+        ...(this.#options.flags ?? []),
+      ],
+      { cwd: root, env: this.#environment, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    this.#process = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        this.#log += chunk.toString('utf8');
+      });
+    }
+  }
+
+  async ready(): Promise<void> {
+    await eventually(async () => {
+      if (this.#process?.exitCode !== null) throw new Error(`rukpak all ended:\n${this.#log}`);
+      const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`);
+      if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${this.#log}`);
+    });
+  }
+
+  /** Ends it at once, as a crash would. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Ends it gracefully; the exit code. */
+  async terminate(): Promise<number | null> {
+    await this.#end('SIGTERM');
+    return this.#process?.exitCode ?? null;
+  }
+
+  /** Ends it and removes its storage. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+    await rm(this.#storage, { recursive: true, force: true });
+  }
+
+  async #install(): Promise<void> {
+    const child = spawn(
+      process.execPath,
+      ['cmd/rukpak.ts', 'install', `--webhook-url=https://127.0.0.1:${this.#ports[2]}`],
+      { cwd: root, env: this.#environment, stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    const [code] = (await once(child, 'close')) as [number];
+    if (code !== 0) throw new Error(`rukpak install ended with ${code}:\n${output}`);
+  }
+
+  get #environment(): NodeJS.ProcessEnv {
+    return { ...process.env, KUBECONFIG: this.#options.kubeconfig };
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports: number[] = [];
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address !== null && typeof address === 'object') ports.push(address.port);
+  }
+  for (const server of servers) server.close();
+  return ports;
+}
