@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../clock.ts';
+import { cachedAccessReviewer } from './access-cache.ts';
+import type { AccessReview } from './access-review.ts';
+
+const request = { verb: 'get', path: '/bundles/a.tgz' };
+const allowed: AccessReview = { authenticated: true, user: 'u', allowed: true };
+const forbidden: AccessReview = { authenticated: true, user: 'u', allowed: false };
+const { signal } = new AbortController();
+
+function setUp(answer: () => AccessReview) {
+  const state = { time: 0, calls: 0 };
+  const clock: Clock = { now: () => state.time, sleep: () => Promise.reject(new Error('unused')) };
+  const reviewer = cachedAccessReviewer(
+    {
+      review: async () => {
+        state.calls += 1;
+        return answer();
+      },
+    },
+    clock,
+  );
+  return { state, reviewer };
+}
+
+describe('cachedAccessReviewer', () => {
+  it.each([
+    ['a yes', allowed, 10_000],
+    ['a no', forbidden, 5_000],
+    ['an unknown token', { authenticated: false } as const, 5_000],
+  ])('remembers %s for its time', async (_, review, lifetime) => {
+    const { state, reviewer } = setUp(() => review);
+    await reviewer.review('t', request, signal);
+    state.time = lifetime - 1;
+    expect(await reviewer.review('t', request, signal)).toEqual(review);
+    expect(state.calls).toBe(1);
+    state.time = lifetime;
+    await reviewer.review('t', request, signal);
+    expect(state.calls).toBe(2);
+  });
+
+  it('keeps tokens, verbs and paths apart', async () => {
+    const { state, reviewer } = setUp(() => allowed);
+    await reviewer.review('t', request, signal);
+    await reviewer.review('other', request, signal);
+    await reviewer.review('t', { ...request, verb: 'update' }, signal);
+    await reviewer.review('t', { ...request, path: '/metrics' }, signal);
+    expect(state.calls).toBe(4);
+  });
+
+  it('does not remember that nothing could be decided', async () => {
+    let down = true;
+    const { reviewer } = setUp(() => {
+      if (down) throw new Error('connection refused');
+      return allowed;
+    });
+    await expect(reviewer.review('t', request, signal)).rejects.toThrow('connection refused');
+    down = false;
+    expect(await reviewer.review('t', request, signal)).toEqual(allowed);
+  });
+
+  it('forgets the least recently used beyond a thousand', async () => {
+    const { state, reviewer } = setUp(() => allowed);
+    for (let i = 0; i < 1000; i += 1) await reviewer.review(`t${i}`, request, signal);
+    await reviewer.review('t0', request, signal);
+    await reviewer.review('one more', request, signal);
+    expect(state.calls).toBe(1001);
+    await reviewer.review('t0', request, signal);
+    expect(state.calls).toBe(1001);
+    await reviewer.review('t1', request, signal);
+    expect(state.calls).toBe(1002);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { RawRequest } from '../kube/kube-client.ts';
+import { apiServerAccessReviewer } from './access-review.ts';
+
+const { signal } = new AbortController();
+const request = { verb: 'get', path: '/bundles/a.tgz' };
+const user = {
+  username: 'system:serviceaccount:ns:reader',
+  uid: '42',
+  groups: ['system:serviceaccounts'],
+  extra: { 'authentication.kubernetes.io/pod-name': ['p'] },
+};
+
+function apiServer(...answers: unknown[]) {
+  const sent: RawRequest[] = [];
+  const reviewer = apiServerAccessReviewer({
+    request: async (request) => {
+      sent.push(request);
+      return { status: answers[sent.length - 1] };
+    },
+  });
+  return { sent, reviewer };
+}
+
+describe('apiServerAccessReviewer', () => {
+  it('asks who the token is, then whether they may', async () => {
+    const { sent, reviewer } = apiServer({ authenticated: true, user }, { allowed: true });
+    expect(await reviewer.review('secret', request, signal)).toEqual({
+      authenticated: true,
+      user: user.username,
+      allowed: true,
+    });
+    expect(sent.map(({ path, body }) => [path, (body as { spec: unknown }).spec])).toEqual([
+      ['/apis/authentication.k8s.io/v1/tokenreviews', { token: 'secret' }],
+      [
+        '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+        {
+          user: user.username,
+          uid: '42',
+          groups: user.groups,
+          extra: user.extra,
+          nonResourceAttributes: request,
+        },
+      ],
+    ]);
+  });
+
+  it.each([{ allowed: false }, { allowed: false, denied: true }, { allowed: true, denied: true }])(
+    'takes %j for a no',
+    async (answer) => {
+      const { reviewer } = apiServer({ authenticated: true, user }, answer);
+      expect(await reviewer.review('t', request, signal)).toMatchObject({ allowed: false });
+    },
+  );
+
+  it.each([{}, { authenticated: false }, { error: 'expired' }, { authenticated: true }])(
+    'does not know the user of %j, and asks no further',
+    async (answer) => {
+      const { sent, reviewer } = apiServer(answer);
+      expect(await reviewer.review('t', request, signal)).toEqual({ authenticated: false });
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  it('throws on answers that it does not understand', async () => {
+    await expect(apiServer(undefined).reviewer.review('t', request, signal)).rejects.toThrow();
+    const { reviewer } = apiServer({ authenticated: true, user }, { allowed: 'yes' });
+    await expect(reviewer.review('t', request, signal)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,206 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BundleFilesBuilder } from '../content/bundle-files-builder.ts';
+import { defaultLimits } from '../content/limits.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
+import { TerminalError } from '../errors.ts';
+import { DiskStore } from './disk-store.ts';
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'disk-store-'));
+});
+
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+});
+
+function newStore(limits = defaultLimits): DiskStore {
+  return new DiskStore({ directory, externalAddress: 'https://content.example/', limits });
+}
+
+function content(text: string): BundleFiles {
+  const builder = new BundleFilesBuilder(defaultLimits);
+  builder.addFile('manifests/a.yaml', Buffer.from(text));
+  builder.addDirectory('empty');
+  return builder.build();
+}
+
+async function loadedText(store: DiskStore, key: { name: string; uid: string }): Promise<string> {
+  const files = await store.load(key);
+  return Buffer.from(files?.files.get('manifests/a.yaml') ?? []).toString();
+}
+
+const key = { name: 'my-bundle.v1', uid: '0f3a-11' };
+
+describe('DiskStore', () => {
+  it('gives back what was put, to a later process too', async () => {
+    await newStore().put(key, content('hello'));
+    const store = newStore();
+    expect(await store.has(key)).toBe(true);
+    const loaded = await store.load(key);
+    expect([...(loaded?.files.keys() ?? [])]).toEqual(['manifests/a.yaml']);
+    expect([...(loaded?.directories ?? [])]).toEqual(['empty', 'manifests']);
+    expect(await loadedText(store, key)).toBe('hello');
+    expect(await readdir(directory)).toEqual(['my-bundle.v1.tgz']);
+  });
+
+  it('has nothing for unknown names', async () => {
+    const store = newStore();
+    expect(await store.has(key)).toBe(false);
+    expect(await store.load(key)).toBeUndefined();
+    await expect(store.delete(key.name)).resolves.toBeUndefined();
+  });
+
+  it("keeps a predecessor's content from a namesake", async () => {
+    const store = newStore();
+    await store.put(key, content('old'));
+    const namesake = { ...key, uid: '0f3a-1' };
+    expect(await store.has(namesake)).toBe(false);
+    expect(await store.load(namesake)).toBeUndefined();
+    await store.put(namesake, content('new'));
+    expect(await loadedText(store, namesake)).toBe('new');
+    expect(await store.has(key)).toBe(false);
+  });
+
+  it('does not take archives that others left for its own', async () => {
+    await writeFile(join(directory, `${key.name}.tgz`), 'something else');
+    await mkdir(join(directory, 'folder.tgz'));
+    const store = newStore();
+    expect(await store.has(key)).toBe(false);
+    expect(await store.load(key)).toBeUndefined();
+    await store.put(key, content('ours'));
+    expect(await loadedText(store, key)).toBe('ours');
+  });
+
+  it('replaces and deletes', async () => {
+    const store = newStore();
+    await store.put(key, content('one'));
+    await store.put(key, content('two'));
+    expect(await loadedText(store, key)).toBe('two');
+    await store.delete(key.name);
+    expect(await store.has(key)).toBe(false);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('stores archives that other tools can read', async () => {
+    const store = newStore();
+    await store.put({ name: 'odd', uid: 'ü/\0 x' }, content('hello'));
+    expect(await store.has({ name: 'odd', uid: 'ü/\0 x' })).toBe(true);
+    const tar = gunzipSync(await readFile(join(directory, 'odd.tgz')));
+    expect(tar.toString('latin1', 0, 100).replace(/\0+$/, '')).toBe('.');
+    expect(tar.includes('hello')).toBe(true);
+  });
+
+  it('lets concurrent puts of one name end in one whole archive', async () => {
+    const store = newStore();
+    const texts = Array.from({ length: 10 }, (_, i) => `${i}`.repeat(100_000));
+    const readers = texts.map(async () => await loadedText(store, key));
+    await Promise.all(texts.map(async (text) => await store.put(key, content(text))));
+    for (const text of await Promise.all(readers)) expect(['', ...texts]).toContain(text);
+    expect(texts).toContain(await loadedText(store, key));
+    expect(await readdir(directory)).toEqual([`${key.name}.tgz`]);
+  });
+
+  it('leaves nothing behind when a put fails', async () => {
+    const store = newStore();
+    await store.put(key, content('good'));
+    const broken = new Map([['a', null as unknown as Uint8Array]]);
+    const failed = store.put(key, { files: broken, directories: new Set() });
+    await expect(failed).rejects.toThrow(TypeError);
+    expect(await readdir(directory)).toEqual([`${key.name}.tgz`]);
+    expect(await loadedText(store, key)).toBe('good');
+  });
+
+  it('drops a damaged archive, so that it is fetched again', async () => {
+    const store = newStore();
+    await store.put(key, content('x'.repeat(5000)));
+    const path = join(directory, `${key.name}.tgz`);
+    const whole = await readFile(path);
+    await writeFile(path, whole.subarray(0, -20));
+    expect(await store.has(key)).toBe(true);
+    expect(await store.load(key)).toBeUndefined();
+    expect(await store.has(key)).toBe(false);
+  });
+
+  it.each(['../evil', 'a/b', '', '.hidden', '..', 'UPPER', 'a\0b', 'x'.repeat(252), 'a_b', '-a'])(
+    'refuses the name %j',
+    async (name) => {
+      const store = newStore();
+      await expect(store.put({ name, uid: '1' }, content(''))).rejects.toThrow(TerminalError);
+      await expect(store.load({ name, uid: '1' })).rejects.toThrow(TerminalError);
+      await expect(store.delete(name)).rejects.toThrow('must be a DNS subdomain');
+      expect(await readdir(directory)).toEqual([]);
+    },
+  );
+
+  it('takes the longest name that fits', async () => {
+    const longest = { name: 'x'.repeat(251), uid: '1' };
+    const store = newStore();
+    await store.put(longest, content('long'));
+    expect(await loadedText(store, longest)).toBe('long');
+  });
+
+  it('names the URL under which the content server serves it', () => {
+    expect(newStore().contentURL('b')).toBe('https://content.example/bundles/b.tgz');
+  });
+
+  it('removes what an earlier process left half written, and nothing of its own time', async () => {
+    const old = join(directory, '.old.tmp');
+    await writeFile(old, 'half');
+    await utimes(old, 1000, 1000);
+    await writeFile(join(directory, '.running.tmp'), 'half');
+    newStore();
+    expect(await readdir(directory)).toEqual(['.running.tmp']);
+  });
+
+  it('lists the names of what it stores', async () => {
+    const store = newStore();
+    await store.put(key, content(''));
+    await store.put({ name: 'other', uid: '1' }, content(''));
+    await writeFile(join(directory, 'README'), '');
+    expect([...(await store.names())].sort()).toEqual(['my-bundle.v1', 'other']);
+  });
+
+  it('holds old or new content, whole, when the process is killed in a put', async () => {
+    const texts = [1, 2].map(() => randomBytes(2_000_000).toString('base64'));
+    const script = join(directory, 'writer.ts');
+    await writeFile(script, writer);
+    await writeFile(join(directory, 'texts.json'), JSON.stringify({ directory, key, texts }));
+    await newStore().put(key, content(texts[0]!));
+    for (const delay of [0, 5, 15, 40, 80]) {
+      const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+      const ended = once(child, 'exit');
+      await Promise.race([once(child.stdout, 'data'), ended]);
+      expect(child.exitCode).toBeNull();
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      child.kill('SIGKILL');
+      await ended;
+      expect(texts.includes(await loadedText(newStore(), key))).toBe(true);
+    }
+  });
+});
+
+/** Replaces the content again and again until it is killed. */
+const writer = `
+  import { readFileSync } from 'node:fs';
+  import { DiskStore } from ${JSON.stringify(new URL('disk-store.ts', import.meta.url).href)};
+  import { defaultLimits } from ${JSON.stringify(new URL('../content/limits.ts', import.meta.url).href)};
+  const { directory, key, texts } = JSON.parse(
+    readFileSync(new URL('texts.json', import.meta.url), 'utf8'),
+  );
+  const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
+  const contents = texts.map((text) => ({
+    files: new Map([['manifests/a.yaml', Buffer.from(text)]]),
+    directories: new Set(['manifests']),
+  }));
+  console.log('writing');
+  for (;;) for (const files of contents) await store.put(key, files);
+`;

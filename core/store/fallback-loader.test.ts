@@ -1,0 +1,168 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { generate } from 'selfsigned';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { packBundle } from '../content/bundle-archive.ts';
+import { BundleFilesBuilder } from '../content/bundle-files-builder.ts';
+import { defaultLimits } from '../content/limits.ts';
+import { TerminalError } from '../errors.ts';
+import { stamped } from './archive-stamp.ts';
+import { createFallbackLoader, type FallbackLoaderOptions } from './fallback-loader.ts';
+
+const builder = new BundleFilesBuilder(defaultLimits);
+builder.addFile('manifests/a.yaml', Buffer.from('a'));
+const files = builder.build();
+
+let servers: Server[];
+let seen: { url: string | undefined; authorization: string | undefined }[];
+
+beforeEach(() => {
+  servers = [];
+  seen = [];
+});
+
+afterEach(async () => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+async function serve(
+  answer: RequestListener,
+  tls?: { key: string; cert: string },
+): Promise<string> {
+  const listener: RequestListener = (request, response) => {
+    seen.push({ url: request.url, authorization: request.headers.authorization });
+    answer(request, response);
+  };
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const scheme = tls === undefined ? 'http' : 'https';
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function archiveOf(uid?: string): RequestListener {
+  return (_request, response) => {
+    const archive = packBundle(files);
+    void pipeline(uid === undefined ? archive : stamped(archive, uid), response);
+  };
+}
+
+function loader(contentServer: string, options: Partial<FallbackLoaderOptions> = {}) {
+  return createFallbackLoader({
+    store: { load: async () => undefined },
+    contentServers: [contentServer],
+    token: async () => 'own-token',
+    limits: defaultLimits,
+    ...options,
+  });
+}
+
+const bundle = { name: 'b', uid: '1' };
+const { signal } = new AbortController();
+
+describe('the fallback loader', () => {
+  it('asks no server for what is stored here', async () => {
+    const server = await serve(archiveOf());
+    const local = loader(server, { store: { load: async () => files } });
+    expect(await local.load({ ...bundle, contentURL: `${server}/x` }, signal)).toBe(files);
+    expect(seen).toEqual([]);
+  });
+
+  it.each([undefined, '1'])('reads the rest from the content server, stamp %s', async (uid) => {
+    const server = await serve(archiveOf(uid));
+    const contentURL = `${server}/bundles/b.tgz`;
+    const loaded = await loader(server).load({ ...bundle, contentURL }, signal);
+    expect([...loaded.files.keys()]).toEqual(['manifests/a.yaml']);
+    expect(seen).toEqual([{ url: '/bundles/b.tgz', authorization: 'Bearer own-token' }]);
+  });
+
+  it('refuses what is still the content of an earlier namesake', async () => {
+    const server = await serve(archiveOf('0'));
+    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    await expect(refused).rejects.toThrow('still has the content of an earlier bundle "b"');
+  });
+
+  it('names an answer that is none', async () => {
+    const server = await serve((_request, response) => response.writeHead(404).end('gone'));
+    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    await expect(refused).rejects.toThrow(new Error('unexpected response status "404 Not Found"'));
+  });
+
+  it('shows its token to configured servers alone', async () => {
+    const trusted = await serve((_request, response) => response.end());
+    const stranger = await serve(archiveOf());
+    for (const contentURL of [
+      `${stranger}/b.tgz`,
+      stranger.replace('http://', `${trusted}@`),
+      `http://${new URL(trusted).host}@${new URL(stranger).host}/b.tgz`,
+      trusted.replace('http', 'https'),
+      'file:///etc/passwd',
+      'no url',
+    ]) {
+      const refused = loader(trusted).load({ ...bundle, contentURL }, signal);
+      await expect(refused).rejects.toThrow(TerminalError);
+      await expect(refused).rejects.toThrow('is on none of the configured content servers');
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it('does not follow a redirect', async () => {
+    const stranger = await serve(archiveOf());
+    const server = await serve((_request, response) => {
+      response.writeHead(302, { location: stranger }).end();
+    });
+    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    await expect(refused).rejects.toThrow('unexpected response status "302 Found"');
+    expect(seen).toHaveLength(1);
+  });
+
+  it('says where a Bundle has no content yet', async () => {
+    const refused = loader('http://localhost').load({ ...bundle, contentURL: undefined }, signal);
+    await expect(refused).rejects.toThrow(
+      'bundle "b" has no content: status.contentURL is not set',
+    );
+  });
+
+  it('says what is wrong with a body that is no archive', async () => {
+    const server = await serve((_request, response) => response.end('<html>a login page</html>'));
+    const refused = loader(server).load({ ...bundle, contentURL: `${server}/b.tgz` }, signal);
+    await expect(refused).rejects.toThrow('gzip: invalid header');
+  });
+
+  it('stops when aborted', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const server = await serve(() => controller.abort(reason));
+    const contentURL = `${server}/b.tgz`;
+    const aborted = loader(server).load({ ...bundle, contentURL }, controller.signal);
+    await expect(aborted).rejects.toBe(reason);
+  });
+
+  it('trusts the CA of the file, and no stranger', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'fallback-loader-'));
+    const pems = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+      keySize: 2048,
+      extensions: [
+        { name: 'basicConstraints', cA: true },
+        { name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] },
+      ],
+    });
+    const caFile = join(directory, 'ca.crt');
+    await writeFile(caFile, pems.cert);
+    const server = await serve(archiveOf(), { key: pems.private, cert: pems.cert });
+    const stored = { ...bundle, contentURL: `${server}/b.tgz` };
+    await expect(loader(server).load(stored, signal)).rejects.toThrow();
+    expect(seen).toEqual([]);
+    const loaded = await loader(server, { caFile }).load(stored, signal);
+    expect(loaded.files.size).toBe(1);
+    await rm(directory, { recursive: true });
+  });
+});
