@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { bundleSpecSchema } from '../api/v1alpha1/bundle.ts';
+import { isSameSpec } from './bundle-immutable.ts';
+import { type ConfigMapReader, findSourceFault } from './bundle-source.ts';
+import { type AdmissionValidator, allowed, denied, errored } from './review.ts';
+
+const bundleSchema = z.object({ spec: bundleSpecSchema });
+
+/** The validator behind `vbundles.core.rukpak.io` (spec section 11). */
+export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator {
+  return async ({ operation, subResource, object, oldObject }, signal) => {
+    if ((operation !== 'CREATE' && operation !== 'UPDATE') || subResource) return allowed;
+    const bundle = bundleSchema.safeParse(object);
+    if (!bundle.success) return undecodable('object', bundle.error);
+    if (operation === 'UPDATE') {
+      const old = bundleSchema.safeParse(oldObject);
+      if (!old.success) return undecodable('oldObject', old.error);
+      if (!isSameSpec(old.data.spec, bundle.data.spec)) return denied('bundle.spec is immutable');
+    }
+    const fault = await findSourceFault(bundle.data.spec.source, configMaps, signal);
+    return fault === undefined ? allowed : denied(fault);
+  };
+}
+
+function undecodable(field: string, error: z.ZodError) {
+  const [issue] = error.issues;
+  const path = [`request.${field}`, ...(issue?.path ?? [])].join('.');
+  return errored(400, `failed to decode Bundle: ${path}: ${issue?.message}`);
+}

@@ -1,0 +1,123 @@
+import type { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { issueCertificateAuthority, issueServingCertificate } from './issue.ts';
+import type { KeyPair } from './key-pair.ts';
+import { belongTogether, parseCertificate, parseCertificates } from './pem.ts';
+
+/** All that replicas share about their certificates; PEM throughout. */
+export interface CertificateState {
+  /** Every authority that clients are to trust; the one that signs comes first. */
+  readonly caBundle: string;
+  /** Private key of the first authority. */
+  readonly caKey: string;
+  readonly serving: KeyPair;
+}
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** How long certificates live and when they are replaced; milliseconds. */
+export const certificateLifetimes = {
+  ca: 365 * day,
+  /** An authority outlives each certificate that it signs. */
+  renewCaBefore: 120 * day,
+  serving: 90 * day,
+  renewServingBefore: 30 * day,
+  /** Clients get this long to learn of a new authority before a certificate of it is served. */
+  propagation: hour,
+  /** Certificates begin in the past, for clients whose clock is slow. */
+  backdate: hour,
+} as const;
+
+/**
+ * The state with everything renewed that is due for `hosts` at `now`: `state` itself where nothing
+ * is. A new authority joins the bundle an hour before it signs what is served; an old one stays
+ * in the bundle until it expires.
+ */
+export async function renewCertificates(
+  state: CertificateState | undefined,
+  hosts: readonly string[],
+  now: number,
+): Promise<CertificateState> {
+  const authority = await renewAuthority(state, now);
+  const serving = state?.serving;
+  if (serving !== undefined && !mustReplaceServing(serving, { authority, hosts, now })) {
+    return authority.caBundle === state?.caBundle ? state : { ...authority, serving };
+  }
+  return { ...authority, serving: await newServing(authority, hosts, now) };
+}
+
+type Authority = Pick<CertificateState, 'caBundle' | 'caKey'>;
+
+async function renewAuthority(
+  state: CertificateState | undefined,
+  now: number,
+): Promise<Authority> {
+  const { caBundle = '', caKey = '' } = state ?? {};
+  const trusted = parseCertificates(caBundle);
+  const valid = trusted.filter((certificate) => notAfter(certificate) > now);
+  const kept = valid.length === trusted.length ? caBundle : valid.map(String).join('');
+  const [signer] = valid;
+  if (signer !== undefined && canSign(signer, caKey, now)) return { caBundle: kept, caKey };
+  const notBefore = now - certificateLifetimes.backdate;
+  const fresh = await issueCertificateAuthority({
+    notBefore,
+    notAfter: now + certificateLifetimes.ca,
+  });
+  return { caBundle: fresh.certificate + valid.map(String).join(''), caKey: fresh.privateKey };
+}
+
+function canSign(signer: X509Certificate, caKey: string, now: number): boolean {
+  const { renewCaBefore } = certificateLifetimes;
+  const pair = { certificate: signer.toString(), privateKey: caKey };
+  return notAfter(signer) - now > renewCaBefore && belongTogether(pair);
+}
+
+interface Circumstances {
+  readonly authority: Authority;
+  readonly hosts: readonly string[];
+  readonly now: number;
+}
+
+function mustReplaceServing(serving: KeyPair, { authority, hosts, now }: Circumstances): boolean {
+  const certificate = parseCertificate(serving.certificate);
+  const trusted = parseCertificates(authority.caBundle);
+  const [signer] = trusted;
+  if (certificate === undefined || signer === undefined || !belongTogether(serving)) return true;
+  if (notAfter(certificate) <= now || !hosts.every((host) => covers(certificate, host)))
+    return true;
+  if (!trusted.some((ca) => signed(ca, certificate))) return true;
+  const isDue = notAfter(certificate) - now <= certificateLifetimes.renewServingBefore;
+  return (isDue || !signed(signer, certificate)) && isPropagated(signer, now);
+}
+
+function isPropagated(signer: X509Certificate, now: number): boolean {
+  const issuedAt = signer.validFromDate.getTime() + certificateLifetimes.backdate;
+  return now - issuedAt >= certificateLifetimes.propagation;
+}
+
+async function newServing(
+  { caBundle, caKey }: Authority,
+  hosts: readonly string[],
+  now: number,
+): Promise<KeyPair> {
+  const [signer] = parseCertificates(caBundle);
+  const ca = { certificate: String(signer), privateKey: caKey };
+  return issueServingCertificate(ca, hosts, {
+    notBefore: now - certificateLifetimes.backdate,
+    notAfter: now + certificateLifetimes.serving,
+  });
+}
+
+function signed(ca: X509Certificate, certificate: X509Certificate): boolean {
+  return certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
+}
+
+function covers(certificate: X509Certificate, host: string): boolean {
+  const match = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  return match !== undefined;
+}
+
+function notAfter(certificate: X509Certificate): number {
+  return certificate.validToDate.getTime();
+}

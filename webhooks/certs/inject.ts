@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { KubernetesObject } from '../../api/meta.ts';
+import {
+  type Clock,
+  hasCode,
+  type Logger,
+  type ObjectClient,
+  type ObjectFollower,
+  type ResourceRef,
+} from '../cluster.ts';
+import { createLevelLoop } from './level-loop.ts';
+
+export interface CABundleInjectionOptions {
+  readonly client: ObjectClient;
+  readonly follower: ObjectFollower;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Name of the ValidatingWebhookConfiguration; all its webhooks get the bundle. */
+  readonly webhookConfiguration: string;
+}
+
+export interface CABundleInjection {
+  /** The authorities that the API server is to trust from now on; PEM. */
+  setBundle(bundle: string): void;
+  /** Keeps the bundle in the configuration, whoever overwrites it, until the signal is aborted. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const webhookConfigurationResource: ResourceRef = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+};
+
+const webhooksSchema = z.array(
+  z.object({ name: z.string(), clientConfig: z.object({ caBundle: z.string().optional() }) }),
+);
+
+// The watch reports every change; this is for a watch that is broken in silence. Costs no request.
+const checkEveryMs = 10 * 60_000;
+
+export function createCABundleInjection(options: CABundleInjectionOptions): CABundleInjection {
+  const { client, follower, clock, logger, webhookConfiguration } = options;
+  const target = { resource: webhookConfigurationResource, key: { name: webhookConfiguration } };
+  let configuration: KubernetesObject | undefined;
+  let caBundle: string | undefined;
+
+  async function step(signal: AbortSignal): Promise<void> {
+    if (configuration === undefined || caBundle === undefined) return;
+    if (isInjectedByCertManager(configuration)) {
+      logger.warn({ webhookConfiguration }, 'cert-manager injects the CA bundle; leaving it alone');
+      return;
+    }
+    const patch = injectionPatch(configuration, caBundle);
+    if (patch.length === 0) return;
+    try {
+      configuration = await client.patch(target, patch, { type: 'json', signal });
+    } catch (error) {
+      // Deleted or reordered in between: the watch brings what it has become.
+      if (hasCode(error, 404) || hasCode(error, 422)) return;
+      throw error;
+    }
+    logger.info({ webhookConfiguration }, 'CA bundle was written to the webhook configuration');
+  }
+
+  const name = 'injection of the CA bundle';
+  const loop = createLevelLoop({ name, every: checkEveryMs, step, clock, logger });
+  return {
+    setBundle: (bundle) => {
+      caBundle = Buffer.from(bundle, 'utf8').toString('base64');
+      loop.wake();
+    },
+    run: async (signal) => {
+      const onChange = (object: KubernetesObject | undefined) => {
+        configuration = object;
+        loop.wake();
+      };
+      await Promise.all([follower.follow(target, onChange, signal), loop.run(signal)]);
+    },
+  };
+}
+
+/** JSON patch that gives every webhook the bundle; empty where all have it. */
+function injectionPatch(configuration: KubernetesObject, caBundle: string): object[] {
+  const webhooks = webhooksSchema.safeParse(configuration['webhooks'] ?? []);
+  if (!webhooks.success) return [];
+  return webhooks.data.flatMap(({ name, clientConfig }, index) =>
+    clientConfig.caBundle === caBundle
+      ? []
+      : [
+          { op: 'test', path: `/webhooks/${index}/name`, value: name },
+          { op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle },
+        ],
+  );
+}
+
+function isInjectedByCertManager({ metadata }: KubernetesObject): boolean {
+  return metadata.annotations?.['cert-manager.io/inject-ca-from'] !== undefined;
+}

@@ -1,0 +1,27 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { KeyPair } from './key-pair.ts';
+
+const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Every certificate of a PEM bundle, in its order; what is no certificate is left out. */
+export function parseCertificates(bundle: string): X509Certificate[] {
+  return (bundle.match(certificateBlock) ?? []).flatMap((block) => parseCertificate(block) ?? []);
+}
+
+/** The first certificate of a PEM text, or undefined where it holds none. */
+export function parseCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the private key can be read and is the certificate's. */
+export function belongTogether({ certificate, privateKey }: KeyPair): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import {
+  type AdmissionValidator,
+  type AdmissionVerdict,
+  allowed,
+  denied,
+  errored,
+} from './review.ts';
+
+/** Knows which Bundles name a ConfigMap; answers from a watch cache. */
+export interface BundleLister {
+  /** Names of the Bundles whose spec.source.configMaps holds the ConfigMap, in any order. */
+  bundlesReferencing(configMapName: string): readonly string[];
+}
+
+export interface ConfigMapValidatorOptions {
+  readonly bundles: BundleLister;
+  /** Bundles read ConfigMaps of this namespace only; all others are allowed. */
+  readonly systemNamespace: string;
+}
+
+const configMapSchema = z.object({
+  metadata: z.object({ name: z.string() }),
+  immutable: z.boolean().optional(),
+});
+
+/** The validator behind `vconfigmaps.core.rukpak.io` (spec section 11). */
+export function configMapValidator(options: ConfigMapValidatorOptions): AdmissionValidator {
+  return (request) => {
+    if (request.namespace !== options.systemNamespace || request.subResource) return allowed;
+    if (request.operation === 'CREATE') return judgeCreate(request.object, options.bundles);
+    if (request.operation === 'DELETE') return judgeDelete(request.oldObject, options.bundles);
+    return allowed;
+  };
+}
+
+function judgeCreate(object: unknown, bundles: BundleLister): AdmissionVerdict {
+  const configMap = configMapSchema.safeParse(object);
+  if (!configMap.success) return errored(400, 'failed to decode ConfigMap: request.object');
+  if (configMap.data.immutable === true) return allowed;
+  const { name } = configMap.data.metadata;
+  const names = bundles.bundlesReferencing(name).toSorted(byText);
+  if (names.length === 0) return allowed;
+  return denied(
+    `configmap "${name}" is referenced in .spec.source.configMaps[].configMap.name by bundles [${names.join(' ')}]; referenced configmaps must have .immutable == true`,
+  );
+}
+
+function judgeDelete(object: unknown, bundles: BundleLister): AdmissionVerdict {
+  const configMap = configMapSchema.safeParse(object);
+  if (!configMap.success) return errored(400, 'failed to decode ConfigMap: request.oldObject');
+  const { name } = configMap.data.metadata;
+  const [first] = bundles.bundlesReferencing(name).toSorted(byText);
+  return first === undefined
+    ? allowed
+    : denied(`configmap "${name}" is in-use by bundle "${first}"`);
+}
+
+function byText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

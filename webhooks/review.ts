@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+const admissionRequestSchema = z.object({
+  uid: z.string().min(1),
+  operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
+  namespace: z.string().optional(),
+  name: z.string().optional(),
+  subResource: z.string().optional(),
+  object: z.unknown().optional(),
+  oldObject: z.unknown().optional(),
+});
+
+const admissionReviewSchema = z.object({
+  apiVersion: z.literal('admission.k8s.io/v1'),
+  kind: z.literal('AdmissionReview'),
+  request: admissionRequestSchema,
+});
+
+/** What the API server asks: the parts of admission.k8s.io/v1 that our validators read. */
+export interface AdmissionRequest extends z.infer<typeof admissionRequestSchema> {}
+
+/** metav1.Status, as far as an answer carries it. */
+export interface AdmissionStatus {
+  readonly code: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface AdmissionVerdict {
+  readonly allowed: boolean;
+  readonly status?: AdmissionStatus;
+}
+
+/** Decides about one request; what it throws is answered as a refusal with code 500. */
+export type AdmissionValidator = (
+  request: AdmissionRequest,
+  signal: AbortSignal,
+) => AdmissionVerdict | Promise<AdmissionVerdict>;
+
+/** The answer to one AdmissionReview. */
+export interface AdmissionReviewAnswer {
+  readonly apiVersion: 'admission.k8s.io/v1';
+  readonly kind: 'AdmissionReview';
+  readonly response: AdmissionVerdict & { readonly uid: string };
+}
+
+export const allowed: AdmissionVerdict = { allowed: true };
+
+/**
+ * A denial. The text goes into `reason` and there is no `message`: clients such as kubectl print
+ * both, and RukPak's users know the form that this gives (spec section 11).
+ */
+export function denied(text: string): AdmissionVerdict {
+  return { allowed: false, status: { code: 403, reason: text } };
+}
+
+/** A refusal because the request could not be judged, with an HTTP status that says whose fault. */
+export function errored(code: number, message: string): AdmissionVerdict {
+  return { allowed: false, status: { code, message } };
+}
+
+/** The request of an AdmissionReview in JSON; throws one sentence where it is none. */
+export function parseAdmissionReview(text: string): AdmissionRequest {
+  const parsed = admissionReviewSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data.request;
+  const [issue] = parsed.error.issues;
+  const field = issue === undefined || issue.path.length === 0 ? 'body' : issue.path.join('.');
+  throw new Error(`not an AdmissionReview of admission.k8s.io/v1: ${field}: ${issue?.message}`);
+}
+
+export function answerReview(
+  request: AdmissionRequest,
+  verdict: AdmissionVerdict,
+): AdmissionReviewAnswer {
+  return {
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response: { uid: request.uid, ...verdict },
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error('not an AdmissionReview of admission.k8s.io/v1: the body is not JSON', {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { KeyPair } from './certs/key-pair.ts';
+import type { Clock, Logger } from './cluster.ts';
+import { HttpProblem, readBody } from './read-body.ts';
+import {
+  type AdmissionRequest,
+  type AdmissionReviewAnswer,
+  type AdmissionValidator,
+  type AdmissionVerdict,
+  answerReview,
+  errored,
+  parseAdmissionReview,
+} from './review.ts';
+
+export interface WebhookServerOptions {
+  /** All interfaces where absent. */
+  readonly host?: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly certificates: KeyPair;
+  readonly routes: ReadonlyMap<string, AdmissionValidator>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface WebhookServer {
+  readonly port: number;
+  /** Serves new connections with another key pair; one that cannot be used is refused and logged. */
+  useCertificates(certificates: KeyPair): void;
+  /** Stops listening, lets running requests finish for `graceMs`, then cuts them off. */
+  close(graceMs?: number): Promise<void>;
+}
+
+/** Serves admission reviews over HTTPS; resolves once it listens. */
+export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
+  const { certificates, logger, host, port, clock } = options;
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const send = await answer(request, response, options);
+    // While the server closes, a connection must not stay open for a next request.
+    response.shouldKeepAlive &&= server.listening;
+    send();
+  }
+  const server = createServer(
+    {
+      cert: certificates.certificate,
+      key: certificates.privateKey,
+      minVersion: 'TLSv1.2',
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+    },
+    (request, response) => void serve(request, response),
+  );
+  server.on('tlsClientError', (error) => {
+    logger.warn({ error: error.message }, 'TLS handshake with a client of the webhooks failed');
+  });
+  server.listen({ port, ...(host !== undefined && { host }) });
+  await once(server, 'listening');
+  server.on('error', (error) => logger.error({ error: error.message }, 'webhook server failed'));
+  return {
+    port: (server.address() as AddressInfo).port,
+    useCertificates: (next) => useCertificates(server, next, logger),
+    close: (graceMs = 10_000) => close(server, graceMs, clock),
+  };
+}
+
+function useCertificates(server: Server, next: KeyPair, logger: Logger): void {
+  try {
+    server.setSecureContext({
+      cert: next.certificate,
+      key: next.privateKey,
+      minVersion: 'TLSv1.2',
+    });
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    logger.error({ error: text }, 'new serving certificate cannot be used; the old one stays');
+  }
+}
+
+async function close(server: Server, graceMs: number, clock: Clock): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const stop = new AbortController();
+  const cut = clock.sleep(graceMs, stop.signal).then(
+    () => server.closeAllConnections(),
+    () => undefined,
+  );
+  await closed;
+  stop.abort();
+  await cut;
+}
+
+/** Never rejects; resolves to the sending of the answer. */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: WebhookServerOptions,
+): Promise<() => void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort(new Error('the API server has closed the connection')));
+  try {
+    const body = JSON.stringify(await review(request, options, gone.signal));
+    return () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    };
+  } catch (error) {
+    return () => sendProblem(response, error, options.logger);
+  }
+}
+
+async function review(
+  request: IncomingMessage,
+  { routes, logger }: WebhookServerOptions,
+  signal: AbortSignal,
+): Promise<AdmissionReviewAnswer> {
+  const [path = ''] = (request.url ?? '').split('?', 1);
+  const validator = routes.get(path);
+  if (validator === undefined) throw new HttpProblem(404, `there is no webhook at ${path}`);
+  if (request.method !== 'POST') throw new HttpProblem(405, 'a webhook takes POST only');
+  const admission = parse(await readBody(request));
+  const verdict = await judge(validator, admission, signal).catch((error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    logger.error(
+      { path, uid: admission.uid, error: text },
+      'admission request could not be judged',
+    );
+    return errored(500, text);
+  });
+  return answerReview(admission, verdict);
+}
+
+async function judge(
+  validator: AdmissionValidator,
+  request: AdmissionRequest,
+  signal: AbortSignal,
+): Promise<AdmissionVerdict> {
+  return validator(request, signal);
+}
+
+function parse(body: string): AdmissionRequest {
+  try {
+    return parseAdmissionReview(body);
+  } catch (error) {
+    throw new HttpProblem(400, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function sendProblem(response: ServerResponse, error: unknown, logger: Logger): void {
+  const text = error instanceof Error ? error.message : String(error);
+  logger.warn({ error: text }, 'webhook request refused');
+  const code = error instanceof HttpProblem ? error.code : 400;
+  // A body that was not read to its end would block the connection's next request.
+  response.shouldKeepAlive = false;
+  response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
