@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
+import { findBinaries, folderOf } from './binaries/find-binaries.ts';
 import type { Cluster } from './cluster/start-cluster.ts';
 import { startCluster } from './cluster/start-cluster.ts';
 import { stopCluster } from './cluster/stop-cluster.ts';
@@ -31,8 +32,8 @@ function describe(cluster: Cluster, startedAt: number): void {
   say(cluster.reused ? `already up in ${cluster.dir}` : `up in ${seconds} s`);
   print(`export KUBECONFIG=${cluster.kubeconfig}`);
   print(`registry: ${cluster.registry}`);
-  const dir = cluster.dir === DEFAULT_DIR ? '' : ` -- --dir ${cluster.dir}`;
-  print(`stop: npm run cluster${dir === '' ? ' -- down' : dir.replace('--', '-- down')}`);
+  const dir = cluster.dir === DEFAULT_DIR ? '' : ` --dir ${cluster.dir}`;
+  print(`stop: npm run cluster -- down${dir}`);
 }
 
 async function up(options: UpOptions, signal: AbortSignal): Promise<void> {
@@ -54,11 +55,21 @@ async function down(dir: string): Promise<void> {
   say(stopped ? `stopped, and removed ${folder}` : `nothing is up in ${folder}`);
 }
 
+async function binaries(signal: AbortSignal): Promise<void> {
+  const found = await findBinaries({ onProgress: say, signal });
+  for (const [name, file] of Object.entries(found)) say(`${name}: ${file}`);
+  print(await folderOf(found, process.env));
+}
+
 function program(signal: AbortSignal): Command {
   const root = new Command('cluster').description(
     'A real Kubernetes control plane and an OCI registry on this machine',
   );
   const dirOption = ['--dir <folder>', "the cluster's folder", DEFAULT_DIR] as const;
+  root
+    .command('binaries')
+    .description('find, download or build what a cluster runs, and print the folder')
+    .action(() => binaries(signal));
   root
     .command('up')
     .description('start a cluster, or say how to use the one that is up')

@@ -3,30 +3,30 @@ export type ModuleName = 'kubernetes' | 'kwok' | 'registry';
 
 export const MODULE_NAMES: readonly ModuleName[] = ['kubernetes', 'kwok', 'registry'];
 
-/** A server (or kubectl) that the local control plane runs, and where it comes from. */
+/** Major, minor and patch. */
+export type Version = readonly [number, number, number];
+
+/** A program that the local control plane runs, and how to tell and to build it. */
 export interface BinarySpec {
   readonly module: ModuleName;
   /** The Go package to build. */
   readonly package: string;
-  /** The module whose version in go.mod is the binary's version. */
+  /** The module whose version in go.mod is the binary's. */
   readonly versionOf: string;
   /** What makes the binary print its version. */
   readonly versionArgs: readonly string[];
-  /** Whether a found version serves as well as the pinned one. */
+  /** What precedes the version in what it prints; other programs of the name print no such thing. */
+  readonly versionPrefix: string;
+  /** Whether a version found on this machine serves as well as the pinned one. */
   readonly fits: (found: Version, pinned: Version) => boolean;
 }
 
-/** Major, minor and patch. */
-export type Version = readonly [number, number, number];
+// What is used of kubectl has not changed since.
+const OLDEST_KUBECTL_MINOR = 30;
 
+const sameMajor = (found: Version, pinned: Version) => found[0] === pinned[0];
 const sameMinor = (found: Version, pinned: Version) =>
-  found[0] === pinned[0] && found[1] === pinned[1];
-
-// kubectl's own promise is one minor version either way; what is used here has not changed in more.
-const KUBECTL_OLDEST: Version = [1, 30, 0];
-
-const atLeast = (found: Version, oldest: Version) =>
-  found[0] === oldest[0] && found[1] >= oldest[1];
+  sameMajor(found, pinned) && found[1] === pinned[1];
 
 function kubernetes(name: string): BinarySpec {
   return {
@@ -34,6 +34,7 @@ function kubernetes(name: string): BinarySpec {
     package: `k8s.io/kubernetes/cmd/${name}`,
     versionOf: 'k8s.io/kubernetes',
     versionArgs: ['--version'],
+    versionPrefix: 'Kubernetes v',
     fits: sameMinor,
   };
 }
@@ -44,6 +45,7 @@ export const BINARIES = {
     package: 'go.etcd.io/etcd/server/v3',
     versionOf: 'go.etcd.io/etcd/server/v3',
     versionArgs: ['--version'],
+    versionPrefix: 'etcd Version: ',
     fits: sameMinor,
   },
   'kube-apiserver': kubernetes('kube-apiserver'),
@@ -54,6 +56,7 @@ export const BINARIES = {
     package: 'sigs.k8s.io/kwok/cmd/kwok',
     versionOf: 'sigs.k8s.io/kwok',
     versionArgs: ['--version'],
+    versionPrefix: 'kwok version v',
     fits: sameMinor,
   },
   registry: {
@@ -61,12 +64,14 @@ export const BINARIES = {
     package: 'github.com/distribution/distribution/v3/cmd/registry',
     versionOf: 'github.com/distribution/distribution/v3',
     versionArgs: ['--version'],
-    fits: (found, pinned) => atLeast(found, [pinned[0], 0, 0]),
+    versionPrefix: 'github.com/distribution/distribution/v3 v',
+    fits: sameMajor,
   },
   kubectl: {
     ...kubernetes('kubectl'),
     versionArgs: ['version', '--client'],
-    fits: (found) => atLeast(found, KUBECTL_OLDEST),
+    versionPrefix: 'Client Version: v',
+    fits: (found, pinned) => sameMajor(found, pinned) && found[1] >= OLDEST_KUBECTL_MINOR,
   },
 } as const satisfies Record<string, BinarySpec>;
 

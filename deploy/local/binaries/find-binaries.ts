@@ -1,17 +1,120 @@
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { arch, homedir, platform } from 'node:os';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import type { BinaryName } from './catalogue.ts';
 import { BINARY_NAMES } from './catalogue.ts';
+import { withLock } from './lock.ts';
+import { modulesHash } from './modules.ts';
+import type { ObtainOptions } from './obtain.ts';
+import { obtainBinaries } from './obtain.ts';
 import type { Progress } from './progress.ts';
+import { OFFICIAL_HOSTS } from './releases.ts';
+import { inFolder, onPath } from './search.ts';
 
 /** The path of each binary. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
+
+/** How binaries that are nowhere on this machine come into a folder. */
+export type Obtain = (
+  names: readonly BinaryName[],
+  dir: string,
+  options: ObtainOptions,
+) => Promise<void>;
+
 export interface FindOptions {
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
+  /** KUBEBUILDER_ASSETS, XDG_CACHE_HOME, HOME, PATH and Go's own; the process's by default. */
+  readonly env?: NodeJS.ProcessEnv;
+  readonly obtain?: Obtain;
 }
-export async function findBinaries(_: FindOptions): Promise<Binaries> {
-  const dir = process.env['KUBEBUILDER_ASSETS'] ?? '';
-  return Object.fromEntries(
-    BINARY_NAMES.map((name) => [name, join(dir, name)]),
-  ) as unknown as Binaries;
+
+type Found = Partial<Record<BinaryName, string>>;
+
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+
+function hostPlatform() {
+  const machine = arch();
+  return { os: platform(), arch: GO_ARCHITECTURES[machine] ?? machine };
+}
+
+/** The user's folder for binaries of exactly the pinned versions and this platform. */
+export async function cacheFolder(env: NodeJS.ProcessEnv): Promise<string> {
+  const { os, arch: machine } = hostPlatform();
+  const named = env['XDG_CACHE_HOME'] ?? '';
+  // The XDG specification has relative paths ignored.
+  const base = isAbsolute(named) ? named : join(env['HOME'] ?? homedir(), '.cache');
+  return join(base, 'rukpak-ts', 'control-plane', `${await modulesHash()}-${os}-${machine}`);
+}
+
+async function search(
+  found: Found,
+  look: (name: BinaryName) => Promise<string | undefined>,
+): Promise<Found> {
+  const result: Found = { ...found };
+  for (const name of BINARY_NAMES) {
+    if (result[name] !== undefined) continue;
+    const file = await look(name);
+    if (file !== undefined) result[name] = file;
+  }
+  return result;
+}
+
+const missingFrom = (found: Found) => BINARY_NAMES.filter((name) => found[name] === undefined);
+
+async function searchMachine(env: NodeJS.ProcessEnv, cache: string): Promise<Found> {
+  const assets = env['KUBEBUILDER_ASSETS'] ?? '';
+  const named = assets === '' ? {} : await search({}, (name) => inFolder(resolve(assets), name));
+  const cached = await search(named, (name) => inFolder(cache, name));
+  return search(cached, (name) => onPath(env['PATH'] ?? '', name));
+}
+
+/**
+ * Finds every binary of the local control plane: in KUBEBUILDER_ASSETS, in the user's cache folder,
+ * on PATH where the version serves; what is nowhere is downloaded or built into the cache folder.
+ * Processes that do so at once wait for each other.
+ */
+export async function findBinaries(options: FindOptions): Promise<Binaries> {
+  const { onProgress, signal, env = process.env, obtain = obtainBinaries } = options;
+  const cache = await cacheFolder(env);
+  let found = await searchMachine(env, cache);
+  if (missingFrom(found).length > 0) {
+    await mkdir(cache, { recursive: true });
+    const lock = join(cache, '.lock');
+    const purpose = 'getting the binaries';
+    await withLock(lock, { purpose, onProgress, signal }, async () => {
+      // Another process may have brought them while this one waited.
+      found = await search(found, (name) => inFolder(cache, name));
+      const names = missingFrom(found);
+      const how = { env, platform: hostPlatform(), hosts: OFFICIAL_HOSTS, onProgress, signal };
+      if (names.length > 0) await obtain(names, cache, how);
+      found = await search(found, (name) => inFolder(cache, name));
+    });
+  }
+  const left = missingFrom(found);
+  if (left.length > 0) throw new Error(`${left.join(', ')} did not appear in ${cache}`);
+  return found as Binaries;
+}
+
+/**
+ * One folder with all the binaries, kubectl only when it is not on PATH. When they lie in several
+ * folders that is one of symbolic links, in the cache.
+ */
+export async function folderOf(binaries: Binaries, env: NodeJS.ProcessEnv): Promise<string> {
+  const path = (env['PATH'] ?? '').split(':');
+  const files = Object.values(binaries).filter(
+    (file) => !(basename(file) === 'kubectl' && path.includes(dirname(file))),
+  );
+  const [first = '', ...others] = new Set(files.map((file) => dirname(file)));
+  if (others.length === 0) return first;
+  const id = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
+  const links = join(dirname(await cacheFolder(env)), `links-${id}`);
+  await mkdir(links, { recursive: true });
+  for (const file of files) {
+    const link = join(links, basename(file));
+    await rm(link, { force: true });
+    await symlink(file, link);
+  }
+  return links;
 }

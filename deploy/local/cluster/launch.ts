@@ -82,26 +82,44 @@ interface Plan extends LaunchOptions {
   readonly launched: Launched;
 }
 
-async function wait(plan: Plan, part: ProcessRecord, what: string, check: () => Promise<boolean>) {
+interface Awaited {
+  readonly part: ProcessRecord;
+  readonly what: string;
+  readonly check: () => Promise<boolean>;
+}
+
+async function wait(plan: Plan, awaited: Awaited): Promise<void> {
   const running = plan.launched.state().processes;
-  await waitUntilReady({ part, what, check, running, signal: plan.signal });
+  await waitUntilReady({ ...awaited, running, signal: plan.signal });
 }
 
 async function startStorage(plan: Plan): Promise<void> {
   const { layout, binaries, ports, launched } = plan;
-  const started = await launched.start(etcd(binaries.etcd, layout, ports));
+  const part = await launched.start(etcd(binaries.etcd, layout, ports));
   await prepareRegistry(layout, ports.registry);
-  await launched.start(registry(binaries.registry, layout));
-  await wait(plan, started, 'it takes no connection', () => acceptsConnections(ports.etcd));
+  const store = await launched.start(registry(binaries.registry, layout));
+  await wait(plan, {
+    part,
+    what: 'it takes no connection',
+    check: () => acceptsConnections(ports.etcd),
+  });
+  await wait(plan, {
+    part: store,
+    what: '/v2/ does not answer 200',
+    check: () => registryAnswers(launched.state().registry),
+  });
 }
 
-async function startApiserver(plan: Plan, api: ApiClient): Promise<ProcessRecord> {
+async function startApiserver(plan: Plan, api: ApiClient): Promise<void> {
   const { layout, binaries, ports, launched, certificates } = plan;
   await prepareApiserver(layout, certificates);
   const options = { port: ports.apiserver, etcdUrl: etcdUrl(ports), audit: plan.audit };
-  const started = await launched.start(apiserver(binaries['kube-apiserver'], layout, options));
-  await wait(plan, started, '/readyz does not answer 200', () => apiserverReady(api));
-  return started;
+  const part = await launched.start(apiserver(binaries['kube-apiserver'], layout, options));
+  await wait(plan, {
+    part,
+    what: '/readyz does not answer 200',
+    check: () => apiserverReady(api),
+  });
 }
 
 async function kubeconfigFor(plan: Plan, user: 'controllerManager' | 'scheduler' | 'kwok') {
@@ -127,10 +145,12 @@ async function startControllers(plan: Plan, api: ApiClient): Promise<void> {
   const player = await launched.start(
     kwok(binaries.kwok, layout, await kubeconfigFor(plan, 'kwok')),
   );
-  await wait(plan, player, 'its node is not ready', () => nodeReady(api));
-  await wait(plan, manager, 'namespace default has no service account', () =>
-    serviceAccountReady(api),
-  );
+  await wait(plan, { part: player, what: 'its node is not ready', check: () => nodeReady(api) });
+  await wait(plan, {
+    part: manager,
+    what: 'namespace default has no service account',
+    check: () => serviceAccountReady(api),
+  });
 }
 
 async function startParts(plan: Plan): Promise<void> {
@@ -146,11 +166,6 @@ async function startParts(plan: Plan): Promise<void> {
     await startControllers(plan, api);
   } finally {
     await api.close();
-  }
-  const address = plan.launched.state().registry;
-  const store = plan.launched.state().processes.find(({ name }) => name === 'registry');
-  if (store !== undefined) {
-    await wait(plan, store, '/v2/ does not answer 200', () => registryAnswers(address));
   }
   const user = 'kubernetes-admin';
   await writeKubeconfig(layout.kubeconfig, { server, ca: certificates.ca.cert, user, credentials });

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import type { Binaries } from '../binaries/find-binaries.ts';
+import { dirname, resolve } from 'node:path';
 import { findBinaries } from '../binaries/find-binaries.ts';
+import { withLock } from '../binaries/lock.ts';
 import type { Progress } from '../binaries/progress.ts';
 import { launch } from './launch.ts';
 import type { Layout } from './layout.ts';
@@ -90,31 +90,38 @@ async function choosePort(wanted: number | undefined): Promise<number> {
   return port;
 }
 
+interface Request extends StartOptions {
+  readonly layout: Layout;
+  readonly onProgress: Progress;
+  readonly signal: AbortSignal;
+}
+
+async function startNew(request: Request): Promise<Cluster> {
+  const { layout, onProgress, signal, audit = false } = request;
+  await clear(layout, onProgress);
+  const binaries = await findBinaries({ onProgress, signal });
+  const port = await choosePort(request.port);
+  try {
+    const state = await launch({ layout, binaries, port, audit, onProgress, signal });
+    return clusterOf(layout, state, false);
+  } catch (error) {
+    await stopCluster(layout.dir, { keepFolder: true });
+    throw error;
+  }
+}
+
 /**
  * Brings up etcd, API server, controller manager, scheduler, kwok with one node and an OCI registry,
  * and returns when all are ready. A cluster that is already up in the folder is returned as it is.
  * A part that fails is named with its log ({@link PartFailedError}); the others are stopped.
  */
 export async function startCluster(options: StartOptions): Promise<Cluster> {
-  const { dir, onProgress = () => {}, signal = new AbortController().signal } = options;
-  const up = await runningCluster(dir);
-  if (up !== undefined) return up;
-  const layout = layoutOf(resolve(dir));
-  await clear(layout, onProgress);
-  const binaries: Binaries = await findBinaries({ onProgress, signal });
-  const port = await choosePort(options.port);
-  try {
-    const state = await launch({
-      layout,
-      binaries,
-      port,
-      audit: options.audit ?? false,
-      onProgress,
-      signal,
-    });
-    return clusterOf(layout, state, false);
-  } catch (error) {
-    await stopCluster(layout.dir, { keepFolder: true });
-    throw error;
-  }
+  const { onProgress = () => {}, signal = new AbortController().signal } = options;
+  const layout = layoutOf(resolve(options.dir));
+  await mkdir(dirname(layout.dir), { recursive: true });
+  const purpose = `starting a cluster in ${layout.dir}`;
+  return withLock(`${layout.dir}.lock`, { purpose, onProgress, signal }, async () => {
+    const up = await runningCluster(layout.dir);
+    return up ?? startNew({ ...options, layout, onProgress, signal });
+  });
 }

@@ -1,0 +1,81 @@
+import { open, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { isRunning, startOf } from '../cluster/processes.ts';
+import type { Progress } from './progress.ts';
+
+const POLL_MILLISECONDS = 500;
+const BEAT_MILLISECONDS = 5_000;
+// For holders on another machine that shares the folder, where a process cannot be looked up.
+const STALE_MILLISECONDS = 60_000;
+const REMIND_MILLISECONDS = 15_000;
+
+const holderSchema = z.object({ host: z.string(), pid: z.int(), started: z.string() });
+
+async function acquire(file: string): Promise<boolean> {
+  try {
+    const handle = await open(file, 'wx');
+    const started = (await startOf(process.pid)) ?? '';
+    await handle.writeFile(JSON.stringify({ host: hostname(), pid: process.pid, started }));
+    await handle.close();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Whether the holder ended without giving the lock back. */
+async function isStale(file: string): Promise<boolean> {
+  try {
+    const age = Date.now() - (await stat(file)).mtimeMs;
+    if (age > STALE_MILLISECONDS) return true;
+    const holder = holderSchema.safeParse(JSON.parse(await readFile(file, 'utf8')));
+    return holder.success && holder.data.host === hostname() && !(await isRunning(holder.data));
+  } catch {
+    // Given back, or being written, right now; the next look tells.
+    return false;
+  }
+}
+
+export interface LockOptions {
+  /** What the holder does, for the line that says why one waits. */
+  readonly purpose: string;
+  readonly onProgress: Progress;
+  readonly signal: AbortSignal;
+}
+
+async function wait(file: string, { purpose, onProgress, signal }: LockOptions): Promise<void> {
+  let reminded = -Infinity;
+  while (!(await acquire(file))) {
+    signal.throwIfAborted();
+    // Two who find it stale at once may both get in: what a lock guards here is written to
+    // temporary files and renamed, so that costs time but spoils nothing.
+    if (await isStale(file)) await rm(file, { force: true });
+    else if (Date.now() - reminded > REMIND_MILLISECONDS) {
+      onProgress(`waiting for another process that is ${purpose}`);
+      reminded = Date.now();
+    }
+    await sleep(POLL_MILLISECONDS, undefined, { signal });
+  }
+}
+
+/** Runs `work` while no other process runs its own under the same lock file. */
+export async function withLock<T>(
+  file: string,
+  options: LockOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  await wait(file, options);
+  const beat = setInterval(() => {
+    const now = new Date();
+    utimes(file, now, now).catch(() => {});
+  }, BEAT_MILLISECONDS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beat);
+    await rm(file, { force: true });
+  }
+}
