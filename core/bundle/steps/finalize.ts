@@ -1,6 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { isConflict } from '../../kube/api-error.ts';
 import { addFinalizer, removeFinalizer } from '../../runtime/finalizers.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
@@ -26,6 +27,8 @@ export async function finalize(
     await changeFinalizer(addFinalizer, state, { dependencies, context });
     return 'continue';
   } catch (error) {
+    // Somebody else changed the Bundle meanwhile: no news for its status.
+    if (isConflict(error)) throw error;
     state.status = finalizerFailed(
       state.status,
       { error, finalizer: finalizer.deleteCachedBundle },
