@@ -54,9 +54,8 @@ function addEntry(builder: BundleFilesBuilder, entry: TarEntry): void {
 
 function* tarParts(files: BundleFiles): Generator<Uint8Array> {
   yield* entryHeader('.', 'Directory', 0);
-  // A directory sorts before everything in it, whatever else lies between.
-  const paths = [...files.directories, ...files.files.keys()];
-  for (const path of paths.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
+  // Any fixed order would do in which a directory comes before what is in it.
+  for (const path of [...files.directories, ...files.files.keys()].sort()) {
     const content = files.files.get(path);
     if (content === undefined) {
       yield* entryHeader(path, 'Directory', 0);
@@ -91,17 +90,22 @@ function* entryHeader(
   yield block;
 }
 
-/** Joins small parts: a write to the compressor costs more than a copy. */
+/** Joins small parts, as a write to the compressor costs more than a copy; large ones go alone. */
 function* batches(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   let batch: Uint8Array[] = [];
   let size = 0;
   for (const part of parts) {
+    if (size + part.byteLength > batchSize && size > 0) {
+      yield Buffer.concat(batch);
+      batch = [];
+      size = 0;
+    }
+    if (part.byteLength > batchSize) {
+      yield part;
+      continue;
+    }
     batch.push(part);
     size += part.byteLength;
-    if (size < batchSize) continue;
-    yield Buffer.concat(batch);
-    batch = [];
-    size = 0;
   }
   if (size > 0) yield Buffer.concat(batch);
 }

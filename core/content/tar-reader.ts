@@ -22,6 +22,8 @@ export interface TarEntry {
 export interface ReadTarOptions {
   readonly limits: Pick<ContentLimits, 'maxBytes' | 'maxEntries' | 'maxPathLength'>;
   readonly signal: AbortSignal;
+  /** Entries to pass over: neither reported nor counted, yet all together bounded by maxBytes. */
+  skip?(path: string): boolean;
   /** Called in the archive's order; the next entry is read when it is done. */
   onEntry(entry: TarEntry): void | Promise<void>;
 }
@@ -39,13 +41,19 @@ const maxExtensionSize = 1024 * 1024;
 export async function readTar(stream: ByteStream, options: ReadTarOptions): Promise<void> {
   const reader = new ByteReader(stream, options.signal);
   try {
-    const state = { entries: 0, bytes: 0 };
+    const state = { entries: 0, bytes: 0, skipped: 0 };
     for (let header = await nextHeader(reader, options); header !== undefined; ) {
       checkHeader(header, options.limits);
-      state.entries += 1;
-      state.bytes += header.size;
-      checkTotals(state, options.limits);
-      await options.onEntry(await readEntry(reader, header));
+      if (options.skip?.(header.path) === true) {
+        state.skipped += header.size;
+        checkTotals(state, options.limits);
+        await skipBody(reader, header.size);
+      } else {
+        state.entries += 1;
+        state.bytes += header.size;
+        checkTotals(state, options.limits);
+        await options.onEntry(await readEntry(reader, header));
+      }
       header = await nextHeader(reader, options);
     }
     await drain(reader, options);
@@ -113,9 +121,7 @@ async function readEntry(reader: ByteReader, header: TarHeader): Promise<TarEntr
   if (type === 'file') {
     return { path: header.path, type, content: await readBody(reader, header.size) };
   }
-  if (!(await reader.skip(header.size + padding(header.size)))) {
-    throw new TerminalError('unexpected EOF');
-  }
+  await skipBody(reader, header.size);
   const content = new Uint8Array();
   return type === 'symlink' || type === 'hardlink'
     ? { path: header.path, type, linkPath: header.linkPath, content }
@@ -128,6 +134,10 @@ async function readBody(reader: ByteReader, size: number): Promise<Uint8Array> {
     throw new TerminalError('unexpected EOF');
   }
   return body;
+}
+
+async function skipBody(reader: ByteReader, size: number): Promise<void> {
+  if (!(await reader.skip(size + padding(size)))) throw new TerminalError('unexpected EOF');
 }
 
 function padding(size: number): number {
@@ -170,7 +180,7 @@ function checkHeader({ path }: TarHeader, limits: ReadTarOptions['limits']): voi
 }
 
 function checkTotals(
-  state: { readonly entries: number; readonly bytes: number },
+  state: { readonly entries: number; readonly bytes: number; readonly skipped: number },
   limits: ReadTarOptions['limits'],
 ): void {
   if (state.entries > limits.maxEntries) {
@@ -178,13 +188,13 @@ function checkTotals(
       `archive has more than ${limits.maxEntries} entries (--max-content-entries)`,
     );
   }
-  if (state.bytes > limits.maxBytes) throw tooLarge(limits);
+  if (Math.max(state.bytes, state.skipped) > limits.maxBytes) throw tooLarge(limits);
 }
 
 /** Extended headers and whatever trails the archive count as little as headers do, but count. */
 function checkConsumed(reader: ByteReader, limits: ReadTarOptions['limits']): void {
   const overhead = maxExtensionSize + limits.maxEntries * overheadPerEntry;
-  if (reader.consumed > limits.maxBytes + overhead) throw tooLarge(limits);
+  if (reader.consumed > 2 * limits.maxBytes + overhead) throw tooLarge(limits);
 }
 
 function tooLarge(limits: ReadTarOptions['limits']): TerminalError {
