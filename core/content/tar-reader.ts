@@ -191,7 +191,10 @@ function checkTotals(
   if (Math.max(state.bytes, state.skipped) > limits.maxBytes) throw tooLarge(limits);
 }
 
-/** Extended headers and whatever trails the archive count as little as headers do, but count. */
+/**
+ * Extended headers and whatever trails the archive count as little as headers do, but count.
+ * Twice the bytes: what is passed over has the same bound as what is not.
+ */
 function checkConsumed(reader: ByteReader, limits: ReadTarOptions['limits']): void {
   const overhead = maxExtensionSize + limits.maxEntries * overheadPerEntry;
   if (reader.consumed > 2 * limits.maxBytes + overhead) throw tooLarge(limits);

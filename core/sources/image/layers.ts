@@ -1,0 +1,181 @@
+import { decompressed } from '../../content/decompress.ts';
+import { readTar, type TarEntry } from '../../content/tar-reader.ts';
+import type { ContentLimits } from '../../contracts/bundle-files.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import { ImageTree, type Path } from './image-tree.ts';
+
+export interface ApplyLayerOptions {
+  readonly limits: ContentLimits;
+  readonly signal: AbortSignal;
+}
+
+/** What upstream leaves out of a bundle: the system's own, not the image's (spec 3.1). */
+const skippedRoots: ReadonlySet<string> = new Set([
+  'dev',
+  'etc',
+  'proc',
+  'product_name',
+  'product_uuid',
+  'sys',
+  'bin',
+]);
+const whiteoutPrefix = '.wh.';
+const opaqueWhiteout = '.wh..wh..opq';
+
+/** The file tree that an image's layers make, bottom first, within the limits for all together. */
+export class LayeredTree {
+  readonly #tree = new ImageTree();
+  readonly #options: ApplyLayerOptions;
+  #bytes = 0;
+  #entries = 0;
+
+  constructor(options: ApplyLayerOptions) {
+    this.#options = options;
+  }
+
+  get tree(): ImageTree {
+    return this.#tree;
+  }
+
+  /** Reads a layer's archive, compressed or not, and lays it over those below. */
+  async apply(archive: AsyncIterable<Uint8Array>): Promise<void> {
+    const layer = new Layer(this.#tree);
+    await readTar(decompressed(archive, { ...this.#options, compression: 'detect' }), {
+      ...this.#options,
+      skip: (path) => isSkipped(partsOf(path)),
+      onEntry: (entry) => this.#count(layer.add(entry)),
+    });
+    layer.layOver();
+  }
+
+  #count(added: Added): void {
+    const { maxBytes, maxEntries } = this.#options.limits;
+    this.#bytes += added.bytes;
+    this.#entries += added.entries;
+    if (this.#bytes > maxBytes) {
+      throw new TerminalError(
+        `the image unpacks to more than the limit of ${maxBytes} bytes (--max-content-bytes)`,
+      );
+    }
+    if (this.#entries > maxEntries) {
+      throw new TerminalError(
+        `the image has more than ${maxEntries} entries (--max-content-entries)`,
+      );
+    }
+  }
+}
+
+interface Added {
+  readonly bytes: number;
+  readonly entries: number;
+}
+
+/**
+ * One layer, kept apart until it is read to its end: whiteouts hide what is in the layers below,
+ * never what is in their own, wherever they stand in the archive (OCI image spec, layers).
+ */
+class Layer {
+  readonly #below: ImageTree;
+  readonly #tree = new ImageTree();
+  readonly #whiteouts: Path[] = [];
+  readonly #opaque: Path[] = [];
+
+  constructor(below: ImageTree) {
+    this.#below = below;
+  }
+
+  add(entry: TarEntry): Added {
+    const path = partsOf(entry.path);
+    const name = path.at(-1);
+    if (name === undefined) return { bytes: 0, entries: 0 };
+    if (name.startsWith(whiteoutPrefix)) return this.#addWhiteout(path, name);
+    switch (entry.type) {
+      case 'directory':
+        return { bytes: 0, entries: Math.max(1, this.#tree.addDirectory(path)) };
+      case 'file':
+        return this.#addFile(path, entry.content);
+      case 'symlink':
+        checkSymlink(path, entry);
+        return { bytes: 0, entries: this.#tree.addLeaf(path, { kind: 'symlink' }) };
+      case 'hardlink':
+        return this.#addHardLink(path, entry);
+      case 'other':
+        break;
+    }
+    throw new TerminalError(`${quoted(entry.path)} is a device or special file`);
+  }
+
+  layOver(): void {
+    for (const path of this.#whiteouts) this.#below.remove(path);
+    for (const path of this.#opaque) this.#below.clear(path);
+    this.#below.overlay(this.#tree);
+  }
+
+  #addWhiteout(path: Path, name: string): Added {
+    const parent = path.slice(0, -1);
+    if (name === opaqueWhiteout) this.#opaque.push(parent);
+    // Other names of this form are bookkeeping of AUFS.
+    else if (!name.startsWith('.wh..wh.')) {
+      this.#whiteouts.push([...parent, name.slice(whiteoutPrefix.length)]);
+    }
+    return { bytes: 0, entries: 1 };
+  }
+
+  #addFile(path: Path, content: Uint8Array): Added {
+    return {
+      bytes: content.byteLength,
+      entries: this.#tree.addLeaf(path, { kind: 'file', content }),
+    };
+  }
+
+  #addHardLink(path: Path, entry: TarEntry): Added {
+    const target = resolved([], entry.linkPath ?? '');
+    if (target === undefined) throw outside('hard link', entry);
+    const node = this.#tree.find(target) ?? this.#below.find(target);
+    if (node?.kind === 'file') return this.#addFile(path, node.content);
+    if (node?.kind === 'symlink') return { bytes: 0, entries: this.#tree.addLeaf(path, node) };
+    throw new TerminalError(
+      `hard link ${quoted(entry.path)} points to ${quoted(entry.linkPath ?? '')}, which is no file of the bundle`,
+    );
+  }
+}
+
+function isSkipped([first]: Path): boolean {
+  return first !== undefined && skippedRoots.has(first);
+}
+
+function checkSymlink(path: Path, entry: TarEntry): void {
+  const target = entry.linkPath ?? '';
+  const start = target.startsWith('/') ? [] : path.slice(0, -1);
+  if (resolved(start, target) === undefined) throw outside('symlink', entry);
+}
+
+/** Where a link leads, by its text alone; undefined where that is outside of the image. */
+function resolved(start: Path, target: string): Path | undefined {
+  const parts = [...start];
+  for (const part of partsOf(target)) {
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return undefined;
+  }
+  return parts;
+}
+
+function partsOf(path: string): Path {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+function outside(what: string, entry: TarEntry): TerminalError {
+  return new TerminalError(
+    `${what} ${quoted(entry.path)} points outside of the image: ${quoted(entry.linkPath ?? '')}`,
+  );
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 200));
+}
+
+/** Names the layer that an error is about. */
+export function layerError(digest: string, error: unknown): unknown {
+  if (!(error instanceof TerminalError)) return error;
+  return new TerminalError(`layer ${digest}: ${errorMessage(error)}`, { cause: error });
+}

@@ -1,0 +1,220 @@
+import type { Clock } from '../../clock.ts';
+import { TerminalError } from '../../errors.ts';
+import { digestAlgorithm, digestOf, digestProblem } from './digest.ts';
+import type { Credentials } from './keychain.ts';
+import { type Descriptor, manifestMediaTypes } from './manifest.ts';
+import { type ImageReference, registryHost } from './reference.ts';
+import {
+  connectionError,
+  DeniedError,
+  isConnectionLost,
+  UnavailableError,
+} from './registry-errors.ts';
+import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts';
+import { discard, statusText, type Transport, type TransportResponse } from './transport.ts';
+import { VerifiedBlob } from './verified-blob.ts';
+import { parseChallenges } from './www-authenticate.ts';
+
+export interface RegistryClientOptions {
+  readonly transport: Transport;
+  readonly tokens: TokenService;
+  readonly credentials: Credentials | undefined;
+  readonly clock: Clock;
+}
+
+/** A manifest's own bytes, which have the digest. */
+export interface ManifestContent {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+  readonly contentType: string;
+}
+
+/** What registries accept at most (distribution spec). */
+const maxManifestSize = 4 * 1024 * 1024;
+const maxResumes = 3;
+const resumeDelay = 200;
+
+/** Reads one repository (OCI distribution spec), verifying all that has a digest. */
+export class RegistryClient {
+  readonly #options: RegistryClientOptions;
+  readonly #repository: ImageReference;
+  #authorization: string | undefined;
+
+  constructor(repository: ImageReference, options: RegistryClientOptions) {
+    this.#repository = repository;
+    this.#options = options;
+  }
+
+  /**
+   * The manifest of a tag or digest.
+   * @throws UnavailableError where there is none
+   */
+  async manifest(reference: string, signal: AbortSignal): Promise<ManifestContent> {
+    const { domain, path } = this.#repository;
+    const headers = { accept: manifestMediaTypes.join(', ') };
+    const response = await this.#get(`manifests/${reference}`, { headers, signal });
+    if (response.status === 404) {
+      await discard(response);
+      throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`);
+    }
+    await this.#checkStatus(response, 200);
+    const bytes = await this.#readManifest(response, signal);
+    const { 'docker-content-digest': stated, 'content-type': type } = response.headers;
+    const expected = expectedDigest(reference, stated);
+    const digest = digestOf(bytes, digestAlgorithm(expected ?? 'sha256:'));
+    if (expected !== undefined && expected !== digest) {
+      throw new TerminalError(`the manifest has the digest ${digest} instead of ${expected}`);
+    }
+    return { bytes, digest, contentType: typeof type === 'string' ? type : '' };
+  }
+
+  /** A blob's bytes as they come, taken up again where the connection breaks. */
+  blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob {
+    return new VerifiedBlob(this.#blobBytes(descriptor, signal), descriptor);
+  }
+
+  async *#blobBytes(descriptor: Descriptor, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    let offset = 0;
+    for (let resumes = 0; ; resumes += 1) {
+      const response = await this.#openBlob(descriptor, { offset, signal });
+      // Who cannot do ranges sends all of it once more.
+      let skip = response.status === 206 ? 0 : offset;
+      try {
+        for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+          const fresh = chunk.subarray(Math.min(skip, chunk.byteLength));
+          skip -= chunk.byteLength - fresh.byteLength;
+          offset += fresh.byteLength;
+          if (fresh.byteLength > 0) yield fresh;
+        }
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isConnectionLost(error) || resumes === maxResumes) {
+          throw connectionError(response.url.host, error);
+        }
+      }
+      await this.#options.clock.sleep(resumeDelay * 2 ** resumes, signal);
+    }
+  }
+
+  async #openBlob(
+    { digest, size }: Descriptor,
+    { offset, signal }: { readonly offset: number; readonly signal: AbortSignal },
+  ): Promise<TransportResponse> {
+    const headers: Record<string, string> = offset === 0 ? {} : { range: `bytes=${offset}-` };
+    const response = await this.#get(`blobs/${digest}`, { headers, signal });
+    if (response.status !== 206 || offset === 0) await this.#checkStatus(response, 200, digest);
+    else checkRange(response, offset);
+    const stated = response.headers['content-length'];
+    if (response.status === 200 && stated !== undefined && Number(stated) !== size) {
+      await discard(response);
+      throw new TerminalError(
+        `blob ${digest} has ${String(stated)} bytes instead of the ${size} that its manifest names`,
+      );
+    }
+    return response;
+  }
+
+  /** One GET, with the authentication that the registry asks for. */
+  async #get(
+    path: string,
+    wanted: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
+  ): Promise<TransportResponse> {
+    const { transport } = this.#options;
+    const base = transport.baseURL(registryHost(this.#repository.domain));
+    const url = new URL(`/v2/${this.#repository.path}/${path}`, base);
+    const send = (): Promise<TransportResponse> => {
+      const authorization = this.#authorization;
+      const headers = authorization === undefined ? {} : { authorization };
+      return transport.send(url, { ...wanted, headers: { ...wanted.headers, ...headers } });
+    };
+    let response = await send();
+    // A server that we were redirected to has no claim to this registry's credentials.
+    for (let tries = 0; response.status === 401 && tries < 2; tries += 1) {
+      if (response.url.origin !== url.origin) break;
+      const authorization = await this.#answer(response, {
+        renew: tries > 0,
+        signal: wanted.signal,
+      });
+      if (authorization === undefined) break;
+      await discard(response);
+      this.#authorization = authorization;
+      response = await send();
+    }
+    if (response.status === 401 || response.status === 403) throw await this.#denied(response);
+    return response;
+  }
+
+  /** The Authorization header that answers a challenge, unless it has been tried before. */
+  async #answer(
+    response: TransportResponse,
+    { renew, signal }: { readonly renew: boolean; readonly signal: AbortSignal },
+  ): Promise<string | undefined> {
+    const { credentials, transport, tokens } = this.#options;
+    const challenges = parseChallenges(response.headers['www-authenticate']);
+    const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (challenge !== undefined) {
+      const scope = `repository:${this.#repository.path}:pull`;
+      const request: TokenRequest = { challenge, scope, credentials, transport, signal };
+      if (renew) tokens.forget(request);
+      return `Bearer ${await tokens.token(request)}`;
+    }
+    if (credentials === undefined || renew) return undefined;
+    if (!challenges.some(({ scheme }) => scheme === 'basic')) return undefined;
+    return basicAuthorization(credentials);
+  }
+
+  async #denied(response: TransportResponse): Promise<DeniedError> {
+    await discard(response);
+    const { domain, path } = this.#repository;
+    const how =
+      this.#options.credentials === undefined ? 'without credentials' : 'with the pull secret';
+    return new DeniedError(
+      `registry ${domain} denies access to repository ${path} ${how} (${statusText(response.status)})`,
+    );
+  }
+
+  async #checkStatus(response: TransportResponse, wanted: number, digest?: string): Promise<void> {
+    if (response.status === wanted) return;
+    await discard(response);
+    const { domain, path } = this.#repository;
+    const what = digest === undefined ? '' : ` for blob ${digest}`;
+    throw new Error(
+      `registry ${domain} answered ${statusText(response.status)}${what} of repository ${path}`,
+    );
+  }
+
+  async #readManifest(response: TransportResponse, signal: AbortSignal): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+        size += chunk.byteLength;
+        chunks.push(chunk);
+        if (size > maxManifestSize) break;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw connectionError(response.url.host, error);
+    }
+    if (size > maxManifestSize) {
+      throw new TerminalError(`the manifest is larger than ${maxManifestSize} bytes`);
+    }
+    return Buffer.concat(chunks);
+  }
+}
+
+/** What the manifest must be: what was asked for, else what the registry says that it sends. */
+function expectedDigest(
+  reference: string,
+  stated: string | string[] | undefined,
+): string | undefined {
+  if (reference.includes(':')) return reference;
+  return typeof stated === 'string' && digestProblem(stated) === undefined ? stated : undefined;
+}
+
+function checkRange({ headers }: TransportResponse, offset: number): void {
+  const range = headers['content-range'];
+  if (typeof range === 'string' && range.startsWith(`bytes ${offset}-`)) return;
+  throw new UnavailableError('registry answered with another range than it was asked for');
+}
