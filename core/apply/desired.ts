@@ -1,0 +1,116 @@
+import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { label } from '../../api/v1alpha1/labels.ts';
+import type { ObjectKey, Resource } from '../kube/resource.ts';
+import { applySetKey, deploymentApplySetID } from './applyset.ts';
+import { digestOf } from './digest.ts';
+import { isMap, mapOf } from './json-fields.ts';
+import { objectID } from './object-id.ts';
+
+/** One object as it shall be in the cluster. */
+export interface DesiredObject {
+  readonly id: string;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+  /** Equal digests mean nothing new is asked for. */
+  readonly digest: string;
+}
+
+export interface DesiredContext {
+  readonly owner: BundleDeployment;
+  readonly systemNamespace: string;
+}
+
+/** Set by the API server, or read by nobody in an applied object. */
+const serverFields: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'managedFields',
+  'generation',
+  'selfLink',
+  'ownerReferences',
+]);
+
+const resourcePolicy = 'helm.sh/resource-policy';
+
+/** Objects with Helm's keep policy outlive their owner and are never pruned. */
+export function isKept(object: KubernetesObject): boolean {
+  return mapOf(object.metadata.annotations)[resourcePolicy] === 'keep';
+}
+
+/**
+ * The content of a bundle with the marks of its owner (spec section 6, numbers 2 and 3). Of the
+ * content itself only fields that belong to the API server are dropped. A Secret's stringData
+ * becomes data, as the server would write it: only so can it be compared and taken back.
+ */
+export function desiredObject(
+  content: KubernetesObject,
+  resource: Resource,
+  { owner, systemNamespace }: DesiredContext,
+): DesiredObject {
+  const name = content.metadata.name ?? '';
+  const key: ObjectKey = resource.namespaced
+    ? { namespace: content.metadata.namespace || systemNamespace, name }
+    : { name };
+  const { namespace: _, ...metadata } = mapOf(content.metadata);
+  const { status: __, ...body } = content;
+  const object: KubernetesObject = {
+    ...withEncodedData(body),
+    metadata: {
+      ...withoutServerFields(metadata),
+      ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
+      ...ownerMarks(content, owner),
+    },
+  };
+  return { id: objectID(resource, key), resource, key, object, digest: digestOf(object) };
+}
+
+export function controllerReference(owner: BundleDeployment): OwnerReference {
+  return {
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name: owner.metadata.name ?? '',
+    uid: owner.metadata.uid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+function ownerMarks(content: KubernetesObject, owner: BundleDeployment): object {
+  const name = owner.metadata.name ?? '';
+  const labels = {
+    ...mapOf(content.metadata.labels),
+    [label.ownerKind]: 'BundleDeployment',
+    [label.ownerName]: name,
+    [applySetKey.partOf]: deploymentApplySetID(name),
+  };
+  if (!isKept(content)) return { labels, ownerReferences: [controllerReference(owner)] };
+  // The garbage collector must not find these through their owner; annotations tell people.
+  const annotations = {
+    ...mapOf(content.metadata.annotations),
+    'operator-sdk/primary-resource': `/${name}`,
+    'operator-sdk/primary-resource-type': 'BundleDeployment.core.rukpak.io',
+  };
+  return { labels, annotations };
+}
+
+function withoutServerFields(metadata: object): object {
+  return Object.fromEntries(Object.entries(metadata).filter(([field]) => !serverFields.has(field)));
+}
+
+function withEncodedData(object: KubernetesObject): KubernetesObject {
+  const { stringData, ...rest } = object;
+  if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return object;
+  if (!isMap(stringData) || !Object.values(stringData).every(isString)) return object;
+  const encoded = Object.entries(stringData)
+    .filter((entry): entry is [string, string] => isString(entry[1]))
+    .map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+  return { ...rest, data: { ...mapOf(object['data']), ...Object.fromEntries(encoded) } };
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}

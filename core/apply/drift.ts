@@ -1,0 +1,99 @@
+import type { Clock } from '../clock.ts';
+import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
+import { objectHealth } from './health/object-health.ts';
+import { type Inventory, type InventoryEntry, type InventoryListener, slim } from './inventory.ts';
+import type { RepairBackoff } from './repair-backoff.ts';
+
+export interface DriftDetectorOptions {
+  readonly inventory: Inventory;
+  readonly records: AppliedRecords;
+  readonly backoff: RepairBackoff;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with an owner whose objects need a look. */
+  readonly notify: (owner: string) => void;
+}
+
+/**
+ * Compares what the watches see with what was applied: calls `notify` when an object was deleted
+ * or changed by others, or its health is another. Our own writes and changes of status that leave
+ * the health as it was are silent.
+ */
+export class DriftDetector implements InventoryListener {
+  readonly #options: DriftDetectorOptions;
+  /** Objects with a request of ours under way: the answer decides, not an event that overtook it. */
+  readonly #inFlight = new Set<string>();
+  readonly #timers = new Map<string, AbortController>();
+
+  constructor(options: DriftDetectorOptions) {
+    this.#options = options;
+  }
+
+  changed(entry: InventoryEntry): void {
+    this.#review(entry.id);
+  }
+
+  removed(entry: InventoryEntry): void {
+    this.#review(entry.id);
+  }
+
+  /** True where the live object is no longer what was applied. */
+  hasDrifted(record: AppliedRecord): boolean {
+    const entry = this.#options.inventory.get(record.resource, record.key);
+    return entry?.projection !== record.projection || entry.owner !== record.owner;
+  }
+
+  begin(id: string): void {
+    this.#inFlight.add(id);
+  }
+
+  /** Ends `begin`. After a success, what was seen meanwhile is reviewed. */
+  end(id: string, succeeded: boolean): void {
+    this.#inFlight.delete(id);
+    // A failure is tried again by its caller, with back-off; an event must not cut that short.
+    if (succeeded) this.#review(id);
+  }
+
+  /** Computes the health of an object; changes of it from now on are reported. */
+  health(record: AppliedRecord): string | undefined {
+    const { inventory, clock } = this.#options;
+    const object = inventory.get(record.resource, record.key)?.object;
+    const { problem, recheckAfter } = objectHealth({ ...record, object }, clock.now());
+    record.problem = problem;
+    if (recheckAfter !== undefined) this.#later(record, recheckAfter);
+    return problem;
+  }
+
+  forget(id: string): void {
+    this.#timers.get(id)?.abort();
+    this.#timers.delete(id);
+    this.#options.backoff.forget(id);
+  }
+
+  #review(id: string): void {
+    const { inventory, records, backoff, notify } = this.#options;
+    const record = records.get(id);
+    if (record === undefined || this.#inFlight.has(id)) return;
+    const entry = inventory.get(record.resource, record.key);
+    if (entry !== undefined) slim(entry);
+    const before = record.problem;
+    const healthChanged = this.health(record) !== before;
+    const drifted = this.hasDrifted(record);
+    const pause = drifted ? backoff.pause(id) : 0;
+    if (healthChanged || (drifted && pause === 0)) notify(record.owner);
+    if (pause > 0) this.#later(record, pause);
+  }
+
+  /** Reviews an object once more after a while; one pending review per object, the latest. */
+  #later({ id }: AppliedRecord, delay: number): void {
+    const { clock, signal } = this.#options;
+    this.#timers.get(id)?.abort();
+    const timer = new AbortController();
+    this.#timers.set(id, timer);
+    const due = (): void => {
+      if (this.#timers.get(id) === timer) this.#timers.delete(id);
+      this.#review(id);
+    };
+    clock.sleep(delay, AbortSignal.any([signal, timer.signal])).then(due, () => undefined);
+  }
+}

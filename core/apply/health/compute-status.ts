@@ -1,0 +1,66 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { gvkOf } from '../../kube/resource.ts';
+import { integerAt } from '../json-fields.ts';
+import { jobStatus } from './batch.ts';
+import { alwaysCurrent, claimStatus, serviceStatus } from './core-kinds.ts';
+import { definitionStatus } from './extensions.ts';
+import { conditionOf } from './object-conditions.ts';
+import { podStatus } from './pods.ts';
+import { current, failed, inProgress, type ObjectStatus } from './status.ts';
+import {
+  daemonSetStatus,
+  deploymentStatus,
+  replicaSetStatus,
+  statefulSetStatus,
+} from './workloads.ts';
+
+type StatusRule = (object: KubernetesObject, now: number) => ObjectStatus;
+
+/** Rules by kind and group; every other kind is judged by its Ready condition. */
+const rules: ReadonlyMap<string, StatusRule> = new Map<string, StatusRule>([
+  ['Deployment.apps', deploymentStatus],
+  ['ReplicaSet.apps', replicaSetStatus],
+  ['StatefulSet.apps', statefulSetStatus],
+  ['DaemonSet.apps', daemonSetStatus],
+  ['Pod.', podStatus],
+  ['Job.batch', jobStatus],
+  ['CronJob.batch', alwaysCurrent],
+  ['PersistentVolumeClaim.', claimStatus],
+  ['Service.', serviceStatus],
+  ['ConfigMap.', alwaysCurrent],
+  ['Secret.', alwaysCurrent],
+  ['PodDisruptionBudget.policy', alwaysCurrent],
+  ['CustomResourceDefinition.apiextensions.k8s.io', definitionStatus],
+]);
+
+/** The status of a live object by the rules of kstatus (spec section 10). `now` is in milliseconds. */
+export function computeStatus(object: KubernetesObject, now: number): ObjectStatus {
+  const { group, kind } = gvkOf(object);
+  const rule = rules.get(`${kind}.${group}`) ?? readyStatus;
+  return genericStatus(object) ?? rule(object, now);
+}
+
+function genericStatus(object: KubernetesObject): ObjectStatus | undefined {
+  const { kind, metadata, status } = object;
+  if (metadata.deletionTimestamp !== undefined) {
+    return { status: 'Terminating', message: 'Resource scheduled for deletion' };
+  }
+  const { generation } = metadata;
+  const observed = integerAt(status, 'observedGeneration');
+  if (generation !== undefined && observed !== undefined && observed !== generation) {
+    return inProgress(
+      `${kind} generation is ${generation}, but latest observed generation is ${observed}`,
+    );
+  }
+  const reconciling = conditionOf(object, 'Reconciling');
+  if (reconciling?.status === 'True') return inProgress(reconciling.message);
+  const stalled = conditionOf(object, 'Stalled');
+  return stalled?.status === 'True' ? failed(stalled.message) : undefined;
+}
+
+function readyStatus(object: KubernetesObject): ObjectStatus {
+  const ready = conditionOf(object, 'Ready');
+  return ready?.status === 'False' || ready?.status === 'Unknown'
+    ? inProgress(ready.message)
+    : current('Resource is current');
+}

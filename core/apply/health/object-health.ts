@@ -1,0 +1,48 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
+import { computeStatus } from './compute-status.ts';
+import { apiServiceProblem } from './extensions.ts';
+
+/** Which object, and what the watch knows of it; undefined where it does not exist. */
+export interface HealthSubject {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject | undefined;
+}
+
+export interface ObjectHealth {
+  /** The line for the Healthy condition; undefined where the object is healthy. */
+  readonly problem: string | undefined;
+  /** Milliseconds after which it may differ without any event. */
+  readonly recheckAfter: number | undefined;
+}
+
+/** Judges one object and writes its line (spec section 10). `now` is in milliseconds. */
+export function objectHealth(subject: HealthSubject, now: number): ObjectHealth {
+  const { resource, object } = subject;
+  if (object === undefined)
+    return { problem: line(subject, notFound(subject)), recheckAfter: undefined };
+  if (resource.group === 'apiregistration.k8s.io' && resource.kind === 'APIService') {
+    const problem = apiServiceProblem(object);
+    return {
+      problem: problem === undefined ? undefined : line(subject, problem),
+      recheckAfter: undefined,
+    };
+  }
+  const { status, message, recheckAfter } = computeStatus(object, now);
+  const problem = status === 'Current' ? undefined : line(subject, `object ${status}: ${message}`);
+  return { problem, recheckAfter };
+}
+
+function line({ resource, key }: HealthSubject, text: string): string {
+  const apiVersion = apiVersionOf(resource);
+  const version = resource.group === '' ? `/${apiVersion}` : apiVersion;
+  const name = key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`;
+  return `(${version}, Kind=${resource.kind})(${name}): ${text}`;
+}
+
+/** As the API server says it. */
+function notFound({ resource, key }: HealthSubject): string {
+  const { plural, group } = resource;
+  return `${group === '' ? plural : `${plural}.${group}`} "${key.name}" not found`;
+}

@@ -1,0 +1,27 @@
+/** The outcome of kstatus for one object (spec section 10). */
+export interface ObjectStatus {
+  readonly status: 'Current' | 'InProgress' | 'Failed' | 'Terminating';
+  readonly message: string;
+  /** Milliseconds after which the outcome may differ without any event. */
+  readonly recheckAfter?: number;
+}
+
+export function current(message: string): ObjectStatus {
+  return { status: 'Current', message };
+}
+
+export function inProgress(message: string): ObjectStatus {
+  return { status: 'InProgress', message };
+}
+
+export function failed(message: string): ObjectStatus {
+  return { status: 'Failed', message };
+}
+
+/** The message of the first check that does not hold. */
+export function firstProblem(
+  checks: readonly (readonly [broken: boolean, message: string])[],
+): ObjectStatus | undefined {
+  const found = checks.find(([broken]) => broken);
+  return found === undefined ? undefined : inProgress(found[1]);
+}

@@ -1,0 +1,68 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
+import type { DesiredObject } from './desired.ts';
+import type { Inventory, InventoryEntry } from './inventory.ts';
+import { isApplied } from './live-match.ts';
+import type { RepairBackoff } from './repair-backoff.ts';
+
+/** One object that needs a request. */
+export interface PlannedObject {
+  readonly desired: DesiredObject;
+  /** As the inventory knows it; undefined where it is missing, or not marked as anybody's. */
+  readonly live: KubernetesObject | undefined;
+  /** True where the same was applied before and somebody changed it since. */
+  readonly repair: boolean;
+}
+
+export interface ApplyPlan {
+  readonly pending: readonly PlannedObject[];
+  /** Objects that an earlier process applied and that still are as wanted. */
+  readonly found: readonly AppliedRecord[];
+}
+
+export interface PlanContext {
+  readonly owner: string;
+  readonly records: AppliedRecords;
+  readonly inventory: Inventory;
+  readonly backoff: RepairBackoff;
+  readonly hasDrifted: (record: AppliedRecord) => boolean;
+}
+
+/** Decides without any request which objects have to be sent. */
+export function planSet(desired: readonly DesiredObject[], context: PlanContext): ApplyPlan {
+  const pending: PlannedObject[] = [];
+  const found: AppliedRecord[] = [];
+  for (const object of desired) {
+    const record = context.records.get(object.id);
+    const entry = context.inventory.get(object.resource, object.key);
+    const repair = record !== undefined && isSame(record, object, context.owner);
+    if (repair) {
+      // While repairs are paused the object stays as it is.
+      if (!context.hasDrifted(record) || context.backoff.pause(object.id) > 0) continue;
+    } else if (record === undefined && entry !== undefined && isFound(object, entry, context)) {
+      found.push(recordOf(object, entry));
+      continue;
+    }
+    pending.push({ desired: object, live: entry?.object, repair });
+  }
+  return { pending, found };
+}
+
+/** The record of an object that now is as desired. */
+export function recordOf(desired: DesiredObject, entry: InventoryEntry): AppliedRecord {
+  const { id, resource, key, digest } = desired;
+  const { owner, projection } = entry;
+  return { id, owner, resource, key, digest, projection, problem: undefined };
+}
+
+function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): boolean {
+  return (
+    record.owner === owner &&
+    record.digest === desired.digest &&
+    record.resource.version === desired.resource.version
+  );
+}
+
+function isFound(desired: DesiredObject, entry: InventoryEntry, { owner }: PlanContext): boolean {
+  return !entry.deleted && entry.owner === owner && isApplied(desired.object, entry.object);
+}

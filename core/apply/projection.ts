@@ -1,0 +1,44 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import { digestOf } from './digest.ts';
+import { fieldAt, isMap, listOf } from './json-fields.ts';
+
+/** The field manager of everything that the engine applies. */
+export const fieldManager = 'rukpak-core';
+
+/**
+ * Digest of what is still ours in a live object. The API server takes a field out of our set of
+ * managed fields as soon as anybody else changes its value, so two equal projections mean that
+ * every field we set still has the value that the server stored for us, whatever else was added.
+ * Where a server keeps no managed fields the whole specification counts.
+ */
+export function projectionOf(live: KubernetesObject): string {
+  const fields = managedFieldsOf(live);
+  if (fields !== undefined) return digestOf(fields);
+  const { metadata, status: _, ...content } = live;
+  return digestOf({
+    ...content,
+    metadata: { labels: metadata.labels, annotations: metadata.annotations },
+  });
+}
+
+/** Our fields of an object as fieldsV1 has them, or undefined where we never applied it. */
+export function managedFieldsOf(live: KubernetesObject): unknown {
+  const entries = listOf(fieldAt(live.metadata, 'managedFields'));
+  return fieldAt(entries.find(isOurs), 'fieldsV1');
+}
+
+/** The object with only our own entry left of its managed fields: the rest is most of many objects. */
+export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
+  const entries = listOf(fieldAt(live.metadata, 'managedFields')).filter(isOurs);
+  const metadata = { ...live.metadata, managedFields: entries };
+  return { ...live, metadata };
+}
+
+function isOurs(entry: unknown): boolean {
+  return (
+    isMap(entry) &&
+    entry['manager'] === fieldManager &&
+    entry['operation'] === 'Apply' &&
+    (entry['subresource'] ?? '') === ''
+  );
+}

@@ -1,0 +1,94 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { AppliedRecords } from './applied-records.ts';
+import type { DriftDetector } from './drift.ts';
+import type { EventSink } from './event-sink.ts';
+import type { Inventory } from './inventory.ts';
+import { describeObject } from './object-id.ts';
+import type { CheckedObject } from './ownership-check.ts';
+import { recordOf } from './plan.ts';
+import type { RepairBackoff } from './repair-backoff.ts';
+import type { ServerSideApply } from './server-side-apply.ts';
+
+export interface WriterOptions {
+  readonly client: KubeClient;
+  readonly apply: ServerSideApply;
+  readonly inventory: Inventory;
+  readonly records: AppliedRecords;
+  readonly backoff: RepairBackoff;
+  readonly drift: DriftDetector;
+  readonly events: EventSink;
+}
+
+/** Writes single objects of a set and records what came of it. */
+export class Writer {
+  readonly #options: WriterOptions;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /** Applies one object; true where that changed anything in the cluster. */
+  async write(
+    owner: BundleDeployment,
+    object: CheckedObject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    signal.throwIfAborted();
+    const { drift } = this.#options;
+    const { id } = object.desired;
+    drift.begin(id);
+    let succeeded = false;
+    try {
+      const changed = await this.#write(owner, object, signal);
+      succeeded = true;
+      return changed;
+    } finally {
+      drift.end(id, succeeded);
+    }
+  }
+
+  async #write(
+    owner: BundleDeployment,
+    object: CheckedObject,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { apply, inventory, records, drift } = this.#options;
+    const { desired, live } = object;
+    if (object.dropControllers && live !== undefined) {
+      await this.#dropControllers(object, live, signal);
+    }
+    const stored = await apply.apply(owner, desired, signal);
+    // The answer is what was applied, even where the watch already knows something newer.
+    const record = recordOf(desired, inventory.put(desired.resource, stored));
+    records.set(record);
+    drift.health(record);
+    if (object.repair) this.#repaired(owner, object);
+    return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
+  }
+
+  /** Server-side apply cannot take a reference out of the list that others put there. */
+  async #dropControllers(
+    { desired: { resource, key } }: CheckedObject,
+    live: KubernetesObject,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
+    const kept = ownerReferences.filter((reference) => reference.controller !== true);
+    const metadata = { uid, resourceVersion, ownerReferences: kept };
+    await this.#options.client.patch({ resource, key }, { metadata }, { type: 'merge', signal });
+  }
+
+  #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
+    const { backoff, events } = this.#options;
+    if (!backoff.repaired(id)) return;
+    events.event(owner, {
+      type: 'Warning',
+      reason: 'RepairPaused',
+      message:
+        `${describeObject(resource.kind, key)} is changed again each time it is repaired: ` +
+        'something else manages it too. Further repairs wait up to 5 minutes',
+    });
+  }
+}
