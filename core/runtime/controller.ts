@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
 import { ApiError, isConflict } from '../kube/api-error.ts';
+import { aborted } from './aborted.ts';
 import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -152,11 +153,4 @@ function logFailure(logger: Logger, error: unknown, tries: number): void {
     const stack = error instanceof Error ? error.stack : undefined;
     logger.error({ ...fields, stack }, 'reconcile failed');
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

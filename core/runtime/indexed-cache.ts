@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { ReflectorSink } from '../kube/reflector.ts';
 import { keyOf, type ObjectKey } from '../kube/resource.ts';
+import { BoundedMap } from './bounded-map.ts';
 import { formatKey } from './object-key.ts';
 import { compareResourceVersions } from './resource-version.ts';
-import { Tombstones } from './tombstones.ts';
 import { ValueIndex } from './value-index.ts';
 
 export interface CacheChange<T extends KubernetesObject> {
@@ -19,13 +19,16 @@ export type CacheListener<T extends KubernetesObject> = (change: CacheChange<T>)
 /** The values under which an object is found again. */
 export type IndexFunction<T extends KubernetesObject> = (object: T) => readonly string[];
 
+const rememberedDeletions = 4096;
+
 /** The objects that a reflector sees, with indexes. Never goes back to an older object. */
 export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   implements ReflectorSink<T>
 {
   readonly #objects = new Map<string, T>();
   readonly #indexes: ReadonlyMap<string, ValueIndex<T>>;
-  readonly #tombstones = new Tombstones();
+  /** resourceVersions of deletions, for answers to our own writes that come late. */
+  readonly #tombstones = new BoundedMap<string, string>(rememberedDeletions);
   readonly #listeners = new Set<CacheListener<T>>();
 
   constructor(indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
@@ -77,7 +80,7 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     const previous = this.#objects.get(key);
     // The end of a predecessor, reported after we made a namesake.
     if (previous !== undefined && isOlder(item, previous)) return;
-    if (previous === undefined) this.#tombstones.add(key, item.metadata.resourceVersion);
+    if (previous === undefined) this.#bury(key, item.metadata.resourceVersion);
     else this.#drop(key, item);
   }
 
@@ -106,9 +109,13 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   #drop(key: string, object: T): void {
     const previous = this.#objects.get(key);
     this.#objects.delete(key);
-    this.#tombstones.add(key, object.metadata.resourceVersion);
+    this.#bury(key, object.metadata.resourceVersion);
     for (const index of this.#indexes.values()) index.delete(key);
     this.#notify({ type: 'deleted', object, previous });
+  }
+
+  #bury(key: string, resourceVersion: string | undefined): void {
+    if (resourceVersion !== undefined) this.#tombstones.set(key, resourceVersion);
   }
 
   #notify(change: CacheChange<T>): void {
