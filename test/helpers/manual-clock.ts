@@ -1,0 +1,44 @@
+import type { Clock } from '../../core/clock.ts';
+
+interface Sleeper {
+  readonly until: number;
+  readonly wake: () => void;
+}
+
+/** A clock that goes only when it is turned. */
+export class ManualClock implements Clock {
+  #now: number;
+  readonly #sleepers = new Set<Sleeper>();
+
+  constructor(start = Date.parse('2026-01-01T00:00:00Z')) {
+    this.#now = start;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const sleeper = {
+        until: this.#now + ms,
+        wake: () => {
+          this.#sleepers.delete(sleeper);
+          resolve();
+        },
+      };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', () => {
+        this.#sleepers.delete(sleeper);
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  /** Wakes whoever sleeps no longer than until then. */
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const { until, wake } of this.#sleepers) if (until <= this.#now) wake();
+  }
+}

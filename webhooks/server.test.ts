@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { request as httpsRequest } from 'node:https';
+import { connect } from 'node:net';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { systemClock } from '../core/clock.ts';
+import { silentLogger } from '../test/helpers/silent-logger.ts';
+import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';
+import { type AdmissionValidator, allowed, denied } from './review.ts';
+import { startWebhookServer, type WebhookServer } from './server.ts';
+
+let first: CertificateState;
+let second: CertificateState;
+
+beforeAll(async () => {
+  first = await renewCertificates(undefined, ['127.0.0.1'], Date.now());
+  second = await renewCertificates(undefined, ['127.0.0.1'], Date.now());
+});
+
+async function start(validator: AdmissionValidator = () => allowed): Promise<WebhookServer> {
+  const server = await startWebhookServer({
+    host: '127.0.0.1',
+    port: 0,
+    certificates: first.serving,
+    routes: new Map([['/validate', validator]]),
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  onTestFinished(() => server.close(0));
+  return server;
+}
+
+interface Answer {
+  readonly code: number;
+  readonly body: string;
+}
+
+interface Call {
+  readonly body?: string | Buffer;
+  readonly path?: string;
+  readonly method?: string;
+  readonly ca?: string;
+}
+
+async function call(
+  { port }: WebhookServer,
+  {
+    body = aReview(),
+    path = '/validate?timeout=10s',
+    method = 'POST',
+    ca = first.caBundle,
+  }: Call = {},
+): Promise<Answer> {
+  const request = httpsRequest({ host: '127.0.0.1', port, path, method, ca, agent: false });
+  request.end(body);
+  const [response] = await once(request, 'response');
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  return { code: response.statusCode, body: text };
+}
+
+function aReview(request: object = {}): string {
+  return JSON.stringify({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: { uid: 'u-1', operation: 'CREATE', object: { spec: {} }, oldObject: null, ...request },
+  });
+}
+
+test('a denial is a reason with code 403 and no message', async () => {
+  const server = await start(() => denied('bundle.spec is immutable'));
+  const { code, body } = await call(server);
+  expect(code).toBe(200);
+  expect(JSON.parse(body)).toEqual({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    response: {
+      uid: 'u-1',
+      allowed: false,
+      status: { code: 403, reason: 'bundle.spec is immutable' },
+    },
+  });
+});
+
+test('a validator that throws refuses this request with 500 and no other', async () => {
+  const server = await start(({ name }) => {
+    if (name === 'odd') throw new Error('ConfigMaps cannot be read');
+    return allowed;
+  });
+  const odd = JSON.parse((await call(server, { body: aReview({ name: 'odd' }) })).body);
+  const status = { code: 500, message: 'ConfigMaps cannot be read' };
+  expect(odd.response).toEqual({ uid: 'u-1', allowed: false, status });
+  expect(JSON.parse((await call(server)).body).response).toEqual({ uid: 'u-1', allowed: true });
+});
+
+test.each<[what: string, code: number, call: Call]>([
+  ['an empty body', 400, { body: '' }],
+  ['no JSON', 400, { body: '{"apiVersion":' }],
+  ['null', 400, { body: 'null' }],
+  ['no UTF-8', 400, { body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) }],
+  ['deep nesting', 400, { body: '['.repeat(200_000) }],
+  ['another kind', 400, { body: '{"apiVersion":"v1","kind":"Pod"}' }],
+  ['an old version', 400, { body: aReview().replace('k8s.io/v1', 'k8s.io/v1beta1') }],
+  ['no uid', 400, { body: aReview({ uid: '' }) }],
+  ['an unknown operation', 400, { body: aReview({ operation: 'BREAK' }) }],
+  ['a prototype for a request', 400, { body: '{"__proto__":{"request":{"uid":"1"}}}' }],
+  ['a body of 9 MiB', 413, { body: Buffer.alloc(9 * 1024 * 1024, 0x20) }],
+  ['another path', 404, { path: '/__proto__' }],
+  ['another method', 405, { method: 'GET', body: '' }],
+])('%s is answered with %i, and the next request is served', async (_what, code, bad) => {
+  const server = await start();
+  // A client that still sends when the refusal comes may see its connection close instead.
+  const answer = await call(server, bad).catch(() => ({ code, body: 'closed\n' }));
+  expect(answer.code).toBe(code);
+  expect(answer.body).toMatch(/^[^\n]+\n$/);
+  expect((await call(server)).code).toBe(200);
+});
+
+test('an update with two objects of 3 MiB is judged', async () => {
+  const server = await start();
+  const object = { data: 'x'.repeat(3 * 1024 * 1024) };
+  const { code } = await call(server, { body: aReview({ object, oldObject: object }) });
+  expect(code).toBe(200);
+});
+
+test('what is no TLS does no harm', async () => {
+  const server = await start();
+  const socket = connect(server.port, '127.0.0.1');
+  socket.end('GET / HTTP/1.1\r\n\r\n');
+  socket.resume();
+  await once(socket, 'close');
+  expect((await call(server)).code).toBe(200);
+});
+
+test('new certificates are served without a restart, unusable ones are not', async () => {
+  const server = await start();
+  server.useCertificates(second.serving);
+  expect((await call(server, { ca: second.caBundle })).code).toBe(200);
+  await expect(call(server, { ca: first.caBundle })).rejects.toThrow();
+  server.useCertificates({ certificate: 'garbage', privateKey: first.serving.privateKey });
+  server.useCertificates({ ...first.serving, privateKey: second.serving.privateKey });
+  expect((await call(server, { ca: second.caBundle })).code).toBe(200);
+});
+
+test('closing lets a running request finish', async () => {
+  const gate = Promise.withResolvers<void>();
+  const validator = vi.fn<AdmissionValidator>(async () => {
+    await gate.promise;
+    return allowed;
+  });
+  const server = await start(validator);
+  const answer = call(server);
+  await vi.waitFor(() => expect(validator).toHaveBeenCalled());
+  const closed = server.close();
+  await expect(call(server)).rejects.toThrow('ECONNREFUSED');
+  gate.resolve();
+  expect((await answer).code).toBe(200);
+  await closed;
+});
+
+test('closing cuts off a request that hangs, and its validator hears of it', async () => {
+  const aborted = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const server = await start(async (_request, signal) => {
+    signal.addEventListener('abort', () => aborted.resolve());
+    started.resolve();
+    await aborted.promise;
+    return allowed;
+  });
+  const answer = expect(call(server)).rejects.toThrow();
+  await started.promise;
+  await server.close(10);
+  await aborted.promise;
+  await answer;
+});
+
+test('a taken port is an error at the start', async () => {
+  const { port } = await start();
+  const again = startWebhookServer({
+    host: '127.0.0.1',
+    port,
+    certificates: first.serving,
+    routes: new Map(),
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  await expect(again).rejects.toThrow('EADDRINUSE');
+});
