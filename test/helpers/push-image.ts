@@ -1,3 +1,3 @@
 /** Images for tests are made as the demo makes its own. */
-export { tarArchive, tarEntry } from '../../deploy/local/registry/layer-archive.ts';
+export { layerArchive, tarArchive } from '../../deploy/local/registry/layer-archive.ts';
 export { pushImage, pushIndex } from '../../deploy/local/registry/push-image.ts';

@@ -1,21 +1,30 @@
 import { promisify } from 'node:util';
 import { gzip, zstdCompress } from 'node:zlib';
-import { Header } from 'tar';
+import { Header, Pax } from 'tar';
 
-export type LayerCompression = 'gzip' | 'zstd' | 'none';
-
-/** A layer by its files, or by an archive that is taken as it is. */
+/** What a layer is made of, by one of its first three fields. */
 export interface LayerContent {
   /** Content by path; a path that ends in `/` is a directory. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** A tar archive, in place of the files. */
-  readonly archive?: Uint8Array;
+  /** Entries as they are to stand in the archive, however wrong. */
+  readonly tarEntries?: readonly TarEntry[];
+  /** The layer's bytes as they are pushed, compressed or whatever they are. */
+  readonly rawLayer?: Uint8Array;
   /** gzip if absent. */
-  readonly compression?: LayerCompression;
+  readonly compression?: 'gzip' | 'zstd' | 'none';
+}
+
+export interface TarEntry {
+  readonly name: string;
+  /** A file if absent. */
+  readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'CharacterDevice';
+  /** Where a link points. */
+  readonly linkpath?: string;
+  readonly content?: string | Uint8Array;
 }
 
 export interface LayerArchive {
-  readonly bytes: Buffer;
+  readonly bytes: Uint8Array;
   readonly mediaType: string;
   /** The uncompressed archive, whose digest the image's configuration names. */
   readonly archive: Uint8Array;
@@ -23,54 +32,52 @@ export interface LayerArchive {
 
 const blockSize = 512;
 
-/** A layer as registries store it. */
+/** A layer as registries store it; equal content gives equal bytes. */
 export async function layerArchive(layer: LayerContent): Promise<LayerArchive> {
-  const archive = layer.archive ?? tarArchive(layer.files ?? {});
   const compression = layer.compression ?? 'gzip';
   const suffix = compression === 'none' ? '' : `+${compression}`;
-  return {
-    bytes: await compressed(archive, compression),
-    mediaType: `application/vnd.oci.image.layer.v1.tar${suffix}`,
-    archive,
-  };
+  const mediaType = `application/vnd.oci.image.layer.v1.tar${suffix}`;
+  if (layer.rawLayer !== undefined) {
+    return { bytes: layer.rawLayer, mediaType, archive: layer.rawLayer };
+  }
+  const archive = tarArchive(layer.tarEntries ?? entriesOf(layer.files ?? {}));
+  return { bytes: await compressed(archive, compression), mediaType, archive };
 }
 
-async function compressed(archive: Uint8Array, compression: LayerCompression): Promise<Buffer> {
-  if (compression === 'none') return Buffer.from(archive);
-  return await promisify(compression === 'gzip' ? gzip : zstdCompress)(archive);
+export function tarArchive(entries: readonly TarEntry[]): Buffer {
+  return Buffer.concat([...entries.map(tarEntry), Buffer.alloc(2 * blockSize)]);
 }
 
-/** A tar archive of files with short names; equal files give equal bytes. */
-export function tarArchive(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
-  const entries = Object.entries(files).map(([path, content]) =>
-    path.endsWith('/') ? tarEntry({ path, type: 'Directory' }) : tarEntry({ path, content }),
+function entriesOf(files: Readonly<Record<string, string | Uint8Array>>): TarEntry[] {
+  return Object.entries(files).map(([name, content]) =>
+    name.endsWith('/') ? { name, type: 'Directory' } : { name, content },
   );
-  return Buffer.concat([...entries, Buffer.alloc(2 * blockSize)]);
 }
 
-export interface TarEntryContent {
-  readonly path: string;
-  /** A file if absent. */
-  readonly type?: 'File' | 'Directory' | 'SymbolicLink' | 'Link' | 'CharacterDevice';
-  readonly linkpath?: string;
-  readonly content?: string | Uint8Array;
-}
-
-/** One entry of a tar archive: its header and its content, padded to whole blocks. */
-export function tarEntry({ path, type, linkpath, content }: TarEntryContent): Buffer {
-  const body = Buffer.from(content ?? '');
-  const header = Buffer.alloc(blockSize);
-  const extended = new Header({
-    path,
-    type: type ?? 'File',
-    linkpath: linkpath ?? '',
+/** One entry: its header, its content, and zeros to a whole number of blocks. */
+function tarEntry({ name, type = 'File', linkpath = '', content = '' }: TarEntry): Buffer {
+  const body = Buffer.from(content);
+  const block = Buffer.alloc(blockSize);
+  const isTooLong = new Header({
+    path: name,
+    type,
+    linkpath,
     size: body.byteLength,
     mode: type === 'Directory' ? 0o755 : 0o644,
     uid: 0,
     gid: 0,
     mtime: new Date(0),
-  }).encode(header);
-  if (extended) throw new Error(`the path "${path}" is too long for a plain tar header`);
+  }).encode(block);
+  const extension = isTooLong ? new Pax({ path: name, linkpath }).encode() : Buffer.alloc(0);
   const padding = Buffer.alloc((blockSize - (body.byteLength % blockSize)) % blockSize);
-  return Buffer.concat([header, body, padding]);
+  return Buffer.concat([extension, block, body, padding]);
+}
+
+async function compressed(
+  archive: Buffer,
+  compression: 'gzip' | 'zstd' | 'none',
+): Promise<Uint8Array> {
+  if (compression === 'none') return archive;
+  if (compression === 'gzip') return await promisify(gzip)(archive);
+  return await promisify(zstdCompress)(archive);
 }

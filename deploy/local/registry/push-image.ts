@@ -66,7 +66,7 @@ export async function pushIndex(index: IndexContent): Promise<{ readonly digest:
 
 async function pushBlob(
   target: PushTarget,
-  { bytes, mediaType }: { readonly bytes: Buffer; readonly mediaType: string },
+  { bytes, mediaType }: { readonly bytes: Uint8Array; readonly mediaType: string },
 ): Promise<Descriptor> {
   const digest = digestOf(bytes);
   const started = await send(target, 'blobs/uploads/', { method: 'POST' });
