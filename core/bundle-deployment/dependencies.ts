@@ -14,7 +14,6 @@ export interface BundleDeploymentCache {
 }
 
 export interface OwnedBundleCache {
-  get(key: { readonly name: string }): Bundle | undefined;
   /** Bundles labelled as made for the deployment, in any order. */
   ownedBy(deploymentName: string): readonly Bundle[];
   upsertIfNewer(bundle: Bundle): void;

@@ -24,7 +24,10 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
       'core/observe/',
     ],
   ),
-  ...layer(['core/bundle/', 'core/bundle-deployment/', 'core/run-manager.ts'], ['api/', 'core/']),
+  ...layer(
+    ['core/bundle/', 'core/bundle-deployment/', 'core/manager/', 'core/run-manager.ts'],
+    ['api/', 'core/'],
+  ),
   'core/sdk.ts': ['api/', 'core/contracts/', 'core/errors.ts', 'core/manifests/', 'core/content/'],
   ...layer(['provisioners/plain/', 'provisioners/registry/'], ['api/', 'core/sdk.ts']),
   'provisioners/index.ts': ['api/', 'core/sdk.ts', 'provisioners/'],

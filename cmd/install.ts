@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubernetesObject } from '../api/meta.ts';
+import { errorMessage } from '../core/errors.ts';
+import { connect, type KubeConnection } from '../core/kube/connect.ts';
+import { gvkOf, keyOf, type Resource } from '../core/kube/resource.ts';
+import { toYaml } from '../core/manifests/write-yaml.ts';
+import { installManifests } from '../deploy/install-manifests.ts';
+
+export interface InstallOptions {
+  readonly kubeconfig?: string;
+  readonly systemNamespace: string;
+  /** Where the API server reaches webhooks that run outside the cluster. */
+  readonly webhookUrl?: string;
+  readonly dryRun: boolean;
+}
+
+const fieldManager = 'rukpak-install';
+const establishTimeout = 30_000;
+
+/**
+ * Applies what the system needs in a cluster: CRDs, namespaces, RBAC and the webhook
+ * configuration. Applying again changes nothing.
+ */
+export async function install(
+  options: InstallOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const { kubeconfig, systemNamespace, webhookUrl, dryRun } = options;
+  const objects = installManifests({
+    systemNamespace,
+    ...(webhookUrl === undefined ? {} : { webhookUrl }),
+  });
+  if (dryRun) {
+    print(toYaml(objects));
+    return;
+  }
+  const kube = connect({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    userAgent: fieldManager,
+  });
+  try {
+    for (const object of objects) {
+      await applyObject(kube, object);
+      print(`${describe(object)} applied`);
+    }
+    const definitions = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    for (const definition of definitions) await established(kube, definition);
+  } finally {
+    await kube.close();
+  }
+}
+
+async function applyObject(kube: KubeConnection, object: KubernetesObject): Promise<void> {
+  try {
+    await kube.client.apply(await resourceOf(kube, object), object, { fieldManager, force: true });
+  } catch (error) {
+    throw new Error(`cannot apply ${describe(object)}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+async function resourceOf(kube: KubeConnection, object: KubernetesObject): Promise<Resource> {
+  const resource = await kube.discovery.resourceFor(gvkOf(object));
+  if (resource !== undefined) return resource;
+  throw new Error(`the cluster does not serve ${object.apiVersion}, kind ${object.kind}`);
+}
+
+/** Until then the API server does not accept objects of the kind. */
+async function established(kube: KubeConnection, definition: KubernetesObject): Promise<void> {
+  const resource = await resourceOf(kube, definition);
+  const deadline = Date.now() + establishTimeout;
+  for (;;) {
+    const live = await kube.client.get(resource, keyOf(definition));
+    const { conditions = [] } = (live['status'] ?? {}) as {
+      conditions?: readonly { type: string; status: string }[];
+    };
+    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (Date.now() > deadline) {
+      throw new Error(`${describe(definition)} is not established after 30 s: see its conditions`);
+    }
+    await delay(100);
+  }
+}
+
+/** As kubectl names objects: `kind.group/name`. */
+function describe(object: KubernetesObject): string {
+  const { group, kind } = gvkOf(object);
+  const type = group === '' ? kind : `${kind}.${group}`;
+  return `${type.toLowerCase()}/${object.metadata.name}`;
+}

@@ -1,0 +1,31 @@
+import type { KubernetesObject } from '../api/meta.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import type { KubeClient } from '../core/kube/kube-client.ts';
+import { Reflector } from '../core/kube/reflector.ts';
+import type { ObjectFollower } from '../webhooks/cluster.ts';
+
+/** Follows one object by a reflector of its name. */
+export function createObjectFollower(options: {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): ObjectFollower {
+  return {
+    async follow({ resource, key }, onChange, signal) {
+      const sink = {
+        replace: ([object]: readonly KubernetesObject[]) => onChange(object),
+        upsert: (object: KubernetesObject) => onChange(object),
+        remove: () => onChange(undefined),
+      };
+      const reflector = new Reflector({
+        ...options,
+        resource,
+        namespace: key.namespace,
+        fieldSelector: `metadata.name=${key.name}`,
+        sink,
+      });
+      await reflector.run(signal);
+    },
+  };
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { errorMessage } from '../core/errors.ts';
+import { createLogger } from '../core/observe/logger.ts';
+import { addCoreFlags, type CoreFlags } from './core-flags.ts';
+import { install } from './install.ts';
+import { systemNamespaceOf } from './process-flags.ts';
+import { runAll } from './run-all.ts';
+import { runCore } from './run-core.ts';
+import { runWebhooks } from './run-webhooks.ts';
+import { stopSignal } from './stop-signal.ts';
+import { version } from './version.ts';
+import { addWebhookFlags, addWebhookServerFlags, type WebhookFlags } from './webhook-flags.ts';
+
+interface InstallFlags {
+  readonly kubeconfig?: string;
+  readonly systemNamespace?: string;
+  readonly webhookUrl?: string;
+  readonly dryRun?: boolean;
+}
+
+function createProgram(): Command {
+  const program = new Command('rukpak')
+    .description('Bundles and BundleDeployments for Kubernetes')
+    .version(version(), '--version');
+  program
+    .command('install')
+    .description('apply CRDs, namespaces, RBAC and the webhook configuration to the cluster')
+    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
+    .option('--system-namespace <name>', 'where the system runs')
+    .option('--webhook-url <url>', 'where the API server reaches webhooks outside the cluster')
+    .option('--dry-run', 'print the objects instead')
+    .action(async (flags: InstallFlags) => {
+      const { dryRun = false } = flags;
+      const systemNamespace = systemNamespaceOf(flags);
+      await install({ ...flags, systemNamespace, dryRun }, (line) => console.log(line));
+    });
+  addCoreFlags(program.command('core').description('run the reconcilers and the content server'))
+    .version(version(), '--version')
+    .action(async (flags: CoreFlags) => {
+      await runCore(flags, createLogger(flags.zapLogLevel), stopSignal());
+    });
+  addWebhookFlags(program.command('webhooks').description('run the admission webhooks'))
+    .version(version(), '--version')
+    .action(async (flags: WebhookFlags) => {
+      const systemNamespace = systemNamespaceOf(flags);
+      const logger = createLogger(flags.zapLogLevel);
+      const bindAddress = flags.webhookBindAddress;
+      await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
+    });
+  addWebhookServerFlags(
+    addCoreFlags(program.command('all').description('run both in one process, as on a laptop')),
+  ).action(async (flags: CoreFlags & WebhookFlags) => {
+    await runAll(flags, createLogger(flags.zapLogLevel), stopSignal());
+  });
+  return program;
+}
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  console.error(`rukpak: ${errorMessage(error)}`);
+  process.exitCode = 1;
+}

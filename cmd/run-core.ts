@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { systemClock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import { type ManagerOptions, runManager } from '../core/run-manager.ts';
+import { createGitSource } from '../core/sources/git/git-source.ts';
+import { createImageSource } from '../core/sources/image/index.ts';
+import { builtInProvisioners } from '../provisioners/index.ts';
+import type { CoreFlags } from './core-flags.ts';
+import { systemNamespaceOf } from './process-flags.ts';
+
+/** The Lease of v0.16. */
+const leaseName = 'core.rukpak.io';
+
+/** Runs the reconcilers of the built-in classes until the signal is aborted. */
+export async function runCore(
+  flags: CoreFlags,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  await runManager(managerOptions(flags, logger), signal);
+}
+
+function managerOptions(flags: CoreFlags, logger: Logger): ManagerOptions {
+  return {
+    provisioners: builtInProvisioners,
+    sources: [imageSource(flags), createGitSource()],
+    kubeconfig: flags.kubeconfig,
+    systemNamespace: systemNamespaceOf(flags),
+    limits: {
+      maxBytes: flags.maxContentBytes,
+      maxEntries: flags.maxContentEntries,
+      maxPathLength: flags.maxContentPathLength,
+      maxDepth: flags.maxContentDepth,
+      maxCompressionRatio: flags.maxContentCompressionRatio,
+      timeout: flags.contentTimeout,
+    },
+    content: {
+      directory: flags.provisionerStorageDir,
+      bindAddress: flags.httpBindAddress,
+      externalAddress: flags.httpExternalAddress,
+      tls: tlsFiles(flags),
+      contentServers: flags.contentServer,
+      caFile: flags.bundleCaFile,
+    },
+    healthProbeBindAddress: flags.healthProbeBindAddress,
+    leaseName: flags.leaderElect ? leaseName : undefined,
+    workers: flags.workers,
+    reportHealth: flags.featureGates.BundleDeploymentHealth,
+    logger,
+  };
+}
+
+function imageSource(flags: CoreFlags): ReturnType<typeof createImageSource> {
+  const { registryCaFile } = flags;
+  return createImageSource({
+    insecureRegistries: flags.insecureRegistry,
+    ...(registryCaFile === undefined
+      ? {}
+      : { caCertificates: readFileSync(registryCaFile, 'utf8') }),
+    clock: systemClock,
+  });
+}
+
+function tlsFiles({ tlsCertFile, tlsPrivateKeyFile }: CoreFlags): ManagerOptions['content']['tls'] {
+  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined;
+  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
+    throw new Error('--tls-cert-file and --tls-private-key-file need each other');
+  }
+  return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
+}

@@ -1,0 +1,74 @@
+import type { KubernetesObject } from '../api/meta.ts';
+import { type Bundle, bundleResource } from '../api/v1alpha1/index.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import type { KubeClient } from '../core/kube/kube-client.ts';
+import { Reflector } from '../core/kube/reflector.ts';
+import type { Resource } from '../core/kube/resource.ts';
+import { IndexedCache } from '../core/runtime/indexed-cache.ts';
+import type { Runnable } from '../core/runtime/manager.ts';
+import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
+
+const configMapResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
+
+const configMapIndex = 'configMap';
+
+interface ConfigMap extends KubernetesObject {
+  readonly immutable?: boolean;
+}
+
+/** What the webhooks look up, from watches: a review costs no request. */
+export function createWebhookCaches(options: {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly systemNamespace: string;
+}): { readonly routes: AdmissionRouteOptions; readonly reflectors: readonly Runnable[] } {
+  const { systemNamespace, ...shared } = options;
+  const bundles = new IndexedCache<Bundle>({ [configMapIndex]: configMapsOf });
+  const configMaps = new IndexedCache<ConfigMap>();
+  const reflectors = [
+    new Reflector<Bundle>({ ...shared, resource: bundleResource, sink: bundles }),
+    new Reflector<ConfigMap>({
+      ...shared,
+      resource: configMapResource,
+      namespace: systemNamespace,
+      sink: configMaps,
+      transform: withoutData,
+    }),
+  ];
+  return {
+    routes: {
+      systemNamespace,
+      bundles: {
+        bundlesReferencing: (name) =>
+          bundles.byIndex(configMapIndex, name).map(({ metadata }) => metadata.name ?? ''),
+      },
+      configMaps: {
+        get: async (name) => configMaps.get({ namespace: systemNamespace, name }),
+      },
+    },
+    reflectors: reflectors.map((reflector) => ({
+      name: 'webhook cache',
+      run: (signal) => reflector.run(signal),
+      ready: (signal) => reflector.whenSynced(signal),
+    })),
+  };
+}
+
+function configMapsOf({ spec }: Bundle): readonly string[] {
+  return spec.source.configMaps?.map(({ configMap }) => configMap.name ?? '') ?? [];
+}
+
+/** Only whether it can change is of interest, not what it holds. */
+function withoutData({ apiVersion, kind, metadata, ...rest }: KubernetesObject): ConfigMap {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const kept = { name, namespace, uid, resourceVersion } as ConfigMap['metadata'];
+  return { apiVersion, kind, metadata: kept, immutable: rest['immutable'] === true };
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { booleanFlag, withoutEffect } from './flag-values.ts';
+import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+
+/** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
+export interface WebhookFlags extends ProcessFlags {
+  readonly webhookBindAddress: string;
+  readonly certDir?: string;
+  readonly metricsBindAddress: string;
+}
+
+export function addWebhookFlags(command: Command): Command {
+  addProcessFlags(command);
+  addWebhookServerFlags(command);
+  return command
+    .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', ':8080')
+    .addOption(withoutEffect('--enable-http2 [bool]', 'the webhooks speak HTTP/1.1'))
+    .addOption(booleanFlag('leader-elect', 'no effect: every replica answers').hideHelp());
+}
+
+/** The flags that `rukpak all` takes as well. */
+export function addWebhookServerFlags(command: Command): Command {
+  return command
+    .option('--webhook-bind-address <address>', 'where the webhooks listen', ':9443')
+    .option('--cert-dir <dir>', 'serve tls.crt and tls.key of this folder instead of our own');
+}

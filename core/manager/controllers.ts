@@ -1,0 +1,97 @@
+import { ApplyEngine } from '../apply/apply-engine.ts';
+import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
+import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
+import type { Clock } from '../clock.ts';
+import type { KubeConnection } from '../kube/connect.ts';
+import { createSecretReader } from '../kube/secret-reader.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { Controller } from '../runtime/controller.ts';
+import type { EventRecorder } from '../runtime/event-recorder.ts';
+import type { DiskStore } from '../store/disk-store.ts';
+import { classesWith } from './class-index.ts';
+import { createContentLoader } from './content.ts';
+import { type Kinds, ownerIndex, ownerOf } from './kinds.ts';
+import type { ManagerOptions } from './options.ts';
+
+export interface ControllerParts {
+  readonly kube: KubeConnection;
+  readonly kinds: Kinds;
+  readonly store: DiskStore;
+  readonly events: EventRecorder;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** The life of the process. */
+  readonly signal: AbortSignal;
+}
+
+/** The two controllers, woken by the caches and by what happens to applied objects. */
+export function createControllers(
+  options: ManagerOptions,
+  parts: ControllerParts,
+): readonly Controller[] {
+  const bundles = createBundleController(options, parts);
+  const deployments = createDeploymentController(options, parts);
+  parts.kinds.bundles.onChange(({ type, object, previous }) => {
+    if (type !== 'deleted') bundles.enqueue(object.metadata.name ?? '');
+    for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
+    for (const owner of ownerOf(object)) deployments.enqueue(owner);
+  });
+  parts.kinds.deployments.onChange(({ object }) => deployments.enqueue(object.metadata.name ?? ''));
+  return [bundles, deployments];
+}
+
+function createBundleController(options: ManagerOptions, parts: ControllerParts): Controller {
+  const { kube, kinds, store, events, metrics, clock } = parts;
+  const { logger, limits, workers, sources, systemNamespace } = options;
+  const reconciler = new BundleReconciler({
+    client: kube.client,
+    cache: kinds.bundles,
+    sources: new Map(sources.map((source) => [source.type, source])),
+    provisioners: classesWith(options.provisioners, 'bundle'),
+    store,
+    secrets: createSecretReader(kube.client, systemNamespace),
+    limits,
+    events,
+    clock,
+    logger,
+  });
+  return new Controller({
+    name: 'bundle',
+    workers,
+    reconcile: (name, context) => reconciler.reconcile(name, context),
+    clock,
+    logger,
+    metrics,
+  });
+}
+
+function createDeploymentController(options: ManagerOptions, parts: ControllerParts): Controller {
+  const { kube, kinds, store, events, metrics, clock, signal } = parts;
+  const { client, discovery } = kube;
+  const { logger, limits, workers, reportHealth, systemNamespace } = options;
+  const shared = { client, events, clock, logger };
+  const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
+  const reconciler = new BundleDeploymentReconciler({
+    ...shared,
+    deployments: kinds.deployments,
+    bundles: {
+      ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
+      upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
+    },
+    provisioners: classesWith(options.provisioners, 'deployment'),
+    content: createContentLoader(store, classesWith(options.provisioners, 'bundle'), options),
+    applier,
+    limits,
+    reportHealth,
+  });
+  const controller = new Controller({
+    name: 'bundledeployment',
+    workers,
+    reconcile: (name, context) => reconciler.reconcile(name, context),
+    clock,
+    logger,
+    metrics,
+  });
+  applier.onChange((owner) => controller.enqueue(owner));
+  return controller;
+}
