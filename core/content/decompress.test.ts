@@ -72,7 +72,7 @@ describe('decompressed', () => {
     })();
     await expect(bombed).rejects.toThrow(
       new TerminalError(
-        'content unpacks to more than 200 times its compressed size (--max-compression-ratio)',
+        'content unpacks to more than 200 times its compressed size (--max-content-compression-ratio)',
       ),
     );
     // The compressed side is counted in whole chunks, 200 times 300 KiB at most.

@@ -1,8 +1,9 @@
 import { pipeline, Readable } from 'node:stream';
-import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+import { createGunzip, type Gunzip } from 'node:zlib';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { ByteReader, type ByteStream } from './byte-reader.ts';
+import { ZstdFrames } from './zstd-frames.ts';
 
 export interface DecompressOptions {
   /** `detect` goes by the first bytes and takes what is neither gzip nor zstd as it is. */
@@ -77,23 +78,14 @@ async function* unpacked(
   options: { compression: 'gzip' | 'zstd'; limits: Pick<ContentLimits, 'maxCompressionRatio'> },
 ): AsyncGenerator<Uint8Array> {
   const { compression, limits } = options;
-  const engine =
-    compression === 'gzip'
-      ? createGunzip({ chunkSize: 65_536 })
-      : // 8 MiB is the window every zstd decoder must bear (RFC 8878); more is memory for nothing.
-        createZstdDecompress({
-          chunkSize: 65_536,
-          params: { [constants.ZSTD_d_windowLogMax]: 23 },
-        });
+  const engine = compression === 'gzip' ? gunzip(input) : new ZstdFrames(input);
   let size = 0;
-  // The loop below receives every error; the callback only keeps it from being thrown twice.
-  pipeline(Readable.from(input), engine, () => undefined);
   try {
-    for await (const chunk of engine as AsyncIterable<Buffer>) {
+    for await (const chunk of engine as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
       if (size > mebibyte && size > engine.bytesWritten * limits.maxCompressionRatio) {
         throw new TerminalError(
-          `content unpacks to more than ${limits.maxCompressionRatio} times its compressed size (--max-compression-ratio)`,
+          `content unpacks to more than ${limits.maxCompressionRatio} times its compressed size (--max-content-compression-ratio)`,
         );
       }
       yield chunk;
@@ -103,6 +95,13 @@ async function* unpacked(
   } finally {
     engine.destroy();
   }
+}
+
+function gunzip(input: AsyncGenerator<Uint8Array>): Gunzip {
+  const engine = createGunzip({ chunkSize: 65_536 });
+  // Whoever reads it receives every error; the callback only keeps it from being thrown twice.
+  pipeline(Readable.from(input), engine, () => undefined);
+  return engine;
 }
 
 /** Errors of the decoder are the content's fault; all others are not ours to judge. */

@@ -6,7 +6,12 @@ function clockAt(iso: string): Clock {
   return { now: () => Date.parse(iso), sleep: async () => undefined };
 }
 
-const failed = { type: 'Unpacked', status: 'False', reason: 'UnpackFailed', message: 'no' } as const;
+const failed = {
+  type: 'Unpacked',
+  status: 'False',
+  reason: 'UnpackFailed',
+  message: 'no',
+} as const;
 
 describe('setCondition', () => {
   test('appends a new type and stamps it in whole seconds', () => {
@@ -55,7 +60,9 @@ describe('conditionMessage', () => {
   });
 
   test('drops credentials from URLs and tokens', () => {
-    expect(conditionMessage('GET https://me:secret@host/x failed')).toBe('GET https://host/x failed');
+    expect(conditionMessage('GET https://me:secret@host/x failed')).toBe(
+      'GET https://host/x failed',
+    );
     expect(conditionMessage('sent Bearer abcdefghijklmnop')).toBe('sent Bearer ***');
   });
 

@@ -35,7 +35,7 @@ async function install(name: string, ...objects: readonly object[]): Promise<voi
 }
 
 function statusOf(deployment: KubernetesObject): BundleDeploymentStatus {
-  return (deployment['status'] ?? {}) as BundleDeploymentStatus;
+  return (deployment['status'] as BundleDeploymentStatus | undefined) ?? {};
 }
 
 async function condition(

@@ -13,19 +13,15 @@ export async function finalize(
   dependencies: BundleDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { bundle } = state;
-  const deleting = bundle.metadata.deletionTimestamp !== undefined;
-  const present = bundle.metadata.finalizers?.includes(finalizer.deleteCachedBundle) ?? false;
-  if (deleting && !present) return 'done';
-  if (!deleting && present) return 'continue';
+  const { deletionTimestamp, finalizers = [] } = state.bundle.metadata;
+  const deleting = deletionTimestamp !== undefined;
+  const outcome = deleting ? 'done' : 'continue';
+  if (deleting !== finalizers.includes(finalizer.deleteCachedBundle)) return outcome;
   try {
-    if (deleting) {
-      await dependencies.store.delete(bundle.metadata.name ?? '');
-      await changeFinalizer(removeFinalizer, state, { dependencies, context });
-      return 'done';
-    }
-    await changeFinalizer(addFinalizer, state, { dependencies, context });
-    return 'continue';
+    if (deleting) await dependencies.store.delete(state.bundle.metadata.name ?? '');
+    const change = deleting ? removeFinalizer : addFinalizer;
+    await changeFinalizer(change, state, { dependencies, context });
+    return outcome;
   } catch (error) {
     // Somebody else changed the Bundle meanwhile: no news for its status.
     if (isConflict(error)) throw error;
