@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { installManifests } from './install-manifests.ts';
+
+interface Webhook {
+  readonly clientConfig: {
+    readonly url?: string;
+    readonly service?: { readonly namespace: string };
+  };
+}
+
+function webhooksOf(options: Parameters<typeof installManifests>[0]): readonly Webhook[] {
+  const found = installManifests(options).find(
+    ({ kind }) => kind === 'ValidatingWebhookConfiguration',
+  );
+  return found?.['webhooks'] as readonly Webhook[];
+}
+
+test('kinds come before what needs them, and processes are not among them', () => {
+  const kinds = installManifests().map(({ kind }) => kind);
+  expect(kinds.slice(0, 3)).toEqual([
+    'CustomResourceDefinition',
+    'CustomResourceDefinition',
+    'Namespace',
+  ]);
+  expect(kinds.at(-1)).toBe('ValidatingWebhookConfiguration');
+  expect(kinds).not.toContain('Deployment');
+  expect(kinds).not.toContain('Service');
+});
+
+test('every file of the base is installed or runs a process', () => {
+  const base = parse(
+    readFileSync(new URL('./base/kustomization.yaml', import.meta.url), 'utf8'),
+  ) as { resources: string[] };
+  const rest = base.resources.filter((file) => !/deployment|service|crds/.test(file));
+  const names = installManifests().map(({ metadata }) => metadata.name);
+  for (const file of rest) {
+    const text = readFileSync(new URL(`./base/${file}`, import.meta.url), 'utf8');
+    for (const [, name] of text.matchAll(/^metadata:\n {2}name: (.+)$/gm)) {
+      expect(names).toContain(name);
+    }
+  }
+});
+
+test('webhooks are called through the Service, or at a URL', () => {
+  expect(webhooksOf({}).map(({ clientConfig }) => clientConfig.service?.namespace)).toEqual([
+    'rukpak-system',
+    'rukpak-system',
+  ]);
+  const webhooks = webhooksOf({ webhookUrl: 'https://127.0.0.1:9443/' });
+  expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
+    { url: 'https://127.0.0.1:9443/validate-core-rukpak-io-v1alpha1-bundle' },
+    { url: 'https://127.0.0.1:9443/validate-core-v1-configmap' },
+  ]);
+});
+
+test.each([
+  ['http://127.0.0.1:9443'],
+  ['127.0.0.1:9443'],
+  ['https://x/?a=b'],
+  ['https://u@x'],
+  [''],
+])('the webhook URL "%s" is refused with the way out', (webhookUrl) => {
+  expect(() => installManifests({ webhookUrl })).toThrow('must look like https://HOST:PORT');
+});
+
+test('another system namespace is named everywhere', () => {
+  const text = JSON.stringify(installManifests({ systemNamespace: 'my-system' }));
+  expect(text).not.toContain('"rukpak-system"');
+  expect(text).toContain('{"kubernetes.io/metadata.name":"my-system"}');
+  expect(text).toContain('"kind":"ServiceAccount","name":"core-admin","namespace":"my-system"');
+});

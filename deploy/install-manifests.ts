@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import type { KubernetesObject } from '../api/meta.ts';
+import { moveToNamespace } from './move-to-namespace.ts';
+import { callWebhooksAt } from './webhook-url.ts';
+
+export interface InstallOptions {
+  /** Where the API server reaches the webhooks, such as https://127.0.0.1:9443; else the Service. */
+  readonly webhookUrl?: string;
+  /** rukpak-system where absent. */
+  readonly systemNamespace?: string;
+}
+
+/**
+ * What a cluster needs before the processes run anywhere, in the order to apply it: CRDs, the
+ * system namespace, accounts and roles, and the webhook configuration. Read from the same files
+ * that kustomize renders. Throws where webhookUrl is no https URL.
+ */
+export function installManifests(options: InstallOptions = {}): readonly KubernetesObject[] {
+  const { webhookUrl, systemNamespace = 'rukpak-system' } = options;
+  return files.flatMap(readManifests).map((object) => {
+    const moved = moveToNamespace(object, systemNamespace);
+    return webhookUrl === undefined ? moved : callWebhooksAt(moved, webhookUrl);
+  });
+}
+
+const files = [
+  'crds/core.rukpak.io_bundles.yaml',
+  'crds/core.rukpak.io_bundledeployments.yaml',
+  'base/namespace.yaml',
+  'base/bundle-roles.yaml',
+  'base/core/rbac.yaml',
+  'base/webhooks/rbac.yaml',
+  'base/webhooks/webhook-configuration.yaml',
+];
+
+const manifestSchema = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+});
+
+function readManifests(file: string): KubernetesObject[] {
+  const documents = parseAllDocuments(readFileSync(new URL(file, manifestFolder()), 'utf8'));
+  return documents.map((document) => manifestSchema.parse(document.toJS()) as KubernetesObject);
+}
+
+/** The compiled program lies in dist/deploy, the YAML files in deploy. */
+function manifestFolder(): URL {
+  const beside = new URL('./', import.meta.url);
+  return existsSync(new URL('base/', beside)) ? beside : new URL('../../deploy/', beside);
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { KubernetesObject } from '../api/meta.ts';
+
+const webhooksSchema = z.array(
+  z.looseObject({ clientConfig: z.object({ service: z.object({ path: z.string() }) }) }),
+);
+
+/**
+ * The object with its webhooks called at a URL instead of through their Service; objects of other
+ * kinds stay as they are.
+ */
+export function callWebhooksAt(object: KubernetesObject, url: string): KubernetesObject {
+  if (object.kind !== 'ValidatingWebhookConfiguration') return object;
+  const base = checked(url);
+  const webhooks = webhooksSchema.parse(object['webhooks']).map((webhook) => ({
+    ...webhook,
+    clientConfig: { url: base + webhook.clientConfig.service.path },
+  }));
+  return { ...object, webhooks };
+}
+
+/** What the API server accepts: https, and no user, query or fragment. */
+function checked(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const isPlain = parsed?.username === '' && parsed.search === '' && parsed.hash === '';
+  if (parsed?.protocol !== 'https:' || !isPlain) {
+    throw new Error(
+      `the webhook URL "${url}" must look like https://HOST:PORT, without user, query or fragment`,
+    );
+  }
+  return parsed.href.replace(/\/+$/, '');
+}
