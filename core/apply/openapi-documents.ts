@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.ts';
+import { type JsonObject, parseJson } from '../../api/json.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { GroupVersionKind } from '../kube/resource.ts';
 import { fieldAt, listOf, mapOf, stringAt } from './json-fields.ts';
@@ -35,12 +35,14 @@ export class OpenAPIDocuments {
   }
 
   async #get(path: string, signal: AbortSignal): Promise<unknown> {
-    return await this.#client.request({
+    const answer = await this.#client.request({
       method: 'GET',
       path,
       accept: 'application/json',
       signal,
     });
+    // The index is JSON, but the server calls it plain text.
+    return typeof answer === 'string' ? parseJson(answer) : answer;
   }
 }
 

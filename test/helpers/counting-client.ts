@@ -1,0 +1,92 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  KubeClient,
+  ListOptions,
+  ObjectList,
+  PatchOptions,
+  RawRequest,
+  WatchEvent,
+  WatchOptions,
+} from '../../core/kube/kube-client.ts';
+import type { ObjectKey, Resource } from '../../core/kube/resource.ts';
+
+/** Passes everything on and writes down what was asked, watches and lists aside. */
+export class CountingClient implements KubeClient {
+  /** `<verb> <Kind>/<name>` in the order of sending. */
+  readonly requests: string[] = [];
+  readonly #client: KubeClient;
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** What was asked since the last call. */
+  taken(): string[] {
+    return this.requests.splice(0);
+  }
+
+  async get(resource: Resource, key: ObjectKey, signal?: AbortSignal): Promise<KubernetesObject> {
+    this.#count('get', resource, key.name);
+    return await this.#client.get(resource, key, signal);
+  }
+
+  async list(resource: Resource, options?: ListOptions): Promise<ObjectList> {
+    return await this.#client.list(resource, options);
+  }
+
+  watch(resource: Resource, options: WatchOptions): AsyncIterable<WatchEvent> {
+    return this.#client.watch(resource, options);
+  }
+
+  async create(
+    resource: Resource,
+    object: KubernetesObject,
+    signal?: AbortSignal,
+  ): Promise<KubernetesObject> {
+    this.#count('create', resource, object.metadata.name);
+    return await this.#client.create(resource, object, signal);
+  }
+
+  async update(
+    resource: Resource,
+    object: KubernetesObject,
+    signal?: AbortSignal,
+  ): Promise<KubernetesObject> {
+    this.#count('update', resource, object.metadata.name);
+    return await this.#client.update(resource, object, signal);
+  }
+
+  async patch(
+    target: { readonly resource: Resource; readonly key: ObjectKey },
+    patch: unknown,
+    options: PatchOptions,
+  ): Promise<KubernetesObject> {
+    this.#count('patch', target.resource, target.key.name);
+    return await this.#client.patch(target, patch, options);
+  }
+
+  async apply(
+    resource: Resource,
+    object: KubernetesObject,
+    options: ApplyOptions,
+  ): Promise<KubernetesObject> {
+    this.#count('apply', resource, object.metadata.name);
+    return await this.#client.apply(resource, object, options);
+  }
+
+  async delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<void> {
+    this.#count('delete', resource, key.name);
+    await this.#client.delete(resource, key, options);
+  }
+
+  async request(request: RawRequest): Promise<unknown> {
+    this.requests.push(`${request.method} ${request.path.replace(/\?.*/, '')}`);
+    return await this.#client.request(request);
+  }
+
+  #count(verb: string, resource: Resource, name = ''): void {
+    this.requests.push(`${verb} ${resource.kind}/${name}`);
+  }
+}

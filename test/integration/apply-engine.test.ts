@@ -1,0 +1,565 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  inject,
+  onTestFinished,
+  test,
+} from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { ApplyEngine } from '../../core/apply/apply-engine.ts';
+import type { ObjectEvent } from '../../core/apply/event-sink.ts';
+import { systemClock } from '../../core/clock.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { connect } from '../../core/kube/connect.ts';
+import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
+import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
+import { CountingClient } from '../helpers/counting-client.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const run = randomBytes(3).toString('hex');
+const namespace = `apply-engine-${run}`;
+
+const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: inject('kubeconfig') });
+
+let serial = 0;
+let stop = new AbortController();
+let client = new CountingClient(connection.client);
+let engine: ApplyEngine;
+let events: ObjectEvent[] = [];
+let changes: string[] = [];
+
+function anEngine(): ApplyEngine {
+  client = new CountingClient(connection.client);
+  const made = new ApplyEngine({
+    client,
+    discovery: new DiscoveryClient(connection.client),
+    clock: systemClock,
+    logger: silentLogger,
+    events: { event: (_regarding, event) => void events.push(event) },
+    systemNamespace: namespace,
+    signal: stop.signal,
+  });
+  made.onChange((owner) => void changes.push(owner));
+  return made;
+}
+
+/** What a new process would start with. */
+function restart(): void {
+  stop.abort();
+  stop = new AbortController();
+  engine = anEngine();
+}
+
+beforeAll(async () => {
+  for (const name of crdFiles().keys()) {
+    const crd = await readFile(new URL(name, crdFolder), 'utf8');
+    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
+    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], crd);
+  }
+  await kubectl.must(['create', 'namespace', namespace]);
+});
+
+beforeEach(() => {
+  stop = new AbortController();
+  events = [];
+  engine = anEngine();
+  changes = [];
+});
+
+afterEach(() => stop.abort());
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await connection.close();
+});
+
+async function aDeployment(annotations: object = {}): Promise<BundleDeployment> {
+  serial += 1;
+  const name = `ae-${run}-${serial}`;
+  onTestFinished(async () => void (await kubectl.run(['delete', 'bd', name, '--wait=false'])));
+  const provisionerClassName = 'apply-engine-test';
+  const template = {
+    spec: { provisionerClassName, source: { type: 'image', image: { ref: 'x' } } },
+  };
+  const object = {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: { name, annotations },
+    spec: { provisionerClassName, template },
+  };
+  await kubectl.must(['create', '-f', '-'], JSON.stringify(object));
+  return await reload(name);
+}
+
+async function reload(name: string): Promise<BundleDeployment> {
+  return (await kubectl.get('bundledeployment', name)) as BundleDeployment;
+}
+
+function installed(owner: BundleDeployment): BundleDeployment {
+  return { ...owner, status: { activeBundle: 'b' } };
+}
+
+function unique(word: string): string {
+  serial += 1;
+  return `${word}-${run}-${serial}`;
+}
+
+function configMap(
+  name: string,
+  data: object = { a: '1' },
+  metadata: object = {},
+): KubernetesObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data };
+}
+
+function workload(name: string, container: object = {}): KubernetesObject {
+  const labels = { app: name };
+  const containers = [{ name: 'main', image: 'example.invalid/none:1', ...container }];
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers } },
+    },
+  };
+}
+
+function aCRD(kind: string): KubernetesObject {
+  const plural = `${kind.toLowerCase()}s`;
+  const properties = { size: { type: 'integer' } };
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties } } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.apply.example.com` },
+    spec: {
+      group: 'apply.example.com',
+      scope: 'Namespaced',
+      names: { kind, plural },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
+
+function apply(owner: BundleDeployment, ...objects: KubernetesObject[]) {
+  return engine.apply({ owner, objects, signal: AbortSignal.timeout(60_000) });
+}
+
+async function failure(attempt: Promise<unknown>): Promise<TerminalError> {
+  const error = await attempt.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(TerminalError);
+  return error as TerminalError;
+}
+
+async function patch(kind: string, name: string, change: object): Promise<void> {
+  const text = JSON.stringify(change);
+  await kubectl.must(['patch', kind, name, '-n', namespace, '--type=merge', '-p', text]);
+}
+
+/** Waits until no event of what was done so far is outstanding. */
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 400));
+}
+
+test('installs with marks, and an unchanged resync sends nothing', async () => {
+  const owner = await aDeployment();
+  const name = owner.metadata.name ?? '';
+  const objects = [
+    configMap(unique('cm')),
+    workload(unique('web')),
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: unique('sa') } },
+    { apiVersion: 'v1', kind: 'Secret', metadata: { name: unique('s') }, stringData: { k: 'v' } },
+  ];
+  expect(await apply(owner, ...objects)).toEqual({ changes: 4 });
+  const live = await kubectl.get('configmap', objects[0]?.metadata.name ?? '', namespace);
+  expect(live.metadata.labels).toEqual({
+    'core.rukpak.io/owner-kind': 'BundleDeployment',
+    'core.rukpak.io/owner-name': name,
+    'applyset.kubernetes.io/part-of': expect.stringMatching(/^applyset-[\w-]{43}-v1$/),
+  });
+  expect(live.metadata.ownerReferences).toEqual([
+    {
+      apiVersion: 'core.rukpak.io/v1alpha1',
+      kind: 'BundleDeployment',
+      name,
+      uid: owner.metadata.uid,
+      controller: true,
+      blockOwnerDeletion: true,
+    },
+  ]);
+  const parent = await reload(name);
+  expect(parent.metadata.labels).toEqual({
+    'applyset.kubernetes.io/id': live.metadata.labels?.['applyset.kubernetes.io/part-of'],
+  });
+  expect(parent.metadata.annotations).toEqual({
+    'applyset.kubernetes.io/contains-group-kinds':
+      'ConfigMap,Deployment.apps,Secret,ServiceAccount',
+    'applyset.kubernetes.io/tooling': 'rukpak/v1alpha1',
+  });
+  await settle();
+  client.taken();
+  expect(await apply(owner, ...objects)).toEqual({ changes: 0 });
+  expect(await apply(installed(parent), ...objects)).toEqual({ changes: 0 });
+  expect(client.taken()).toEqual([]);
+  restart();
+  expect(await apply(installed(parent), ...objects)).toEqual({ changes: 0 });
+  expect(client.taken()).toEqual([]);
+});
+
+test('own writes are silent, health changes are not', async () => {
+  const owner = await aDeployment();
+  const name = unique('cm');
+  await apply(owner, configMap(name));
+  await apply(owner, configMap(name, { a: '2' }));
+  await apply(owner, configMap(name, { b: '2' }));
+  await settle();
+  expect(changes).toEqual([]);
+  const web = unique('web');
+  await apply(owner, configMap(name, { b: '2' }), workload(web));
+  const [problem] = engine.health(owner);
+  if (problem !== undefined) {
+    expect(problem.message).toMatch(
+      new RegExp(`^\\(apps/v1, Kind=Deployment\\)\\(${namespace}/${web}\\): object InProgress: `),
+    );
+  }
+  await eventually(() => expect(engine.health(owner)).toEqual([]));
+  expect(new Set(changes)).toEqual(new Set([owner.metadata.name]));
+});
+
+test('a deleted and an edited object are repaired, and only these', async () => {
+  const owner = installed(await aDeployment());
+  const [one, two, three] = [unique('one'), unique('two'), unique('three')];
+  const objects = [configMap(one), configMap(two), configMap(three, { a: '1', b: '2' })];
+  await apply(owner, ...objects);
+  client.taken();
+  await kubectl.must(['delete', 'configmap', one, '-n', namespace]);
+  await eventually(() => expect(changes).toEqual([owner.metadata.name]));
+  expect(engine.health(owner)).toEqual([
+    { message: `(/v1, Kind=ConfigMap)(${namespace}/${one}): configmaps "${one}" not found` },
+  ]);
+  await patch('configmap', three, { data: { a: 'edited', more: 'kept' } });
+  await eventually(() => expect(changes).toHaveLength(2));
+  expect(await apply(owner, ...objects)).toEqual({ changes: 2 });
+  expect(client.taken().sort()).toEqual([
+    `apply ConfigMap/${one}`,
+    `apply ConfigMap/${three}`,
+    `get ConfigMap/${one}`,
+  ]);
+  const live = await kubectl.get('configmap', three, namespace);
+  expect(live['data']).toEqual({ a: '1', b: '2', more: 'kept' });
+  await settle();
+  expect(changes).toHaveLength(2);
+  expect(engine.health(owner)).toEqual([]);
+});
+
+test('an object without its owner labels is taken back', async () => {
+  const owner = installed(await aDeployment());
+  const name = unique('cm');
+  await apply(owner, configMap(name));
+  await patch('configmap', name, { metadata: { labels: { 'core.rukpak.io/owner-kind': null } } });
+  await eventually(() => expect(changes).toEqual([owner.metadata.name]));
+  expect(await apply(owner, configMap(name))).toEqual({ changes: 1 });
+  const live = await kubectl.get('configmap', name, namespace);
+  expect(live.metadata.labels?.['core.rukpak.io/owner-kind']).toBe('BundleDeployment');
+});
+
+test('drift that happened while no process ran is repaired', async () => {
+  const owner = installed(await aDeployment());
+  const [one, two] = [unique('cm'), unique('cm')];
+  await apply(owner, configMap(one), configMap(two));
+  stop.abort();
+  const parent = installed(await reload(owner.metadata.name ?? ''));
+  await patch('configmap', one, { data: { a: 'edited' } });
+  restart();
+  expect(await apply(parent, configMap(one), configMap(two))).toEqual({ changes: 1 });
+  expect(client.taken()).toEqual([`apply ConfigMap/${one}`]);
+});
+
+test('a key that left the set while no process ran leaves the object', async () => {
+  const owner = installed(await aDeployment());
+  const name = unique('cm');
+  await apply(owner, configMap(name, { a: '1', b: '2' }));
+  restart();
+  expect(await apply(owner, configMap(name, { a: '1' }))).toEqual({ changes: 1 });
+  expect((await kubectl.get('configmap', name, namespace))['data']).toEqual({ a: '1' });
+});
+
+test('what a new set no longer has is pruned, but kept objects and other kinds of owners are not', async () => {
+  const owner = await aDeployment();
+  const [stays, goes, kept] = [unique('stays'), unique('goes'), unique('kept')];
+  const keep = { annotations: { 'helm.sh/resource-policy': 'keep' } };
+  const role: KubernetesObject = {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata: { name: goes },
+    rules: [],
+  };
+  await apply(owner, configMap(stays), configMap(goes), configMap(kept, {}, keep), role);
+  const copy = { labels: (await kubectl.get('configmap', stays, namespace)).metadata.labels };
+  await kubectl.apply(configMap(unique('copied'), {}, { ...copy, namespace }));
+  // A process that dies between apply and prune leaves this to the next one.
+  restart();
+  expect(await apply(await reload(owner.metadata.name ?? ''), configMap(stays))).toEqual({
+    changes: 2,
+  });
+  expect(client.taken().sort()).toEqual([
+    `delete ConfigMap/${goes}`,
+    `delete Role/${goes}`,
+    `patch BundleDeployment/${owner.metadata.name}`,
+  ]);
+  const live = await kubectl.get('configmap', kept, namespace);
+  expect(live.metadata.ownerReferences).toBeUndefined();
+  expect(live.metadata.annotations).toEqual({
+    'helm.sh/resource-policy': 'keep',
+    'operator-sdk/primary-resource': `/${owner.metadata.name}`,
+    'operator-sdk/primary-resource-type': 'BundleDeployment.core.rukpak.io',
+  });
+  const parent = await reload(owner.metadata.name ?? '');
+  expect(parent.metadata.annotations?.['applyset.kubernetes.io/contains-group-kinds']).toBe(
+    'ConfigMap',
+  );
+  expect(await kubectl.exists('role', goes, namespace)).toBe(false);
+});
+
+test('a CRD and its custom resource install together, and again after the CRD was deleted', async () => {
+  const owner = await aDeployment();
+  const kind = `Widget${run}`;
+  const name = unique('w');
+  const widget = {
+    apiVersion: 'apply.example.com/v1',
+    kind,
+    metadata: { name },
+    spec: { size: 1 },
+  };
+  const objects = [widget, aCRD(kind), configMap(unique('cm'))];
+  expect(await apply(owner, ...objects)).toEqual({ changes: 3 });
+  await settle();
+  changes = [];
+  client.taken();
+  expect(await apply(owner, ...objects)).toEqual({ changes: 0 });
+  expect(client.taken()).toEqual([]);
+  await kubectl.must(['delete', 'crd', `${kind.toLowerCase()}s.apply.example.com`]);
+  await eventually(async () => {
+    await apply(installed(owner), ...objects);
+    expect(await kubectl.exists(`${kind.toLowerCase()}s.apply.example.com`, name, namespace)).toBe(
+      true,
+    );
+    expect(engine.health(owner)).toEqual([]);
+  });
+});
+
+test('unknown fields and duplicate list items are dropped with a Warning', async () => {
+  const owner = await aDeployment();
+  const web = unique('web');
+  const env = [
+    { name: 'A', value: '1' },
+    { name: 'B', value: '1' },
+    { name: 'A', value: '2' },
+  ];
+  await apply(owner, workload(web, { env, colour: 'red' }));
+  const live = await kubectl.get('deployment', web, namespace);
+  expect(JSON.stringify(live['spec'])).toContain(
+    '"env":[{"name":"B","value":"1"},{"name":"A","value":"2"}]',
+  );
+  expect(events).toEqual([
+    {
+      type: 'Warning',
+      reason: 'FieldsDropped',
+      message:
+        `Deployment "${web}" in namespace "${namespace}" was applied without unknown fields and ` +
+        'repeated list items: spec.template.spec.containers[0].env[0], ' +
+        'spec.template.spec.containers[0].colour',
+    },
+  ]);
+  await settle();
+  client.taken();
+  expect(await apply(owner, workload(web, { env, colour: 'red' }))).toEqual({ changes: 0 });
+  expect(client.taken()).toEqual([]);
+});
+
+test('unknown fields of custom resources and repeated ports are dropped', async () => {
+  const owner = await aDeployment();
+  const kind = `Gadget${run}`;
+  const name = unique('g');
+  const gadget = {
+    apiVersion: 'apply.example.com/v1',
+    kind,
+    metadata: { name },
+    spec: { size: 2, colour: 'red' },
+  };
+  const ports = [
+    { name: 'a', port: 80 },
+    { name: 'b', port: 80, protocol: 'TCP' },
+  ];
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: { ports } };
+  await apply(owner, aCRD(kind), gadget, service);
+  const live = await kubectl.get(`${kind.toLowerCase()}s.apply.example.com`, name, namespace);
+  expect(live['spec']).toEqual({ size: 2 });
+  expect(events.map(({ message }) => message.split(': ')[1]).sort()).toEqual([
+    'spec.colour',
+    'spec.ports[0]',
+  ]);
+});
+
+test('a foreign object is refused before anything changes, and adopted on demand', async () => {
+  const owner = await aDeployment();
+  const [mine, foreign] = [unique('mine'), unique('foreign')];
+  await kubectl.apply(configMap(foreign, { a: 'theirs' }, { namespace }));
+  const error = await failure(apply(owner, configMap(mine), configMap(foreign)));
+  expect(error.reason).toBe('InstallFailed');
+  expect(error.message).toBe(
+    'rendered manifests contain a resource that already exists. Unable to continue with install: ' +
+      `ConfigMap "${foreign}" in namespace "${namespace}" exists and cannot be imported into the ` +
+      'current release: it has no owner. Delete or rename it, or if it is to belong to this ' +
+      `BundleDeployment: kubectl annotate bundledeployment ${owner.metadata.name} ` +
+      `core.rukpak.io/adopt=ConfigMap/${namespace}/${foreign}`,
+  );
+  expect(await kubectl.exists('configmap', mine, namespace)).toBe(false);
+  const adopt = { 'core.rukpak.io/adopt': `ConfigMap/${namespace}/${foreign}` };
+  const metadata = { ...owner.metadata, annotations: adopt };
+  await apply({ ...owner, metadata }, configMap(mine), configMap(foreign));
+  expect((await kubectl.get('configmap', foreign, namespace))['data']).toEqual({ a: '1' });
+});
+
+test("another deployment's object is refused, also when both start at once", async () => {
+  const [first, second] = [await aDeployment(), await aDeployment()];
+  const name = unique('shared');
+  const results = await Promise.allSettled([
+    apply(first, configMap(name)),
+    apply(second, configMap(name)),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+  const error = await failure(apply(installed(second), configMap(name)));
+  expect(error.reason).toBe('ErrorGettingReleaseState');
+  expect(error.message).toContain(
+    `Unable to continue with update: ConfigMap "${name}" in namespace "${namespace}" exists and ` +
+      'cannot be imported into the current release: it ',
+  );
+  expect(error.message).toContain(`BundleDeployment "${first.metadata.name}"`);
+  restart();
+  await failure(apply(second, configMap(name)));
+  expect(await apply(first, configMap(name))).toEqual({ changes: 0 });
+});
+
+test('objects of another controller are adopted without it', async () => {
+  const other = await aDeployment();
+  const owner = await aDeployment({ 'core.rukpak.io/adopt': '*' });
+  const name = unique('cm');
+  const { uid, name: otherName } = other.metadata;
+  const reference = {
+    apiVersion: 'example.com/v1',
+    kind: 'Other',
+    name: otherName,
+    uid,
+    controller: true,
+  };
+  await kubectl.apply(configMap(name, { a: '0' }, { namespace, ownerReferences: [reference] }));
+  await apply(owner, configMap(name));
+  const live = await kubectl.get('configmap', name, namespace);
+  expect(live.metadata.ownerReferences?.map(({ name }) => name)).toEqual([owner.metadata.name]);
+});
+
+test('objects of the Helm release of the same name are taken over silently', async () => {
+  const owner = await aDeployment();
+  const name = unique('cm');
+  const labels = { 'app.kubernetes.io/managed-by': 'Helm' };
+  const annotations = {
+    'meta.helm.sh/release-name': owner.metadata.name,
+    'meta.helm.sh/release-namespace': namespace,
+  };
+  await kubectl.apply(configMap(name, {}, { namespace, labels, annotations }));
+  expect(await apply(owner, configMap(name))).toEqual({ changes: 1 });
+});
+
+test('an unknown kind creates nothing', async () => {
+  const owner = await aDeployment();
+  const name = unique('cm');
+  const unknown = { apiVersion: 'nowhere.example.com/v1', kind: 'Nothing', metadata: { name } };
+  const text =
+    'error while running post render on files: resource mapping not found for name: ' +
+    `"${name}" namespace: "" from "": no matches for kind "Nothing" in version ` +
+    '"nowhere.example.com/v1"\nensure CRDs are installed first';
+  const install = await failure(apply(owner, configMap(name), unknown));
+  expect(install.reason).toBe('InstallFailed');
+  expect(install.message).toBe(`required resource not found: ${text}`);
+  const upgrade = await failure(apply(installed(owner), configMap(name), unknown));
+  expect(upgrade.reason).toBe('ErrorGettingReleaseState');
+  expect(upgrade.message).toBe(text);
+  expect(await kubectl.exists('configmap', name, namespace)).toBe(false);
+});
+
+test('a missing namespace and an invalid object are named, the others are applied', async () => {
+  const owner = await aDeployment();
+  const [good, bad] = [unique('good'), unique('bad')];
+  const missing = unique('missing');
+  const error = await failure(
+    apply(owner, configMap(good), configMap(bad, { a: '1' }, { namespace: missing })),
+  );
+  expect(error.reason).toBe('InstallFailed');
+  expect(error.message).toBe(`required resource not found: namespaces "${missing}" not found`);
+  expect(await kubectl.exists('configmap', good, namespace)).toBe(true);
+  const invalid = configMap(bad, { 'not a key!': '1' });
+  const refused = await failure(apply(installed(owner), configMap(good), invalid));
+  expect(refused.reason).toBe('UpgradeFailed');
+  expect(refused.message).toMatch(new RegExp(`^ConfigMap "${bad}" is invalid: `));
+  const mistyped = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: bad }, data: 'text' };
+  const untyped = await failure(apply(owner, configMap(good), mistyped));
+  expect(untyped.message).toContain(bad);
+});
+
+test('a failed upgrade prunes nothing and says what could not be patched', async () => {
+  const owner = await aDeployment();
+  const [job, old] = [unique('job'), unique('old')];
+  const template = (image: string): object => ({
+    spec: { restartPolicy: 'Never', containers: [{ name: 'main', image }] },
+  });
+  const aJob = (image: string): KubernetesObject => ({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: job },
+    spec: { template: template(image) },
+  });
+  await apply(owner, aJob('example.invalid/a:1'), configMap(old));
+  const error = await failure(apply(installed(owner), aJob('example.invalid/a:2')));
+  expect(error.reason).toBe('UpgradeFailed');
+  expect(error.message).toMatch(
+    new RegExp(`^cannot patch "${job}" with kind Job: Job.batch "${job}" is invalid: `),
+  );
+  expect(await kubectl.exists('configmap', old, namespace)).toBe(true);
+});
+
+test('names that are no path segments never reach the server', async () => {
+  const owner = await aDeployment();
+  for (const name of ['..', 'a/b', '%2e', '']) {
+    const error = await failure(apply(owner, configMap(name)));
+    expect(error.message).toContain(`ConfigMap "${name}": metadata.name `);
+  }
+  expect(client.taken()).toEqual([]);
+});
+
+test('a deployment that is gone leaves nothing claimed', async () => {
+  const [first, second] = [await aDeployment(), await aDeployment()];
+  const name = unique('cm');
+  await apply(first, configMap(name));
+  await kubectl.must(['delete', 'bd', first.metadata.name ?? '', '--cascade=foreground']);
+  engine.forget(first.metadata.name ?? '');
+  await eventually(async () =>
+    expect(await kubectl.exists('configmap', name, namespace)).toBe(false),
+  );
+  await apply(second, configMap(name));
+  expect(engine.health(first)).toEqual([]);
+});
