@@ -1,0 +1,111 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { installManifests } from '../../deploy/install-manifests.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const folder = join(import.meta.dirname, '../../deploy');
+
+beforeAll(async () => {
+  const crds = installManifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
+  await kubectl.apply(...crds);
+  for (const { metadata } of crds) {
+    const crd = `crd/${metadata.name}`;
+    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', crd]);
+  }
+});
+
+async function render(overlay: string): Promise<readonly KubernetesObject[]> {
+  const text = await kubectl.must(['kustomize', join(folder, overlay)]);
+  return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
+}
+
+/** A namespace that exists stands for one that a dry run does not make. */
+function inNamespace(objects: readonly KubernetesObject[], namespace: string): KubernetesObject[] {
+  const text = JSON.stringify(objects.filter(({ kind }) => kind !== 'Namespace'));
+  return JSON.parse(text.replaceAll('"rukpak-system"', JSON.stringify(namespace)));
+}
+
+async function dryRun(objects: readonly KubernetesObject[]): Promise<string> {
+  const list = { apiVersion: 'v1', kind: 'List', items: objects };
+  const { code, stdout, stderr } = await kubectl.run(
+    [
+      'apply',
+      '--server-side',
+      '--dry-run=server',
+      '--force-conflicts',
+      '--validate=strict',
+      '-f',
+      '-',
+    ],
+    JSON.stringify(list),
+  );
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout;
+}
+
+const isCertManagers = ({ apiVersion }: KubernetesObject) =>
+  apiVersion.startsWith('cert-manager.io/');
+
+describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay) => {
+  test('renders, and the API server takes every object', async () => {
+    const objects = await render(overlay);
+    const known = objects.filter((object) => !isCertManagers(object));
+    const printed = await dryRun(inNamespace(known, 'default'));
+    expect(printed).toContain('deployment.apps/core serverside-applied');
+    expect(printed).toContain('deployment.apps/rukpak-webhooks serverside-applied');
+    const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
+    await dryRun(namespaces);
+    expect(namespaces.map(({ metadata }) => metadata.name)).toEqual(['rukpak-system']);
+  });
+
+  test('its pods keep to the restricted pod security standard', async () => {
+    const namespace = `deploy-test-${overlay.split('/').at(-1)}`;
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await kubectl.apply({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels },
+    });
+    try {
+      const serviceAccount = { apiVersion: 'v1', kind: 'ServiceAccount' };
+      for (const deployment of (await render(overlay)).filter(
+        ({ kind }) => kind === 'Deployment',
+      )) {
+        const { template } = deployment['spec'] as { template: KubernetesObject };
+        const { serviceAccountName } = template['spec'] as { serviceAccountName: string };
+        const account = { ...serviceAccount, metadata: { name: serviceAccountName, namespace } };
+        await kubectl.apply(account);
+        const metadata = { name: deployment.metadata.name, namespace };
+        await dryRun([{ ...template, apiVersion: 'v1', kind: 'Pod', metadata }]);
+      }
+    } finally {
+      await kubectl.must(['delete', 'namespace', namespace, '--wait=false']);
+    }
+  });
+});
+
+test('what is installed is part of what kustomize renders', async () => {
+  const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
+  const rendered = new Set((await render('overlays/self-signed')).map(id));
+  for (const object of installManifests()) expect(rendered).toContain(id(object));
+});
+
+test('what is installed for a process outside the cluster is taken too', async () => {
+  const objects = installManifests({ webhookUrl: 'https://127.0.0.1:9443' });
+  const printed = await dryRun(inNamespace(objects, 'default'));
+  expect(printed).toContain('rukpak-validating-webhook-configuration serverside-applied');
+});
+
+test('every sample is taken as it is', async () => {
+  const samples = (await readdir(join(folder, 'samples'))).filter((name) => name.endsWith('.yaml'));
+  expect(samples).not.toEqual([]);
+  for (const sample of samples) {
+    const file = join(folder, 'samples', sample);
+    await kubectl.must(['apply', '--dry-run=server', '--validate=strict', '-f', file]);
+  }
+});
