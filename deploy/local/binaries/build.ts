@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { BinaryName } from './catalogue.ts';
 import { BINARIES } from './catalogue.ts';
 import { moduleDir, pinnedVersion } from './modules.ts';
@@ -9,9 +10,12 @@ import type { Progress } from './progress.ts';
 const REPORT_MILLISECONDS = 15_000;
 const KEPT_OUTPUT = 4_000;
 
-/** There is no `go` command on this machine. */
-export class GoMissingError extends Error {
-  override readonly name = 'GoMissingError';
+/** Whether there is a `go` command to build with. */
+export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
+  return promisify(execFile)('go', ['version'], { env }).then(
+    () => true,
+    () => false,
+  );
 }
 
 export interface BuildOptions {
@@ -54,10 +58,6 @@ async function runGo(args: readonly string[], cwd: string, options: BuildOptions
   });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
-  }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT')
-      throw new GoMissingError('there is no go command', { cause: error });
-    throw error;
   });
   if (code !== 0) throw new Error(output.trim() || `go ended with code ${code}`);
 }
@@ -91,7 +91,7 @@ export async function buildBinary(
     await rename(temporary, target);
     onProgress(`built ${name} ${position} in ${seconds()} s`);
   } catch (error) {
-    if (error instanceof GoMissingError || options.signal.aborted) throw error;
+    options.signal.throwIfAborted();
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`go cannot build ${name} (${spec.package}): ${reason}`, { cause: error });
   } finally {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { EnvHttpProxyAgent } from 'undici';
-import { buildBinary, GoMissingError } from './build.ts';
+import { buildBinary, hasGo } from './build.ts';
 import type { BinaryName } from './catalogue.ts';
 import { downloadBinary, UnreachableError } from './download.ts';
 import { pinnedVersion } from './modules.ts';
@@ -64,18 +64,15 @@ export async function obtainBinaries(
 ): Promise<void> {
   const { rest, reason } = await downloadAll(names, dir, options);
   const { env, onProgress, signal } = options;
+  if (rest.length > 0 && !(await hasGo(env))) {
+    throw new Error(
+      `${rest.join(', ')} cannot be had: no download (${reason}), and no go command to build with. ` +
+        'Install Go from https://go.dev/dl, or put the binaries into a folder and name it in ' +
+        'KUBEBUILDER_ASSETS.',
+    );
+  }
   for (const [index, name] of rest.entries()) {
     const position = `(${index + 1} of ${rest.length})`;
-    try {
-      await buildBinary(name, join(dir, name), { env, position, onProgress, signal });
-    } catch (error) {
-      if (!(error instanceof GoMissingError)) throw error;
-      throw new Error(
-        `${rest.slice(index).join(', ')} cannot be had: no download (${reason}), and no go command ` +
-          'to build with. Install Go from https://go.dev/dl, or put the binaries into a folder and ' +
-          'name it in KUBEBUILDER_ASSETS.',
-        { cause: error },
-      );
-    }
+    await buildBinary(name, join(dir, name), { env, position, onProgress, signal });
   }
 }

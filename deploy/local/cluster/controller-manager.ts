@@ -19,6 +19,9 @@ export function controllerManager(binary: string, layout: Layout, kubeconfig: st
       // The one node is simulated and reports seldom; a laptop that slept must not evict pods.
       '--node-monitor-grace-period=24h',
       '--profiling=false',
+      // The default rate makes the creation of its own service accounts take five seconds.
+      '--kube-api-qps=500',
+      '--kube-api-burst=1000',
     ],
   };
 }

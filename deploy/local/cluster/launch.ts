@@ -18,6 +18,7 @@ import { startPart } from './processes.ts';
 import {
   acceptsConnections,
   apiserverReady,
+  checkRunning,
   nodeReady,
   registryAnswers,
   serviceAccountReady,
@@ -188,5 +189,6 @@ export async function launch(options: LaunchOptions): Promise<ClusterState> {
   });
   const certificates = await generateCertificates();
   await startParts({ ...options, ports, server, certificates, launched });
+  await checkRunning(launched.state().processes);
   return launched.markReady();
 }

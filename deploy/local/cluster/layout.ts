@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Where everything of one cluster lies below its folder. */
@@ -26,4 +27,14 @@ export function layoutOf(dir: string): Layout {
     etcdData: join(dir, 'etcd'),
     registryData: join(dir, 'registry'),
   };
+}
+
+/** The names in the folder; none when there is no such folder. */
+export async function entriesOf(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }

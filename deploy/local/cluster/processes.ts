@@ -35,7 +35,10 @@ export async function startOf(pid: number): Promise<string | undefined> {
     // The second field is the command in parentheses and may hold anything, spaces too.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, started] = [fields[0], fields[19]];
-    return state === 'Z' || state === 'X' ? undefined : started;
+    if (state === 'Z' || state === 'X') return undefined;
+    // Counted from the boot, so it means nothing without saying which.
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    return `${boot.trim()} ${started}`;
   } catch {
     return undefined;
   }

@@ -12,6 +12,8 @@ export function scheduler(binary: string, layout: Layout, kubeconfig: string): P
       '--leader-elect=false',
       '--secure-port=0',
       '--profiling=false',
+      '--kube-api-qps=500',
+      '--kube-api-burst=1000',
     ],
   };
 }

@@ -1,18 +1,20 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { findBinaries } from '../binaries/find-binaries.ts';
 import { withLock } from '../binaries/lock.ts';
 import type { Progress } from '../binaries/progress.ts';
 import { launch } from './launch.ts';
 import type { Layout } from './layout.ts';
-import { layoutOf } from './layout.ts';
+import { entriesOf, layoutOf } from './layout.ts';
 import { freePorts, isFree, LOOPBACK } from './ports.ts';
 import { isRunning } from './processes.ts';
+import { PartFailedError } from './readiness.ts';
 import type { ClusterState } from './state.ts';
 import { readState } from './state.ts';
 import { stopCluster } from './stop-cluster.ts';
 
 const DEFAULT_PORT = 16_443;
+const LAUNCH_ATTEMPTS = 5;
 
 export interface StartOptions {
   /** The cluster's folder; it is made when missing and must be empty or a cluster's. */
@@ -68,14 +70,13 @@ export async function runningCluster(dir: string): Promise<Cluster | undefined> 
   return alive.every(Boolean) ? clusterOf(layout, state, true) : undefined;
 }
 
-/** Makes the folder ready for a new cluster, whatever an earlier one has left in it. */
+/** Removes what an earlier cluster has left; any other file in the folder is a reason to stop. */
 async function clear(layout: Layout, onProgress: Progress): Promise<void> {
   if ((await readState(layout)) !== undefined) {
     onProgress(`the cluster in ${layout.dir} is not up as a whole; it is replaced by a new one`);
     await stopCluster(layout.dir);
   }
-  await mkdir(layout.dir, { recursive: true });
-  if ((await readdir(layout.dir)).length > 0) {
+  if ((await entriesOf(layout.dir)).length > 0) {
     throw new Error(`${layout.dir} holds files that are no cluster's; name an empty folder`);
   }
 }
@@ -96,17 +97,26 @@ interface Request extends StartOptions {
   readonly signal: AbortSignal;
 }
 
+/** Another process may take a port between our look and the start of the server. */
+function lostPort(error: unknown): boolean {
+  return error instanceof PartFailedError && error.message.includes('address already in use');
+}
+
 async function startNew(request: Request): Promise<Cluster> {
   const { layout, onProgress, signal, audit = false } = request;
   await clear(layout, onProgress);
   const binaries = await findBinaries({ onProgress, signal });
-  const port = await choosePort(request.port);
-  try {
-    const state = await launch({ layout, binaries, port, audit, onProgress, signal });
-    return clusterOf(layout, state, false);
-  } catch (error) {
-    await stopCluster(layout.dir, { keepFolder: true });
-    throw error;
+  for (let attempt = 1; ; attempt++) {
+    const port = await choosePort(request.port);
+    try {
+      const state = await launch({ layout, binaries, port, audit, onProgress, signal });
+      return clusterOf(layout, state, false);
+    } catch (error) {
+      const retry = lostPort(error) && attempt < LAUNCH_ATTEMPTS;
+      await stopCluster(layout.dir, { keepFolder: !retry });
+      if (!retry) throw error;
+      onProgress('another process took one of the ports; trying others');
+    }
   }
 }
 

@@ -1,6 +1,6 @@
-import { access, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { layoutOf } from './layout.ts';
+import { entriesOf, layoutOf } from './layout.ts';
 import { stopProcesses } from './processes.ts';
 import { readState } from './state.ts';
 
@@ -14,22 +14,15 @@ export interface StopOptions {
   readonly keepFolder?: boolean;
 }
 
-async function exists(dir: string): Promise<boolean> {
-  return access(dir).then(
-    () => true,
-    () => false,
-  );
-}
-
 /**
- * Ends exactly the processes recorded in the folder and removes it; false when there is no such
- * folder. A folder that is no cluster's is refused and left as it is.
+ * Ends exactly the processes recorded in the folder and removes it; false when nothing is
+ * there. A folder that is no cluster's is refused and left as it is.
  */
 export async function stopCluster(dir: string, options: StopOptions = {}): Promise<boolean> {
   const layout = layoutOf(resolve(dir));
   const state = await readState(layout);
   if (state === undefined) {
-    if (!(await exists(layout.dir)) || options.keepFolder === true) return false;
+    if ((await entriesOf(layout.dir)).length === 0 || options.keepFolder === true) return false;
     throw new Error(`${layout.dir} is no cluster's folder (no cluster.json); nothing was removed`);
   }
   const { processes } = state;
