@@ -31,11 +31,13 @@ export function readManifestFiles(files: BundleFiles, sourceType?: string): Mani
 const directory = 'manifests';
 
 function entriesOf(files: BundleFiles): string[] {
-  const isEntry = (path: string): boolean =>
-    path.startsWith(`${directory}/`) && !path.includes('/', directory.length + 1);
   return [...files.files.keys(), ...files.directories]
     .filter(isEntry)
     .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function isEntry(path: string): boolean {
+  return path.startsWith(`${directory}/`) && !path.includes('/', directory.length + 1);
 }
 
 function withoutDirectory(files: BundleFiles, sourceType: string | undefined): ManifestFile[] {

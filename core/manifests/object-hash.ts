@@ -13,20 +13,21 @@ export function hashObject(value: object): string {
   return BigInt(`0x${digest}`).toString(36);
 }
 
-/** A map as Go writes it: keys in byte order. Undefined where Go's omitempty drops it. */
-export function sortedMap(
-  map: Readonly<Record<string, string>> | undefined,
-): Readonly<Record<string, string>> | undefined {
-  const keys = Object.keys(map ?? {});
-  if (map === undefined || keys.length === 0) return undefined;
-  keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  const sorted: Record<string, string> = Object.create(null);
-  for (const key of keys) sorted[key] = map[key] ?? '';
+/** A map as Go writes it: its members in the byte order of their keys. */
+export function sortedMap<T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  const entries = Object.entries(map).sort(([a], [b]) => compareBytes(a, b));
+  // Without a prototype, `__proto__` is a key like any other.
+  const sorted: Record<string, T> = Object.create(null);
+  for (const [key, value] of entries) sorted[key] = value;
   return sorted;
 }
 
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
 /** JSON text as Go's encoding/json writes it, with its escapes for HTML. */
-export function goJson(value: object): string {
+export function goJson(value: unknown): string {
   return stringifyJson(value).replace(escapedByGo, (found) => goEscapes[found] ?? found);
 }
 

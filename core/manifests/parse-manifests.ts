@@ -1,22 +1,47 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { TerminalError } from '../errors.ts';
-import { parseYaml } from './yaml.ts';
+import { errorMessage, TerminalError } from '../errors.ts';
+import { readJsonStream } from './json-documents.ts';
+import { type DecodedDocument, toObjects } from './objects.ts';
+import { splitDocuments } from './split-documents.ts';
+import { decodeYamlText } from './yaml/yaml-text.ts';
+import { readYamlDocument } from './yaml.ts';
 
 /**
  * Reads the objects of one manifest file as kubectl does: YAML or JSON, any number of documents,
- * lists flattened, empty documents skipped (spec section 8.1).
+ * lists flattened, empty documents skipped (spec section 8.1). A missing apiVersion reads as the
+ * empty string and missing metadata as an empty object: neither is refused here.
  * @throws TerminalError that names the path, without a prefix for the step it belongs to.
  */
 export function parseManifests(path: string, content: Uint8Array): KubernetesObject[] {
-  const text = new TextDecoder('utf-8', { fatal: true }).decode(content);
-  return text
-    .split(/^---$/m)
-    .map((document) => parseYaml(document))
-    .filter((value) => value !== null)
-    .map((value) => {
-      if (typeof value !== 'object' || !('kind' in value)) {
-        throw new TerminalError(`unable to decode "${path}"`);
-      }
-      return value as unknown as KubernetesObject;
-    });
+  const documents = parseOrExplain(path, content);
+  return documents.flatMap((document) =>
+    document.value === null ? [] : toObjects(path, document),
+  );
+}
+
+function parseOrExplain(path: string, content: Uint8Array): readonly DecodedDocument[] {
+  try {
+    return parseDocuments(decodeYamlText(content));
+  } catch (error) {
+    throw new TerminalError(`error parsing ${path}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+// What starts with a brace is tried as JSON first; from where it is none, it is read as YAML.
+function parseDocuments(text: string): readonly DecodedDocument[] {
+  if (!/^\s*\{/.test(text)) return parseYamlDocuments(text);
+  const { documents, end } = readJsonStream(text);
+  if (end === text.length) return documents;
+  if (documents.length > 1) throw new TerminalError(unexpectedCharacter(text, end));
+  return [...documents, ...parseYamlDocuments(text.slice(end))];
+}
+
+function parseYamlDocuments(text: string): readonly DecodedDocument[] {
+  return splitDocuments(text)
+    .map(({ text, firstLine }) => ({ value: readYamlDocument(text, firstLine) }))
+    .toArray();
+}
+
+function unexpectedCharacter(text: string, offset: number): string {
+  return `json: offset ${offset}: invalid character '${text.charAt(offset)}' looking for beginning of value`;
 }

@@ -1,8 +1,20 @@
-import { parseAllDocuments } from 'yaml';
 import type { JsonValue } from '../../api/json.ts';
+import { composeDocument } from './yaml/composed-document.ts';
+import { NodeReader } from './yaml/node-reader.ts';
+import { decodeYamlText } from './yaml/yaml-text.ts';
 
-/** Parses one YAML document in kubectl's dialect. */
-export function parseYaml(text: string): JsonValue {
-  const [document] = parseAllDocuments(text, { uniqueKeys: false, merge: true });
-  return (document?.toJS() as JsonValue | undefined) ?? null;
+/**
+ * Reads the first YAML document of a text as kubectl reads it: YAML 1.1 as Go's sigs.k8s.io/yaml
+ * has it (bundle-formats section 0). Null where there is no document.
+ * @throws TerminalError `error converting YAML to JSON: …`, with the line where one is to blame.
+ */
+export function parseYaml(content: Uint8Array | string): JsonValue {
+  return readYamlDocument(decodeYamlText(content), 1);
+}
+
+/** Reads one document of text that is already decoded; `firstLine` is its first line's number. */
+export function readYamlDocument(text: string, firstLine: number): JsonValue {
+  const composed = composeDocument(text, firstLine);
+  if (composed === undefined) return null;
+  return new NodeReader().read(composed.document.contents);
 }

@@ -1,0 +1,87 @@
+import { type JsonValue, parseJson } from '../../api/json.ts';
+import { TerminalError } from '../errors.ts';
+import { maxNesting, nestingError } from './yaml/yaml-error.ts';
+
+export interface JsonDocument {
+  readonly value: JsonValue;
+  /** The JSON as it is written. */
+  readonly text: string;
+}
+
+export interface JsonStream {
+  readonly documents: readonly JsonDocument[];
+  /** Offset of what is not JSON any more; the text's length where all of it is. */
+  readonly end: number;
+}
+
+/**
+ * Reads JSON objects that follow each other, separated by nothing or by white space. Stops without
+ * an error where the text is no JSON object: what is left may be YAML.
+ */
+export function readJsonStream(text: string): JsonStream {
+  const documents: JsonDocument[] = [];
+  let end = 0;
+  for (;;) {
+    const start = skipSpace(text, end);
+    if (text.charAt(start) !== '{') return { documents, end: start };
+    const close = closingBrace(text, start);
+    const document = parseOrUndefined(text.slice(start, close));
+    if (document === undefined) return { documents, end: start };
+    checkValue(document.value, 1);
+    documents.push(document);
+    end = close;
+  }
+}
+
+function parseOrUndefined(text: string): JsonDocument | undefined {
+  try {
+    return { value: parseJson(text), text };
+  } catch {
+    return undefined;
+  }
+}
+
+const space = /\S|$/g;
+
+function skipSpace(text: string, from: number): number {
+  space.lastIndex = from;
+  return space.exec(text)?.index ?? text.length;
+}
+
+const braceOrQuote = /["{}]/g;
+const quoteOrEscape = /["\\]/g;
+
+// Counts braces outside of strings; wrong nesting is found when the piece is parsed.
+function closingBrace(text: string, start: number): number {
+  let depth = 0;
+  braceOrQuote.lastIndex = start;
+  for (let at = nextMatch(braceOrQuote, text); at !== -1; at = nextMatch(braceOrQuote, text)) {
+    const char = text.charAt(at);
+    if (char === '"') braceOrQuote.lastIndex = closingQuote(text, at + 1) + 1;
+    else depth += char === '{' ? 1 : -1;
+    if (depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+function closingQuote(text: string, from: number): number {
+  quoteOrEscape.lastIndex = from;
+  for (let at = nextMatch(quoteOrEscape, text); at !== -1; at = nextMatch(quoteOrEscape, text)) {
+    if (text.charAt(at) === '"') return at;
+    quoteOrEscape.lastIndex = at + 2;
+  }
+  return text.length;
+}
+
+function nextMatch(pattern: RegExp, text: string): number {
+  return pattern.exec(text)?.index ?? -1;
+}
+
+function checkValue(value: JsonValue | undefined, depth: number): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new TerminalError('json: cannot unmarshal a number beyond the range of float64');
+  }
+  if (typeof value !== 'object' || value === null) return;
+  if (depth > maxNesting) throw nestingError();
+  for (const member of Object.values(value)) checkValue(member, depth + 1);
+}

@@ -1,0 +1,172 @@
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
+import { type JsonValue, stringifyJson } from '../../../api/json.ts';
+import { plainKey, setMember } from './map-key.ts';
+import { resolvePlain } from './plain-scalar.ts';
+import { resolveTagged } from './tagged-scalar.ts';
+import { conversionError, maxNesting, nestingError, yamlError } from './yaml-error.ts';
+
+type YamlNode = Node | null | undefined;
+
+/** What aliases may add to a document: nodes, long texts counting once per 64 characters. */
+const maxAliasedNodes = 1_000_000;
+
+/**
+ * Turns composed nodes into JSON values in one walk, in document order: anchors, aliases and merge
+ * keys are followed as they come, as Go does. Every alias gets values of its own.
+ */
+export class NodeReader {
+  readonly #anchors = new Map<string, Node>();
+  readonly #targets = new Map<Alias, Node>();
+  readonly #open = new Set<Node>();
+  #depth = 0;
+  #aliases = 0;
+  #aliasedNodes = 0;
+
+  read(node: YamlNode): JsonValue {
+    if (node === null || node === undefined) return null;
+    if (isAlias(node)) return this.#readAlias(node);
+    if (this.#aliases > 0) this.#countAliased(node);
+    const anchor = 'anchor' in node ? node.anchor : undefined;
+    if (anchor !== undefined && this.#aliases === 0) this.#anchors.set(anchor, node);
+    return isScalar(node) ? readScalar(node) : this.#readCollection(node);
+  }
+
+  #readCollection(node: Node): JsonValue {
+    this.#depth += 1;
+    if (this.#depth > maxNesting) throw nestingError();
+    this.#open.add(node);
+    const value = isMap(node) ? this.#readMap(node) : this.#readSequence(node);
+    this.#open.delete(node);
+    this.#depth -= 1;
+    return value;
+  }
+
+  #readSequence(node: Node): JsonValue {
+    return isSeq(node) ? node.items.map((item) => this.read(item as YamlNode)) : null;
+  }
+
+  #readMap(map: YAMLMap): JsonValue {
+    const object = {};
+    this.#readInto(object, map);
+    return object;
+  }
+
+  #readInto(object: object, map: YAMLMap): void {
+    for (const { key, value } of map.items as Pair<YamlNode, YamlNode>[]) {
+      if (isMergeKey(key)) {
+        this.#merge(object, value);
+        continue;
+      }
+      const text = this.#readKey(key);
+      const read = this.read(value);
+      if (text === undefined) throw nullKey(read);
+      setMember(object, text, read);
+    }
+  }
+
+  // Go merges where the key stands: it overrides what came before and yields to what comes after.
+  #merge(object: object, value: YamlNode): void {
+    const node = this.#follow(value);
+    if (isMap(node)) {
+      Object.entries(this.read(value) as object).forEach(([k, v]) => setMember(object, k, v));
+      return;
+    }
+    if (!isSeq(node) || isAlias(value)) throw notMergeable();
+    const maps = node.items.map((item) => {
+      if (!isMap(this.#follow(item as YamlNode))) throw notMergeable();
+      return this.read(item as YamlNode) as object;
+    });
+    for (const map of maps.toReversed()) {
+      for (const [k, v] of Object.entries(map)) setMember(object, k, v);
+    }
+  }
+
+  #readKey(key: YamlNode): string | undefined {
+    const node = this.#follow(key);
+    if (node === null || node === undefined) return undefined;
+    if (!isScalar(node)) throw yamlError('invalid map key: only scalars can be keys');
+    const anchor = isAlias(key) ? undefined : node.anchor;
+    if (anchor !== undefined && this.#aliases === 0) this.#anchors.set(anchor, node);
+    if (node.tag === undefined) return isPlain(node) ? plainKey(textOf(node)) : textOf(node);
+    const value = resolveTagged(node.tag, textOf(node));
+    return typeof value === 'string' ? value : plainKey(textOf(node));
+  }
+
+  #follow(node: YamlNode): YamlNode {
+    return isAlias(node) ? this.#target(node) : node;
+  }
+
+  // An alias means the last anchor before it, also when it is read again through another alias.
+  #target(alias: Alias): Node {
+    const name = alias.source;
+    const node = this.#targets.get(alias) ?? this.#anchors.get(name);
+    if (node === undefined) throw yamlError(`unknown anchor '${name}' referenced`);
+    if (this.#open.has(node)) throw yamlError(`anchor '${name}' value contains itself`);
+    this.#targets.set(alias, node);
+    return node;
+  }
+
+  #readAlias(alias: Alias): JsonValue {
+    const node = this.#target(alias);
+    this.#aliases += 1;
+    const value = this.read(node);
+    this.#aliases -= 1;
+    return value;
+  }
+
+  #countAliased(node: Node): void {
+    this.#aliasedNodes += 1 + (isScalar(node) ? textOf(node).length >> 6 : 0);
+    if (this.#aliasedNodes > maxAliasedNodes) {
+      throw yamlError('document contains excessive aliasing');
+    }
+  }
+}
+
+function readScalar(node: Scalar): JsonValue {
+  const text = textOf(node);
+  if (node.tag === undefined && !isPlain(node)) return text;
+  const value = node.tag === undefined ? resolvePlain(text) : resolveTagged(node.tag, text);
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw conversionError(`json: unsupported value: ${goNumbers.get(value) ?? 'NaN'}`);
+  }
+  return value;
+}
+
+const goNumbers: ReadonlyMap<number, string> = new Map([
+  [Infinity, '+Inf'],
+  [-Infinity, '-Inf'],
+]);
+
+function isMergeKey(key: YamlNode): boolean {
+  if (!isScalar(key) || textOf(key) !== '<<') return false;
+  return key.tag === 'tag:yaml.org,2002:merge' || (key.tag === undefined && isPlain(key));
+}
+
+function isPlain(node: Scalar): boolean {
+  return node.type === undefined || node.type === 'PLAIN';
+}
+
+function textOf(node: Scalar): string {
+  return String(node.value);
+}
+
+function nullKey(value: JsonValue): Error {
+  const text = typeof value === 'object' ? stringifyJson(value) : String(value);
+  return conversionError(
+    `unsupported map key of type: %!s(<nil>), key: <nil>, value: ${text.slice(0, 80)}`,
+  );
+}
+
+function notMergeable(): Error {
+  return yamlError('map merge requires map or sequence of maps as the value');
+}

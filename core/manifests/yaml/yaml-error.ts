@@ -1,0 +1,28 @@
+import { TerminalError } from '../../errors.ts';
+
+/** Levels of nesting that a document may have, aliases followed. Far above any real manifest. */
+export const maxNesting = 256;
+
+/** The error of a document, worded as Go's converter words it. Lines count from 1. */
+export function yamlError(detail: string, line?: number): TerminalError {
+  const place = line === undefined ? '' : `line ${line}: `;
+  return new TerminalError(`error converting YAML to JSON: yaml: ${place}${detail}`);
+}
+
+/** The error of a value that YAML knows and JSON does not. */
+export function conversionError(detail: string): TerminalError {
+  return new TerminalError(`error converting YAML to JSON: ${detail}`);
+}
+
+export function nestingError(line?: number): TerminalError {
+  return yamlError(`exceeded max depth of ${maxNesting}`, line);
+}
+
+/** Line of an offset in a text whose first line is `firstLine`. */
+export function lineAt(text: string, offset: number, firstLine: number): number {
+  let line = firstLine;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) {
+    line += 1;
+  }
+  return line;
+}
