@@ -33,6 +33,7 @@ export interface LaunchOptions {
   readonly layout: Layout;
   readonly binaries: Binaries;
   readonly port: number;
+  readonly registryPort: number | undefined;
   readonly audit: boolean;
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
@@ -52,9 +53,9 @@ interface Launched {
   markReady(): Promise<ClusterState>;
 }
 
-async function choosePorts(apiserverPort: number): Promise<Ports> {
-  const [etcdPort = 0, etcdPeer = 0, registryPort = 0] = await freePorts(3, [apiserverPort]);
-  return { apiserver: apiserverPort, etcd: etcdPort, etcdPeer, registry: registryPort };
+async function choosePorts({ port, registryPort }: LaunchOptions): Promise<Ports> {
+  const [etcd = 0, etcdPeer = 0, free = 0] = await freePorts(3, [port, registryPort ?? 0]);
+  return { apiserver: port, etcd, etcdPeer, registry: registryPort ?? free };
 }
 
 async function record(layout: Layout, initial: ClusterState): Promise<Launched> {
@@ -178,7 +179,7 @@ export async function launch(options: LaunchOptions): Promise<ClusterState> {
   for (const dir of [layout.pki, layout.logs, layout.config]) {
     await mkdir(dir, { recursive: true, mode: 0o700 });
   }
-  const ports = await choosePorts(options.port);
+  const ports = await choosePorts(options);
   const server = `https://${LOOPBACK}:${ports.apiserver}`;
   const launched = await record(layout, {
     server,

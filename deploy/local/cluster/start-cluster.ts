@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly dir: string;
   /** Of the API server; 16443 when that is free, else a random one. */
   readonly port?: number;
+  /** Of the registry; a free one if absent. */
+  readonly registryPort?: number;
   /** Writes one line per request to `audit.log` in the folder. */
   readonly audit?: boolean;
   readonly onProgress?: Progress;
@@ -103,13 +105,21 @@ function lostPort(error: unknown): boolean {
 }
 
 async function startNew(request: Request): Promise<Cluster> {
-  const { layout, onProgress, signal, audit = false } = request;
+  const { layout, onProgress, signal, registryPort, audit = false } = request;
   await clear(layout, onProgress);
   const binaries = await findBinaries({ onProgress, signal });
   for (let attempt = 1; ; attempt++) {
     const port = await choosePort(request.port);
     try {
-      const state = await launch({ layout, binaries, port, audit, onProgress, signal });
+      const state = await launch({
+        layout,
+        binaries,
+        port,
+        registryPort,
+        audit,
+        onProgress,
+        signal,
+      });
       return clusterOf(layout, state, false);
     } catch (error) {
       const retry = lostPort(error) && attempt < LAUNCH_ATTEMPTS;

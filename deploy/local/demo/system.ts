@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface SystemPorts {
@@ -46,22 +45,21 @@ export function systemCommand({ ports, storage, registry }: SystemOptions): stri
 /** Starts the system in the background and waits until it is ready. */
 export async function startSystem(options: SystemOptions): Promise<DemoSystem> {
   const [, ...flags] = systemCommand(options).split(' -- ')[1]?.split(' ') ?? [];
+  // A file of its own, not a pipe to us: the system may outlive the demo.
+  const log = await open(options.logFile, 'w');
   const child = spawn(process.execPath, ['cmd/rukpak.ts', 'all', ...flags], {
     cwd: options.root,
     env: { ...process.env, KUBECONFIG: options.kubeconfig },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log.fd, log.fd],
     detached: true,
   });
-  const log = createWriteStream(options.logFile);
-  child.stdout.pipe(log, { end: false });
-  child.stderr.pipe(log, { end: false });
+  await log.close();
   const running = (): boolean => child.exitCode === null && child.signalCode === null;
   const stop = async (): Promise<void> => {
     if (!running()) return;
     const ended = once(child, 'exit');
     child.kill('SIGTERM');
     await ended;
-    log.end();
   };
   try {
     await ready(options, running);
@@ -81,7 +79,9 @@ async function ready(options: SystemOptions, running: () => boolean): Promise<vo
     if (answer?.ok === true) return;
     if (!running() || Date.now() > deadline) {
       const log = await readFile(options.logFile, 'utf8').catch(() => '');
-      throw new Error(`the system does not get ready; its log ${options.logFile} ends with:\n${log.slice(-2000)}`);
+      throw new Error(
+        `the system does not get ready; its log ${options.logFile} ends with:\n${log.slice(-2000)}`,
+      );
     }
     await delay(100);
   }

@@ -53,9 +53,7 @@ export class Transcript {
       const result = await this.quietly(command);
       if (wanted(result)) return;
       if (Date.now() > deadline) {
-        throw new Error(
-          `after ${within / 1000} s "${command}" still answers:\n${result.output}`,
-        );
+        throw new Error(`after ${within / 1000} s "${command}" still answers:\n${result.output}`);
       }
       await delay(100);
     }

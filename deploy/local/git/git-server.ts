@@ -8,6 +8,8 @@ export interface GitServerOptions {
   readonly root: string;
   /** Asked of every request where given. */
   readonly credentials?: { readonly username: string; readonly password: string };
+  /** Any free one where absent. */
+  readonly port?: number;
 }
 
 export interface GitServer {
@@ -25,7 +27,7 @@ export async function startGitServer(options: GitServerOptions): Promise<GitServ
     }
     serve(request, response, options.root);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
