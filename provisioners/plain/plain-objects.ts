@@ -1,0 +1,25 @@
+import {
+  type BundleFiles,
+  errorMessage,
+  type KubernetesObject,
+  type ManifestFile,
+  readManifestFiles,
+  stringifyJson,
+  TerminalError,
+} from '../../core/sdk.ts';
+
+/** The objects of a stored plain+v0 tree, in the order of its files; identical ones once. */
+export async function plainObjects(files: BundleFiles): Promise<readonly KubernetesObject[]> {
+  const objects = readOrExplain(files).flatMap((file) => file.objects);
+  return [...new Map(objects.map((object) => [stringifyJson(object), object])).values()];
+}
+
+function readOrExplain(files: BundleFiles): readonly ManifestFile[] {
+  try {
+    return readManifestFiles(files);
+  } catch (error) {
+    throw new TerminalError(`read bundle objects from bundle: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
