@@ -86,7 +86,7 @@ function program(signal: AbortSignal): Command {
 }
 
 const interruption = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(name, () => interruption.abort(new Error(`interrupted by ${name}`)));
 }
 try {

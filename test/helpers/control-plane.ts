@@ -1,6 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 import type { Cluster } from '../../deploy/local/cluster/start-cluster.ts';
 import { runningCluster, startCluster } from '../../deploy/local/cluster/start-cluster.ts';
@@ -29,8 +32,8 @@ declare global {
   var rukpakTestControlPlane: Shared | undefined;
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const INTERRUPTED_EXIT_CODE = 130;
+const COMMAND = fileURLToPath(new URL('../../deploy/local/cluster.ts', import.meta.url));
+const HANGUP_EXIT_CODE = 129;
 
 const say = (line: string) => process.stderr.write(`control plane: ${line}\n`);
 
@@ -45,26 +48,26 @@ function begin(): Shared {
   if (named !== undefined && named !== '') {
     return { users: 0, cluster: existing(named), stop: async () => {} };
   }
+  const base = mkdtempSync(join(tmpdir(), 'rukpak-test-'));
+  const dir = join(base, 'cluster');
   const interruption = new AbortController();
-  const folder = mkdtemp(join(tmpdir(), 'rukpak-test-'));
-  const cluster = folder.then((base) =>
-    startCluster({
-      dir: join(base, 'cluster'),
-      audit: true,
-      onProgress: say,
-      signal: interruption.signal,
-    }),
-  );
-  // Its own folder goes even when the cluster did not come up.
+  const { signal } = interruption;
+  const cluster = startCluster({ dir, audit: true, onProgress: say, signal });
+  // An interrupted vitest ends without teardown, and only synchronous work is done at its exit. The
+  // servers are processes of their own, so they would stay.
+  function sweep(): void {
+    spawnSync(process.execPath, [COMMAND, 'down', '--dir', dir], { stdio: 'ignore' });
+    rmSync(base, { recursive: true, force: true });
+  }
+  process.once('exit', sweep);
+  process.once('SIGHUP', () => process.exit(HANGUP_EXIT_CODE));
   async function stop(): Promise<void> {
     interruption.abort(new Error('the test run has ended'));
+    // Its own folder goes even when the cluster did not come up.
     const started = await cluster.catch(() => undefined);
     await started?.stop();
-    await rm(await folder, { recursive: true, force: true });
-  }
-  // Servers are detached from the terminal, so an interruption does not reach them by itself.
-  for (const name of SIGNALS) {
-    process.once(name, () => void stop().finally(() => process.exit(INTERRUPTED_EXIT_CODE)));
+    await rm(base, { recursive: true, force: true });
+    process.off('exit', sweep);
   }
   return { users: 0, cluster, stop };
 }
