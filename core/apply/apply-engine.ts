@@ -176,15 +176,17 @@ export class ApplyEngine implements Applier {
     set: DesiredSet,
     pending: readonly PlannedObject[],
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<readonly ApplyFailure[]> {
     const applied = pending.map(({ desired }) => desired);
     const definitions = applied.filter(({ resource }) => isDefinition(resource));
-    await this.#definitions.established(definitions, signal);
+    const failures = await this.#definitions.established(definitions, signal);
+    if (failures.length > 0) return failures;
     const fresh = set.objects.filter((object) => !set.isServed(object));
     const kinds = [...new Set(fresh.map(({ resource }) => resource))];
-    if (definitions.length === 0 && kinds.length === 0) return;
+    if (definitions.length === 0 && kinds.length === 0) return [];
     await this.#definitions.served(kinds, signal);
     await this.#watches.ensure(kinds, signal);
+    return [];
   }
 
   async #prune({ owner, signal }: ApplyRequest, set: DesiredSet): Promise<number> {

@@ -3,7 +3,9 @@ import { TerminalError } from '../errors.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { DesiredObject } from './desired.ts';
+import type { ApplyFailure } from './failures.ts';
 import { computeStatus } from './health/compute-status.ts';
+import type { ObjectStatus } from './health/status.ts';
 import type { Inventory } from './inventory.ts';
 
 const pollInterval = 50;
@@ -24,16 +26,28 @@ export class Definitions {
   }
 
   /**
-   * Resolves once the watch shows all of these CRDs as established.
-   * @throws TerminalError where the server refuses a CRD's names, Error after 30 seconds.
+   * Waits until the watch shows all of these CRDs as established; returns those whose names the
+   * server does not accept.
+   * @throws Error after 30 seconds.
    */
-  async established(definitions: readonly DesiredObject[], signal: AbortSignal): Promise<void> {
+  async established(
+    definitions: readonly DesiredObject[],
+    signal: AbortSignal,
+  ): Promise<readonly ApplyFailure[]> {
     const deadline = this.#options.clock.now() + establishTimeout;
+    const failures: ApplyFailure[] = [];
     for (const definition of definitions) {
-      while (!this.#isEstablished(definition)) {
-        await this.#pause(deadline, signal, `CustomResourceDefinition "${definition.key.name}"`);
+      const what = `CustomResourceDefinition "${definition.key.name}"`;
+      let state = this.#stateOf(definition);
+      while (state?.status !== 'Current' && state?.status !== 'Failed') {
+        await this.#pause(deadline, signal, what);
+        state = this.#stateOf(definition);
       }
+      if (state.status === 'Current') continue;
+      const error = new TerminalError(`${what} is not accepted: ${state.message}`);
+      failures.push({ object: definition, action: 'create', error });
     }
+    return failures;
   }
 
   /** Resolves once discovery knows all of these kinds. */
@@ -49,12 +63,9 @@ export class Definitions {
     }
   }
 
-  #isEstablished({ resource, key }: DesiredObject): boolean {
+  #stateOf({ resource, key }: DesiredObject): ObjectStatus | undefined {
     const entry = this.#options.inventory.get(resource, key);
-    if (entry === undefined) return false;
-    const { status, message } = computeStatus(entry.object, this.#options.clock.now());
-    if (status !== 'Failed') return status === 'Current';
-    throw new TerminalError(`CustomResourceDefinition "${key.name}" is not accepted: ${message}`);
+    return entry && computeStatus(entry.object, this.#options.clock.now());
   }
 
   async #pause(deadline: number, signal: AbortSignal, what: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { label } from '../../api/v1alpha1/labels.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
+import { isNotFound } from '../kube/api-error.ts';
+import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { apiVersionOf, type GroupVersionKind, type Resource } from '../kube/resource.ts';
@@ -8,9 +10,13 @@ import type { Inventory } from './inventory.ts';
 import { withOwnFieldsOnly } from './projection.ts';
 
 const syncTimeout = 30_000;
+/** A kind that is just coming is missing for a moment; one that stays missing is gone. */
+const missingTimeout = 3_000;
+const checkInterval = 250;
 
 export interface KindWatchesOptions {
   readonly client: KubeClient;
+  readonly discovery: Discovery;
   readonly inventory: Inventory;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,7 +52,7 @@ export class KindWatches {
 
   /**
    * Starts the missing watches and waits until the inventory knows all objects of these kinds.
-   * @throws Error naming the kind where that takes more than 30 seconds.
+   * @throws Error naming the kind where that takes more than 30 seconds, or the kind is gone.
    */
   async ensure(resources: Iterable<Resource>, signal: AbortSignal): Promise<void> {
     const waiting: KindWatch[] = [];
@@ -85,20 +91,33 @@ export class KindWatches {
     return watch;
   }
 
-  async #synced({ resource, reflector, abort }: KindWatch, signal: AbortSignal): Promise<void> {
+  async #synced(watch: KindWatch, signal: AbortSignal): Promise<void> {
     const done = new AbortController();
-    const limit = AbortSignal.any([signal, abort.signal, done.signal]);
-    const timeout = this.#options.clock.sleep(syncTimeout, limit).then(() => {
-      throw new Error(
-        `cannot list ${resource.plural} of ${apiVersionOf(resource)}: ` +
-          (reflector.lastError?.message ?? `no answer within ${syncTimeout / 1000} s`),
-      );
-    });
+    const limit = AbortSignal.any([signal, watch.abort.signal, done.signal]);
+    const failure = this.#failure(watch, limit);
     try {
-      await Promise.race([reflector.whenSynced(limit), timeout]);
+      await Promise.race([watch.reflector.whenSynced(limit), failure]);
     } finally {
       done.abort();
-      await timeout.catch(() => undefined);
+      await failure.catch(() => undefined);
+    }
+  }
+
+  /** Rejects once there is no more hope for the first list. */
+  async #failure({ reflector, resource }: KindWatch, signal: AbortSignal): Promise<never> {
+    const { clock, discovery } = this.#options;
+    const started = clock.now();
+    for (;;) {
+      await clock.sleep(checkInterval, signal);
+      const missing = isNotFound(reflector.lastError);
+      if (clock.now() - started < (missing ? missingTimeout : syncTimeout)) continue;
+      if (missing) {
+        // Its CRD was deleted, and discovery has not heard of it.
+        discovery.invalidate();
+        this.stop(resource);
+      }
+      const cause = reflector.lastError?.message ?? `no answer within ${syncTimeout / 1000} s`;
+      throw new Error(`cannot list ${resource.plural} of ${apiVersionOf(resource)}: ${cause}`);
     }
   }
 }

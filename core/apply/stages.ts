@@ -10,7 +10,7 @@ export interface StageSteps {
   readonly operation: Operation;
   apply(object: CheckedObject): Promise<void>;
   /** Runs between the stages: what the foundation defines is there after it. */
-  foundationLaid(): Promise<void>;
+  foundationLaid(): Promise<readonly ApplyFailure[]>;
 }
 
 /**
@@ -26,7 +26,8 @@ export async function runStages(
   const foundation = items.filter(({ resource }) => isFoundation(resource));
   const failures = await runStage(foundation, steps);
   if (failures.length > 0) return failures;
-  await steps.foundationLaid();
+  const refused = await steps.foundationLaid();
+  if (refused.length > 0) return refused;
   return await runStage(
     items.filter(({ resource }) => !isFoundation(resource)),
     steps,

@@ -409,10 +409,9 @@ test('unknown fields of custom resources and repeated ports are dropped', async 
   await apply(owner, aCRD(kind), gadget, service);
   const live = await kubectl.get(`${kind.toLowerCase()}s.apply.example.com`, name, namespace);
   expect(live['spec']).toEqual({ size: 2 });
-  expect(events.map(({ message }) => message.split(': ')[1]).sort()).toEqual([
-    'spec.colour',
-    'spec.ports[0]',
-  ]);
+  expect(new Set(events.map(({ message }) => message.split(': ')[1]))).toEqual(
+    new Set(['spec.colour', 'spec.ports[0]']),
+  );
 });
 
 test('a foreign object is refused before anything changes, and adopted on demand', async () => {

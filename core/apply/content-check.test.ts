@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { contentProblem } from './content-check.ts';
+
+function problem(metadata: unknown): string | undefined {
+  return contentProblem({ apiVersion: 'v1', kind: 'ConfigMap', metadata } as KubernetesObject);
+}
+
+test('ordinary names pass, also those of RBAC', () => {
+  expect(problem({ name: 'system:node', namespace: 'a', labels: null })).toBeUndefined();
+});
+
+test.each([
+  [undefined, 'metadata.name must be set'],
+  [null, 'metadata.name must be set'],
+  ['text', 'metadata.name must be set'],
+  [{ generateName: 'a-' }, 'metadata.name must be set'],
+  [{ name: 7 }, 'metadata.name must be set'],
+  [{ name: '..' }, 'metadata.name may not be ".."'],
+  [{ name: 'a/../b' }, 'metadata.name may not contain "/" or "%"'],
+  [{ name: 'a', namespace: '..' }, 'metadata.namespace may not be ".."'],
+  [{ name: 'a', namespace: ['x'] }, 'metadata.namespace must be a string'],
+  [{ name: 'a', labels: ['x'] }, 'metadata.labels must be a map'],
+  [{ name: 'a', annotations: 'x' }, 'metadata.annotations must be a map'],
+])('%j is refused', (metadata, text) => {
+  expect(problem(metadata)).toContain(text);
+  expect(problem(metadata)).toMatch(/^ConfigMap "/);
+});
