@@ -7,7 +7,7 @@ import type { Layout } from './layout.ts';
 import { LOOPBACK } from './ports.ts';
 import type { Part } from './processes.ts';
 
-export const SERVICE_RANGE = '10.0.0.0/24';
+const SERVICE_RANGE = '10.0.0.0/24';
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 // One line per answered request, without bodies: enough to count who asks for what.
