@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { TerminalError } from '../../errors.ts';
+import { parseManifest } from './manifest.ts';
+
+const digest = `sha256:${'a'.repeat(64)}`;
+const imageType = 'application/vnd.oci.image.manifest.v1+json';
+const indexType = 'application/vnd.oci.image.index.v1+json';
+const config = { mediaType: 'application/vnd.oci.image.config.v1+json', digest, size: 2 };
+const layer = { mediaType: 'application/vnd.oci.image.layer.v1.tar+gzip', digest, size: 3 };
+const image = { schemaVersion: 2, mediaType: imageType, config, layers: [layer] };
+
+function parse(manifest: unknown, contentType = '') {
+  return parseManifest(Buffer.from(JSON.stringify(manifest)), contentType);
+}
+
+describe('parseManifest', () => {
+  it('reads images by their own word or by that of the registry', () => {
+    expect(parse(image)).toMatchObject({ kind: 'image', layers: [{ digest, size: 3 }] });
+    const { mediaType: _, ...silent } = image;
+    expect(parse(silent, `${imageType}; charset=utf-8`)).toMatchObject({ kind: 'image' });
+  });
+
+  it('selects the manifest of a platform from an index', () => {
+    const platform = { os: 'linux', architecture: 'arm', variant: 'v7' };
+    const manifests = [
+      { mediaType: imageType, digest, size: 1 },
+      { mediaType: imageType, digest, size: 2, platform: { os: 'linux', architecture: 'arm64' } },
+      { mediaType: imageType, digest, size: 3, platform },
+    ];
+    const index = parse({ schemaVersion: 2, mediaType: indexType, manifests });
+    if (index.kind !== 'index') throw new Error('not an index');
+    expect(index.select(platform)).toMatchObject({ size: 3 });
+    expect(index.select({ os: 'linux', architecture: 'arm' })).toMatchObject({ size: 3 });
+    expect(() => index.select({ os: 'linux', architecture: 'amd64' })).toThrow(
+      'image index has no manifest for linux/amd64; it has one without a platform, linux/arm64, linux/arm/v7',
+    );
+  });
+
+  it.each([
+    [
+      'schema 1',
+      { schemaVersion: 1, fsLayers: [] },
+      'image manifest schema 1 is not supported; push the image again with a current tool',
+    ],
+    [
+      'an artifact manifest',
+      { mediaType: 'application/vnd.oci.artifact.manifest.v1+json' },
+      'it is an artifact manifest ("application/vnd.oci.artifact.manifest.v1+json"), not an image',
+    ],
+    ['an artifact', { ...image, artifactType: 'application/vnd.example.sbom' }, undefined],
+    [
+      'a chart',
+      { ...image, config: { ...config, mediaType: 'application/vnd.cncf.helm.config.v1+json' } },
+      'it is an artifact of type "application/vnd.cncf.helm.config.v1+json", not an image',
+    ],
+    [
+      'an unknown kind',
+      { schemaVersion: 2, mediaType: 'text/plain' },
+      'unsupported manifest media type "text/plain"',
+    ],
+    ['no kind', {}, 'unsupported manifest media type ""'],
+    [
+      'an unknown kind of layer',
+      { ...image, layers: [{ ...layer, mediaType: 'application/x-7z' }] },
+      `layer ${digest} has the unsupported media type "application/x-7z"`,
+    ],
+    [
+      'a layer without a digest',
+      { ...image, layers: [{ ...layer, digest: '../../etc/passwd' }] },
+      'the manifest is not valid: layers.0.digest: not a valid digest',
+    ],
+    [
+      'a layer of negative size',
+      { ...image, layers: [{ ...layer, size: -1 }] },
+      'the manifest is not valid: layers.0.size: Too small: expected number to be >=0',
+    ],
+    [
+      'very many layers',
+      { ...image, layers: Array.from({ length: 257 }, () => layer) },
+      'the manifest is not valid: layers: more than 256 layers',
+    ],
+    [
+      'no layers',
+      { ...image, layers: null },
+      'the manifest is not valid: layers: Invalid input: expected array, received null',
+    ],
+    ['a list', [], 'the manifest is not valid: Invalid input: expected object, received array'],
+    ['null', null, 'the manifest is not valid: Invalid input: expected object, received null'],
+  ])('says what is wrong with %s', (_, manifest, problem) => {
+    if (problem === undefined) expect(parse(manifest)).toMatchObject({ kind: 'image' });
+    else expect(() => parse(manifest)).toThrow(new TerminalError(problem));
+  });
+
+  it('refuses what could be read in two ways', () => {
+    const { mediaType: _, ...silent } = image;
+    expect(() => parse({ ...silent, manifests: [] }, imageType)).toThrow(TerminalError);
+  });
+
+  it.each(['', '{', '{"a":"\xff"}'])('refuses %j', (text) => {
+    expect(() => parseManifest(Buffer.from(text, 'latin1'), imageType)).toThrow(
+      new TerminalError('the manifest is not valid JSON'),
+    );
+  });
+});
