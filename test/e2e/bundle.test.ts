@@ -157,7 +157,7 @@ describe('refused content', () => {
   test.each([
     ['dotdot', [evil('../evil.yaml')], '../evil.yaml'],
     ['absolute', [evil('/evil.yaml')], '/evil.yaml'],
-    ['bomb', [{ rawLayer: bomb }], 'limit'],
+    ['bomb', [{ rawLayer: bomb }], '--max-content-compression-ratio'],
     ['entries', [{ files: many }], '--max-content-entries'],
     ['aliases', [plain(aliases.join('\n'))], 'manifests/x.yaml'],
     ['not-utf8', [plain(Buffer.from([0x61, 0x3a, 0x20, 0xff, 0xfe]))], 'manifests/x.yaml'],
