@@ -87,7 +87,8 @@ export class ImagePuller {
       return { files, pinnedRef: `${repositoryName(reference)}@${image.digest}` };
     } catch (error) {
       options.signal.throwIfAborted();
-      throw pullError(error, { ref, doing, pinned: reference.digest !== undefined });
+      const cause: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
+      throw pullError(cause, { ref, doing, pinned: reference.digest !== undefined });
     }
   }
 

@@ -1,3 +1,4 @@
+import { getCACertificates } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import type { SecretContent } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
@@ -27,9 +28,10 @@ describe('readPullSecret', () => {
   });
 
   it('reads the authorities to trust', async () => {
-    const data = { '.dockercfg': '{}', 'ca.crt': 'PEM' };
+    const pem = getCACertificates('bundled')[0] ?? '';
+    const data = { '.dockercfg': '{}', 'ca.crt': pem };
     const secret = await readPullSecret('s', reader('kubernetes.io/dockercfg', data), signal);
-    expect(secret.caCertificates).toBe('PEM');
+    expect(secret.caCertificates).toBe(pem);
   });
 
   it.each([undefined, ''])('asks for no Secret where the name is %j', async (name) => {
@@ -54,6 +56,11 @@ describe('readPullSecret', () => {
       'damaged',
       reader('kubernetes.io/dockerconfigjson', { '.dockerconfigjson': '{' }),
       'pull secret "s" of the system namespace cannot be read: .dockerconfigjson: it is not valid JSON',
+    ],
+    [
+      'of no authority',
+      reader('kubernetes.io/dockercfg', { '.dockercfg': '{}', 'ca.crt': 'PEM' }),
+      'pull secret "s" of the system namespace cannot be read: ca.crt: it is not a PEM certificate',
     ],
   ])('says what is wrong with a Secret that is %s, and tries again', async (_, secrets, text) => {
     const none = { read: () => Promise.resolve(undefined) };

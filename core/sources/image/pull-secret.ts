@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { SecretContent, SecretReader } from '../../contracts/source.ts';
 import { errorMessage } from '../../errors.ts';
 import { emptyKeychain, type Keychain, parseDockerConfig } from './keychain.ts';
@@ -30,7 +31,20 @@ export async function readPullSecret(
   }
   const keychain = keychainOf(name, secret);
   const ca = secret.data.get('ca.crt');
-  return ca === undefined ? { keychain } : { keychain, caCertificates: text(ca) };
+  return ca === undefined ? { keychain } : { keychain, caCertificates: checkedPem(name, text(ca)) };
+}
+
+/** TLS itself passes over what is no certificate, and then trusts less than was asked for. */
+function checkedPem(name: string, pem: string): string {
+  try {
+    new X509Certificate(pem).toString();
+    return pem;
+  } catch (error) {
+    throw new Error(
+      `pull secret "${name}" of the system namespace cannot be read: ca.crt: it is not a PEM certificate`,
+      { cause: error },
+    );
+  }
 }
 
 function keychainOf(name: string, secret: SecretContent): Keychain {

@@ -178,9 +178,9 @@ export class RegistryClient {
     if (response.status === wanted) return;
     await discard(response);
     const { domain, path } = this.#repository;
-    const what = digest === undefined ? '' : ` for blob ${digest}`;
+    const what = digest === undefined ? ' for the manifest' : ` for blob ${digest}`;
     throw new Error(
-      `registry ${domain} answered ${statusText(response.status)}${what} of repository ${path}`,
+      `registry ${domain} answered ${statusText(response.status)}${what} in repository ${path}`,
     );
   }
 
