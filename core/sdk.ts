@@ -31,7 +31,7 @@ export { errorMessage, TerminalError, WaitingError } from './errors.ts';
 export type { ManifestFile } from './manifests/manifest-files.ts';
 export { readManifestFiles } from './manifests/manifest-files.ts';
 export { hashObject, sortedMap } from './manifests/object-hash.ts';
-export { parseManifests } from './manifests/parse-manifests.ts';
+export { parseManifests, parseObjects } from './manifests/parse-manifests.ts';
 export { readPlainBundle } from './manifests/plain-bundle.ts';
 export { toYaml } from './manifests/write-yaml.ts';
 export { parseYaml } from './manifests/yaml.ts';

@@ -13,9 +13,14 @@ export interface ManifestFile {
  * Reads the flat `manifests` directory of a bundle: every file whatever its name, in byte order
  * (spec section 8.1). The text for a missing directory depends on the source's type; without a type
  * it is that of content unpacked from an archive, and a git tree without it just has no files.
+ * `parse` reads one file, where objects are not wanted as plain bundles have them.
  * @throws TerminalError without a prefix, at the first entry that is a directory or cannot be read.
  */
-export function readManifestFiles(files: BundleFiles, sourceType?: string): ManifestFile[] {
+export function readManifestFiles(
+  files: BundleFiles,
+  sourceType?: string,
+  parse = parseManifests,
+): ManifestFile[] {
   if (!files.directories.has(directory)) return withoutDirectory(files, sourceType);
   return entriesOf(files).map((path) => {
     const content = files.files.get(path);
@@ -24,7 +29,7 @@ export function readManifestFiles(files: BundleFiles, sourceType?: string): Mani
         `subdirectories are not allowed within the "manifests" directory of the bundle image filesystem: found "${path}"`,
       );
     }
-    return { path, objects: parseManifests(path, content) };
+    return { path, objects: parse(path, content) };
   });
 }
 

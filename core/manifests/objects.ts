@@ -27,6 +27,16 @@ export function toObjects(path: string, document: DecodedDocument): KubernetesOb
   );
 }
 
+/**
+ * The object of one document; a list stays the one object that it is.
+ * @throws TerminalError without a path.
+ */
+export function toObject(document: DecodedDocument): KubernetesObject {
+  const problem = findProblem(document);
+  if (problem !== undefined) throw new TerminalError(problem);
+  return complete(document.value as JsonObject);
+}
+
 function findProblem({ value, text }: DecodedDocument): string | undefined {
   if (!isJsonObject(value)) {
     return `json: cannot unmarshal ${jsonType(value)} into Go value of type unstructured.detector`;

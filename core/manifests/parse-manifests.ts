@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { readJsonStream } from './json-documents.ts';
-import { type DecodedDocument, toObjects } from './objects.ts';
+import { type DecodedDocument, toObject, toObjects } from './objects.ts';
 import { splitDocuments } from './split-documents.ts';
 import { decodeYamlText } from './yaml/yaml-text.ts';
 import { readYamlDocument } from './yaml.ts';
@@ -17,6 +17,16 @@ export function parseManifests(path: string, content: Uint8Array): KubernetesObj
   return documents.flatMap((document) =>
     document.value === null ? [] : toObjects(path, document),
   );
+}
+
+/**
+ * Reads a manifest file document by document, as the conversion of registry bundles does: as
+ * `parseManifests`, but a list stays the one object that it is (bundle-formats section 2.2).
+ * @throws TerminalError that does not name the file.
+ */
+export function parseObjects(content: Uint8Array): KubernetesObject[] {
+  const documents = parseDocuments(decodeYamlText(content));
+  return documents.flatMap((document) => (document.value === null ? [] : [toObject(document)]));
 }
 
 function parseOrExplain(path: string, content: Uint8Array): readonly DecodedDocument[] {

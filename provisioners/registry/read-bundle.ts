@@ -1,4 +1,11 @@
-import { type BundleFiles, type KubernetesObject, readManifestFiles } from '../../core/sdk.ts';
+import {
+  type BundleFiles,
+  errorMessage,
+  type KubernetesObject,
+  parseObjects,
+  readManifestFiles,
+  TerminalError,
+} from '../../core/sdk.ts';
 import { readPackageName } from './annotations.ts';
 import { readClusterServiceVersion } from './cluster-service-version.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
@@ -10,7 +17,7 @@ import type { RegistryBundle } from './registry-bundle.ts';
  */
 export function readRegistryBundle(files: BundleFiles, sourceType: string): RegistryBundle {
   const packageName = readPackageName(files, sourceType);
-  const objects = readManifestFiles(files, sourceType).flatMap((file) => file.objects);
+  const objects = readManifestFiles(files, sourceType, parseFile).flatMap((file) => file.objects);
   return {
     packageName,
     // Of several the last one counts, as in RukPak.
@@ -18,6 +25,15 @@ export function readRegistryBundle(files: BundleFiles, sourceType: string): Regi
     crds: objects.filter(isKind('CustomResourceDefinition')),
     others: objects.filter((object) => !ownKinds.some((kind) => object.kind === kind)),
   };
+}
+
+function parseFile(path: string, content: Uint8Array): KubernetesObject[] {
+  try {
+    return parseObjects(content);
+  } catch (error) {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    throw new TerminalError(`read "${name}": ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 const ownKinds: readonly string[] = ['ClusterServiceVersion', 'CustomResourceDefinition'];

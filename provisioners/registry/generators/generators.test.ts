@@ -68,7 +68,7 @@ describe('serviceAccounts', () => {
 
 describe('clusterRoles', () => {
   it('carry the rules as written and no rule for namespaces', () => {
-    expect(clusterRoles(withPermissions, 'ns')).toEqual([
+    expect(clusterRoles(withPermissions)).toEqual([
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
@@ -100,7 +100,7 @@ describe('clusterRoleBindings', () => {
 describe('customResourceDefinitions', () => {
   it('are the very objects of the bundle', () => {
     const crds = [{ ...anObject('CustomResourceDefinition'), spec: { unknownField: 1n } }];
-    expect(customResourceDefinitions(aRegistryBundle({ crds }), 'ns')).toEqual(crds);
+    expect(customResourceDefinitions(aRegistryBundle({ crds }))).toEqual(crds);
   });
 });
 
