@@ -1,15 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
-const forks = { pool: 'forks' as const };
-
 export default defineConfig({
   test: {
     reporters: ['default', './test/helpers/closing-line-reporter.ts'],
     projects: [
       {
         test: {
-          ...forks,
           name: 'unit',
+          pool: 'forks',
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
           include: [
             '{api,core,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
             'test/{architecture,conformance,helpers}/**/*.test.ts',
@@ -19,8 +19,10 @@ export default defineConfig({
       },
       {
         test: {
-          ...forks,
           name: 'integration',
+          pool: 'forks',
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/helpers/control-plane.ts'],
           testTimeout: 120_000,
@@ -29,8 +31,11 @@ export default defineConfig({
       },
       {
         test: {
-          ...forks,
+          // The whole cluster is the system's while one of these runs.
           name: 'e2e',
+          pool: 'forks',
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/helpers/control-plane.ts'],
           testTimeout: 300_000,

@@ -21,6 +21,7 @@ export async function runAll(
       bindAddress: flags.webhookBindAddress,
       certDir: flags.certDir,
       healthProbeBindAddress: '0',
+      metricsBindAddress: '0',
       logger,
       onReady: listening.resolve,
     },

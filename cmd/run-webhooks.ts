@@ -1,6 +1,7 @@
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { connect } from '../core/kube/connect.ts';
+import { Metrics } from '../core/observe/metrics.ts';
 import { parseBindAddress } from '../core/runtime/bind-address.ts';
 import { HealthServer } from '../core/runtime/health-server.ts';
 import { Manager, type Runnable } from '../core/runtime/manager.ts';
@@ -11,6 +12,8 @@ import { type CertificateRotation, createCertificateRotation } from '../webhooks
 import type { ObjectClient, ObjectFollower } from '../webhooks/cluster.ts';
 import { admissionRoutes } from '../webhooks/routes.ts';
 import { startWebhookServer, type WebhookServer } from '../webhooks/server.ts';
+import type { IssuedCertificate } from './issue-certificate.ts';
+import { createMetricsServer } from './metrics-server.ts';
 import { createObjectFollower } from './object-follower.ts';
 import { createWebhookCaches } from './webhook-caches.ts';
 
@@ -21,6 +24,9 @@ export interface WebhookOptions {
   /** Folder of the serving certificate; one of our own where absent. */
   readonly certDir?: string | undefined;
   readonly healthProbeBindAddress: string;
+  readonly metricsBindAddress: string;
+  /** Certificates that are kept in Secrets for other processes. */
+  readonly issueCertificate?: readonly IssuedCertificate[];
   readonly logger: Logger;
   /** Called when admission requests are answered. */
   readonly onReady?: () => void;
@@ -41,7 +47,7 @@ export async function runWebhooks(options: WebhookOptions, signal: AbortSignal):
   try {
     const { client } = kube;
     const caches = createWebhookCaches({ client, clock, logger, systemNamespace });
-    const cluster = { client, follower: createObjectFollower({ client, clock, logger }) };
+    const cluster: Cluster = { client, follower: createObjectFollower({ client, clock, logger }) };
     const certificates =
       options.certDir === undefined
         ? ownCertificates(options, cluster)
@@ -55,13 +61,40 @@ export async function runWebhooks(options: WebhookOptions, signal: AbortSignal):
         readyChecks: { server: server.check },
       }),
     );
-    manager.add(...caches.reflectors);
+    manager.add(createMetricsServer(options.metricsBindAddress, new Metrics()));
+    manager.add(...caches.reflectors, ...issuers(options, cluster));
     manager.add(server.runnable);
     manager.add(announcement(options));
     await manager.run(signal);
   } finally {
     await kube.close();
   }
+}
+
+interface Cluster {
+  readonly client: ObjectClient;
+  readonly follower: ObjectFollower;
+}
+
+function issuers(
+  { issueCertificate = [], systemNamespace: namespace, logger }: WebhookOptions,
+  cluster: Cluster,
+): readonly Runnable[] {
+  return issueCertificate.map(({ secretName: name, hosts }) => {
+    const secret = { namespace, name };
+    const rotation = createCertificateRotation({
+      ...cluster,
+      clock: systemClock,
+      logger,
+      secret,
+      hosts,
+    });
+    return {
+      name: `certificate ${name}`,
+      // Whoever mounts the Secret sees the change by itself.
+      run: (signal) => rotation.run(() => undefined, signal),
+    };
+  });
 }
 
 /** Where serving certificates come from. */
@@ -82,7 +115,7 @@ function mountedCertificates(folder: string, logger: Logger): Certificates {
 /** Issued by ourselves, and made known to the API server. */
 function ownCertificates(
   { systemNamespace, logger }: WebhookOptions,
-  cluster: { readonly client: ObjectClient; readonly follower: ObjectFollower },
+  cluster: Cluster,
 ): Certificates {
   const shared = { ...cluster, clock: systemClock, logger };
   const rotation: CertificateRotation = createCertificateRotation({

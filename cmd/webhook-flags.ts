@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { booleanFlag, withoutEffect } from './flag-values.ts';
+import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 
 /** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
@@ -7,6 +8,7 @@ export interface WebhookFlags extends ProcessFlags {
   readonly webhookBindAddress: string;
   readonly certDir?: string;
   readonly metricsBindAddress: string;
+  readonly issueCertificate: readonly IssuedCertificate[];
 }
 
 export function addWebhookFlags(command: Command): Command {
@@ -14,6 +16,12 @@ export function addWebhookFlags(command: Command): Command {
   addWebhookServerFlags(command);
   return command
     .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', ':8080')
+    .option(
+      '--issue-certificate <secret=hosts>',
+      'keep a serving certificate for another process in this Secret; repeatable',
+      parseIssuedCertificate,
+      [],
+    )
     .addOption(withoutEffect('--enable-http2 [bool]', 'the webhooks speak HTTP/1.1'))
     .addOption(booleanFlag('leader-elect', 'no effect: every replica answers').hideHelp());
 }

@@ -1,0 +1,39 @@
+import { createServer } from 'node:http';
+import type { Metrics } from '../core/observe/metrics.ts';
+import { aborted } from '../core/runtime/aborted.ts';
+import { parseBindAddress } from '../core/runtime/bind-address.ts';
+import type { Runnable } from '../core/runtime/manager.ts';
+
+/** Serves /metrics over HTTP, as v0.16's webhooks do; `0` is off. */
+export function createMetricsServer(bindAddress: string, metrics: Metrics): Runnable {
+  return {
+    name: 'metrics server',
+    async run(signal) {
+      const address = parseBindAddress(bindAddress);
+      if (address !== undefined) await serve(address, metrics, signal);
+      else await aborted(signal);
+    },
+  };
+}
+
+async function serve(
+  address: { readonly host?: string; readonly port: number },
+  metrics: Metrics,
+  signal: AbortSignal,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end('404 page not found\n');
+      return;
+    }
+    void metrics.render().then(({ contentType, body }) => {
+      response.writeHead(200, { 'content-type': contentType }).end(body);
+    });
+  });
+  const failed = Promise.withResolvers<never>();
+  server.on('error', failed.reject);
+  server.listen(address);
+  await Promise.race([aborted(signal), failed.promise]);
+  server.closeAllConnections();
+  server.close();
+}
