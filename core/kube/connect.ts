@@ -18,7 +18,7 @@ export interface KubeConnection {
   /** URL of the API server. */
   readonly server: string;
   /** Ends every request and watch under way. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**

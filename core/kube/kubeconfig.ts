@@ -54,12 +54,22 @@ function readFiles(files: readonly string[]): KubeConfig {
 
 function readFile(file: string): KubeConfig {
   const config = new KubeConfig();
+  const problem = load(config, file);
+  if (problem !== undefined) throw new Error(`cannot use kubeconfig ${file}: ${problem}`);
+  return config;
+}
+
+/**
+ * Why the file cannot be used. Nothing but the first line: the YAML library quotes the file, keys
+ * included, after it and in the error itself.
+ */
+function load(config: KubeConfig, file: string): string | undefined {
   try {
     config.loadFromFile(file);
+    return undefined;
   } catch (error) {
-    throw new Error(`cannot use kubeconfig ${file}: ${errorMessage(error)}`, { cause: error });
+    return errorMessage(error).split('\n')[0];
   }
-  return config;
 }
 
 function selectContext(

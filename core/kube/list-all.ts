@@ -18,7 +18,7 @@ const defaultPageSize = 500;
 
 /** Every object of a list, page by page; in one piece where the pages expire on the way. */
 export async function listAll<T>(
-  client: KubeClient,
+  client: Pick<KubeClient, 'list'>,
   resource: Resource,
   { pageSize = defaultPageSize, ...options }: ListAllOptions<T>,
 ): Promise<FullList<T>> {
@@ -36,7 +36,7 @@ export function isExpired(error: unknown): boolean {
 }
 
 async function listPages<T>(
-  client: KubeClient,
+  client: Pick<KubeClient, 'list'>,
   resource: Resource,
   { transform, ...options }: ListOptions & Pick<ListAllOptions<T>, 'transform'>,
 ): Promise<FullList<T>> {

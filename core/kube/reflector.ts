@@ -18,7 +18,7 @@ export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
 }
 
 export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject> {
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly resource: Resource;
   /** All namespaces where absent. */
   readonly namespace?: string | undefined;

@@ -18,7 +18,7 @@ export interface TransportOptions {
   readonly server: string;
   readonly proxyUrl?: string | undefined;
   readonly userAgent: string;
-  readonly credentials: CredentialSource;
+  readonly credentials: Pick<CredentialSource, 'current'>;
   readonly clock: Clock;
 }
 
@@ -157,7 +157,7 @@ export class Transport {
 
   #deadline({ method, path, signal }: HttpRequest, ms: number) {
     const timeoutError = (): Error =>
-      new Error(`${method} ${this.#origin}${path}: no answer within ${ms / 1000} s`);
+      new Error(`${method} ${this.#origin}${this.#prefix}${path}: no answer within ${ms / 1000} s`);
     return { ms, signal, timeoutError };
   }
 

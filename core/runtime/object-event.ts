@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Resource } from '../kube/resource.ts';
@@ -83,7 +83,7 @@ function eventName(objectName: string): string {
     .replaceAll(/[^a-z0-9-]+/g, '-')
     .slice(0, 200)
     .replaceAll(/^-+|-+$/g, '');
-  return `${stem === '' ? 'event' : stem}.${randomUUID().slice(0, 18).replace('-', '')}`;
+  return `${stem === '' ? 'event' : stem}.${randomBytes(8).toString('hex')}`;
 }
 
 function cutBytes(text: string, limit: number): string {

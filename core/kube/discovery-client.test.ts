@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { DiscoveryClient } from './discovery-client.ts';
+import type { KubeClient, RawRequest } from './kube-client.ts';
+
+function group(name: string, ...versions: object[]): object {
+  return { metadata: { name }, versions };
+}
+
+function version(name: string, kinds: Readonly<Record<string, string>>, fields: object = {}) {
+  const resources = Object.entries(kinds).map(([kind, resource]) => ({
+    resource,
+    responseKind: { group: '', version: '', kind },
+    scope: kind.startsWith('Cluster') ? 'Cluster' : 'Namespaced',
+    subresources: [{ subresource: 'scale', responseKind: { group: 'autoscaling', kind: 'Scale' } }],
+  }));
+  return { version: name, freshness: 'Current', resources, ...fields };
+}
+
+const core = [group('', version('v1', { Pod: 'pods', Event: 'events' }))];
+const groups = [
+  group('apps', version('v1', { Deployment: 'deployments' })),
+  group(
+    'example.com',
+    version('v2', { Widget: 'widgets' }),
+    version('v1', { Widget: 'widgets', ClusterWidget: 'clusterwidgets' }),
+  ),
+  group('events.k8s.io', version('v1', { Event: 'events' })),
+  group('metrics.k8s.io', version('v1beta1', {}, { freshness: 'Stale' })),
+];
+
+class Server {
+  readonly requests: RawRequest[] = [];
+  failures: Error[] = [];
+  groups: readonly object[] = groups;
+
+  async answer(request: RawRequest): Promise<unknown> {
+    this.requests.push(request);
+    const failure = this.failures.shift();
+    if (failure !== undefined) throw failure;
+    const items = request.path === '/api' ? core : this.groups;
+    return { kind: 'APIGroupDiscoveryList', items };
+  }
+}
+
+function start(): { server: Server; discovery: DiscoveryClient } {
+  const server = new Server();
+  const client = { request: async (request: RawRequest) => await server.answer(request) };
+  return { server, discovery: new DiscoveryClient(client as KubeClient) };
+}
+
+describe('DiscoveryClient', () => {
+  test('finds kinds of the core group, of groups, and their scope', async () => {
+    const { discovery } = start();
+    expect(await discovery.resourceFor({ group: '', version: 'v1', kind: 'Pod' })).toEqual({
+      group: '',
+      version: 'v1',
+      kind: 'Pod',
+      plural: 'pods',
+      namespaced: true,
+    });
+    const cluster = { group: 'example.com', version: 'v1', kind: 'ClusterWidget' };
+    expect(await discovery.resourceFor(cluster)).toMatchObject({ namespaced: false });
+    expect(await discovery.resourceFor({ ...cluster, version: 'v2' })).toBeUndefined();
+    expect(await discovery.resourceFor({ ...cluster, kind: 'Scale' })).toBeUndefined();
+    expect(await discovery.resourceForGroupKind('', 'Event')).toMatchObject({ group: '' });
+  });
+
+  test('prefers the first version of a group that has the kind', async () => {
+    const { discovery } = start();
+    const preferred = await discovery.resourceForGroupKind('example.com', 'Widget');
+    expect(preferred).toMatchObject({ version: 'v2' });
+    const older = await discovery.resourceForGroupKind('example.com', 'ClusterWidget');
+    expect(older).toMatchObject({ version: 'v1' });
+    expect(await discovery.resourceForGroupKind('example.com', 'Gadget')).toBeUndefined();
+  });
+
+  test('asks once for all callers, and again only when told', async () => {
+    const { server, discovery } = start();
+    const widget = { group: 'example.com', version: 'v2', kind: 'Widget' };
+    await Promise.all(Array.from({ length: 10 }, () => discovery.resourceFor(widget)));
+    await discovery.resourceForGroupKind('nowhere', 'Nothing');
+    expect(server.requests.map(({ path }) => path)).toEqual(['/api', '/apis']);
+    expect(server.requests[0]?.accept).toContain('g=apidiscovery.k8s.io;v=v2;');
+    server.groups = [];
+    discovery.invalidate();
+    expect(await discovery.resourceFor(widget)).toBeUndefined();
+    expect(server.requests).toHaveLength(4);
+  });
+
+  test('does not keep an answer that was under way when told to read anew', async () => {
+    const { server, discovery } = start();
+    const widget = { group: 'example.com', version: 'v2', kind: 'Widget' };
+    server.groups = [];
+    const early = discovery.resourceFor(widget);
+    discovery.invalidate();
+    expect(await early).toBeUndefined();
+    server.groups = groups;
+    expect(await discovery.resourceFor(widget)).toMatchObject({ plural: 'widgets' });
+  });
+
+  test('does not keep a failure', async () => {
+    const { server, discovery } = start();
+    server.failures = [new Error('away')];
+    const pod = { group: '', version: 'v1', kind: 'Pod' };
+    await expect(discovery.resourceFor(pod)).rejects.toThrow('away');
+    expect(await discovery.resourceFor(pod)).toMatchObject({ plural: 'pods' });
+  });
+
+  test('an aggregated server that is away is an error for its own kinds alone', async () => {
+    const { discovery } = start();
+    const deployment = { group: 'apps', version: 'v1', kind: 'Deployment' };
+    expect(await discovery.resourceFor(deployment)).toBeDefined();
+    const metrics = { group: 'metrics.k8s.io', version: 'v1beta1', kind: 'PodMetrics' };
+    await expect(discovery.resourceFor(metrics)).rejects.toThrow(
+      'cannot tell whether metrics.k8s.io/v1beta1 has kind PodMetrics',
+    );
+    await expect(discovery.resourceForGroupKind('metrics.k8s.io', 'PodMetrics')).rejects.toThrow(
+      'does not answer',
+    );
+  });
+
+  test('one caller that gives up leaves the others their answer', async () => {
+    const { discovery } = start();
+    const abort = new AbortController();
+    const pod = { group: '', version: 'v1', kind: 'Pod' };
+    const first = discovery.resourceFor(pod, abort.signal);
+    const second = discovery.resourceFor(pod);
+    abort.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('enough');
+    expect(await second).toMatchObject({ plural: 'pods' });
+  });
+
+  test('names the version that is needed where the server is too old', async () => {
+    const client = { request: async () => ({ kind: 'APIGroupList', groups: [] }) };
+    const discovery = new DiscoveryClient(client as unknown as KubeClient);
+    await expect(discovery.resourceForGroupKind('', 'Pod')).rejects.toThrow('Kubernetes 1.27');
+  });
+});

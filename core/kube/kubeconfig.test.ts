@@ -1,0 +1,157 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { CredentialSource } from './credentials.ts';
+import { loadKubeconfig } from './kubeconfig.ts';
+
+let folder = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+  vi.stubEnv('HOME', folder);
+  vi.stubEnv('KUBECONFIG', '');
+  vi.stubEnv('KUBERNETES_SERVICE_HOST', '');
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+});
+
+async function aFile(name: string, fields: object = {}): Promise<string> {
+  const path = join(folder, name);
+  const config = {
+    clusters: [{ name: 'c', cluster: { server: `https://${name}.example.com` } }],
+    users: [{ name: 'u', user: { token: 'secret' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+    ...fields,
+  };
+  await writeFile(path, JSON.stringify(config));
+  return path;
+}
+
+function serverOf(options: { kubeconfig?: string; context?: string } = {}): string | undefined {
+  return loadKubeconfig(options).getCurrentCluster()?.server;
+}
+
+describe('loadKubeconfig', () => {
+  test('takes the named file, then KUBECONFIG', async () => {
+    vi.stubEnv('KUBECONFIG', await aFile('env'));
+    expect(serverOf({ kubeconfig: await aFile('flag') })).toBe('https://flag.example.com');
+    expect(serverOf()).toBe('https://env.example.com');
+  });
+
+  test('merges the files of KUBECONFIG, the first wins, absent ones are skipped', async () => {
+    const other = { name: 'd', cluster: { server: 'https://other.example.com' } };
+    const files = [
+      join(folder, 'absent'),
+      await aFile('first'),
+      await aFile('second', {
+        clusters: [{ name: 'c', cluster: { server: 'https://late.example.com' } }, other],
+        contexts: [{ name: 'y', context: { cluster: 'd', user: 'u' } }],
+      }),
+    ];
+    vi.stubEnv('KUBECONFIG', files.join(delimiter));
+    expect(serverOf()).toBe('https://first.example.com');
+    expect(serverOf({ context: 'y' })).toBe('https://other.example.com');
+  });
+
+  test('says what to do where there is nothing', () => {
+    expect(() => loadKubeconfig()).toThrow('no cluster to talk to: set KUBECONFIG');
+  });
+
+  test('names the file that is absent or broken', async () => {
+    const absent = join(folder, 'absent');
+    expect(() => loadKubeconfig({ kubeconfig: absent })).toThrow(
+      `cannot use kubeconfig ${absent}: ENOENT`,
+    );
+    const broken = join(folder, 'broken');
+    for (const text of ['', '{', 'just text', '[]', 'clusters: [{}]']) {
+      await writeFile(broken, text);
+      expect(() => loadKubeconfig({ kubeconfig: broken })).toThrow(broken);
+    }
+  });
+
+  test('does not quote the file, which holds keys', async () => {
+    const broken = join(folder, 'broken');
+    await writeFile(broken, 'users:\n- user:\n    token: s3cret\n  x: y\n z: [');
+    let error: unknown;
+    try {
+      loadKubeconfig({ kubeconfig: broken });
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(Error);
+    expect(inspect(error)).not.toContain('s3cret');
+  });
+
+  test.each([
+    [{ 'current-context': undefined }, 'has no current-context'],
+    [{ contexts: [] }, 'has no context "x"'],
+    [{ clusters: [] }, 'names cluster "c", which is absent'],
+    [{ users: [] }, 'names user "u", which is absent'],
+    [{ clusters: [{ name: 'c', cluster: { server: 'ftp://a' } }] }, 'not an http or https URL'],
+  ])('explains %j', async (fields, message) => {
+    const kubeconfig = await aFile('bad', fields);
+    expect(() => loadKubeconfig({ kubeconfig })).toThrow(message);
+    expect(() => loadKubeconfig({ kubeconfig })).toThrow(kubeconfig);
+  });
+});
+
+describe('CredentialSource', () => {
+  test('serves a context without a user and a server without TLS', async () => {
+    const kubeconfig = await aFile('proxy', {
+      clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:8001' } }],
+      contexts: [{ name: 'x', context: { cluster: 'c' } }],
+    });
+    const { headers } = await new CredentialSource(loadKubeconfig({ kubeconfig })).current();
+    expect(headers).toEqual({});
+  });
+
+  test('reads tokens, passwords, certificates and the way to verify the server', async () => {
+    await writeFile(join(folder, 'ca.pem'), 'CA');
+    const kubeconfig = await aFile('tls', {
+      clusters: [
+        {
+          name: 'c',
+          cluster: {
+            server: 'https://a',
+            'certificate-authority': 'ca.pem',
+            'tls-server-name': 'b',
+            'insecure-skip-tls-verify': true,
+          },
+        },
+      ],
+      users: [
+        { name: 'u', user: { username: 'me', password: 'pw', 'client-key-data': btoa('K') } },
+      ],
+    });
+    const credentials = await new CredentialSource(loadKubeconfig({ kubeconfig })).current();
+    expect(credentials).toEqual({
+      headers: { authorization: `Basic ${btoa('me:pw')}` },
+      tls: {
+        ca: Buffer.from('CA'),
+        key: Buffer.from('K'),
+        servername: 'b',
+        rejectUnauthorized: false,
+      },
+    });
+  });
+
+  test('runs an exec plug-in once for concurrent requests, and again after a failure', async () => {
+    const counter = join(folder, 'count');
+    const script = `echo x >> ${counter}; test -e ${counter}.ok || exit 1; echo '{"status":{"token":"t"}}'`;
+    const kubeconfig = await aFile('exec', {
+      users: [{ name: 'u', user: { exec: { command: 'sh', args: ['-c', script] } } }],
+    });
+    const source = new CredentialSource(loadKubeconfig({ kubeconfig }));
+    const failed = await Promise.allSettled([source.current(), source.current()]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await writeFile(`${counter}.ok`, '');
+    expect((await source.current()).headers).toEqual({ authorization: 'Bearer t' });
+    expect(await readFile(counter, 'utf8')).toBe('x\nx\n');
+  });
+});

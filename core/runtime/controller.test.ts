@@ -1,0 +1,298 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import type { Logger } from '../contracts/logger.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
+import { ApiError } from '../kube/api-error.ts';
+import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: object;
+}
+
+function recordingLogger(lines: Line[], bound: object = {}): Logger {
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push({ level, message, fields: { ...bound, ...fields } });
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => recordingLogger(lines, { ...bound, ...fields }),
+  };
+}
+
+const stops: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function start(
+  reconcile: ControllerOptions['reconcile'],
+  options: Partial<ControllerOptions> = {},
+) {
+  const clock = new ManualClock();
+  const lines: Line[] = [];
+  const logger = recordingLogger(lines);
+  const controller = new Controller({
+    name: 'test',
+    workers: 2,
+    reconcile,
+    clock,
+    logger,
+    ...options,
+  });
+  const abort = new AbortController();
+  const running = controller.run(abort.signal);
+  const stop = async (): Promise<void> => {
+    abort.abort();
+    for (let turn = 0; turn < 5; turn++) {
+      await settle();
+      clock.advance(30_000);
+    }
+    await running;
+  };
+  stops.push(stop);
+  return { controller, clock, lines, abort, running };
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await setImmediate();
+}
+
+/** A reconcile that goes on until it is let go. */
+function heldReconcile() {
+  const started: string[] = [];
+  const contexts: ReconcileContext[] = [];
+  const release = new Map<string, () => void>();
+  const reconcile = async (key: string, context: ReconcileContext): Promise<void> => {
+    started.push(key);
+    contexts.push(context);
+    await new Promise<void>((resolve) => release.set(key, resolve));
+  };
+  return { reconcile, started, contexts, release };
+}
+
+describe('Controller', () => {
+  test('works on as many keys at once as it has workers, and on each once', async () => {
+    const { reconcile, started, release } = heldReconcile();
+    const { controller } = start(reconcile);
+    for (const key of ['a', 'a', 'b', 'c']) controller.enqueue(key);
+    await settle();
+    expect(started).toEqual(['a', 'b']);
+    controller.enqueue('a');
+    release.get('b')?.();
+    await settle();
+    expect(started).toEqual(['a', 'b', 'c']);
+    release.get('a')?.();
+    await settle();
+    expect(started).toEqual(['a', 'b', 'c', 'a']);
+    for (const go of release.values()) go();
+  });
+
+  test('a slow key holds nobody else up', async () => {
+    const done: string[] = [];
+    const { controller } = start(async (key, { signal }) => {
+      if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      done.push(key);
+    });
+    for (const key of ['slow', 'a', 'b', 'c', 'd']) controller.enqueue(key);
+    await settle();
+    expect(done).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('tries again after an error with back-off, and forgets it after success', async () => {
+    let failures = 3;
+    let calls = 0;
+    const { controller, clock, lines } = start(async () => {
+      calls++;
+      if (failures-- > 0) throw new Error('a bug');
+    });
+    controller.enqueue('a');
+    await settle();
+    for (const delay of [5, 10, 20]) {
+      const before = calls;
+      clock.advance(delay - 1);
+      await settle();
+      expect(calls).toBe(before);
+      clock.advance(1);
+      await settle();
+      expect(calls).toBe(before + 1);
+    }
+    clock.advance(1_000_000);
+    await settle();
+    expect(calls).toBe(4);
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toMatchObject({
+      level: 'error',
+      fields: { controller: 'test', key: 'a', error: 'a bug', tries: 3 },
+    });
+    expect(lines[0]?.fields).toHaveProperty('stack');
+  });
+
+  test('survives a reconcile that throws before it returns a promise', async () => {
+    let calls = 0;
+    const { controller } = start(() => {
+      calls++;
+      throw new Error('at once');
+    });
+    for (const key of ['a', 'b', 'c', 'd']) controller.enqueue(key);
+    await settle();
+    expect(calls).toBe(4);
+  });
+
+  test('does not repeat what cannot succeed', async () => {
+    let calls = 0;
+    const { controller, clock } = start(async () => {
+      calls++;
+      throw new TerminalError('bad spec');
+    });
+    controller.enqueue('a');
+    await settle();
+    clock.advance(1_000_000);
+    await settle();
+    expect(calls).toBe(1);
+    controller.enqueue('a');
+    await settle();
+    expect(calls).toBe(2);
+  });
+
+  test.each([
+    [new WaitingError('no upload yet'), 'info'],
+    [new ApiError(409, { reason: 'Conflict', message: 'changed' }), 'debug'],
+    [new ApiError(403, { message: 'forbidden' }), 'error'],
+    [new TerminalError('bad'), 'error'],
+  ])('logs %s without a stack at level %s', async (error, level) => {
+    const { controller, lines } = start(async () => {
+      throw error;
+    });
+    controller.enqueue('a');
+    await settle();
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level,
+        fields: { controller: 'test', key: 'a', error: error.message, tries: 1 },
+      }),
+    ]);
+  });
+
+  test('comes back when the reconcile asks for it, or when told from outside', async () => {
+    const done: string[] = [];
+    const { controller, clock } = start(async (key) => {
+      done.push(key);
+      return key === 'a' && done.length < 2 ? { requeueAfter: 60_000 } : undefined;
+    });
+    controller.enqueue('a');
+    controller.enqueueAfter('b', 30_000);
+    await settle();
+    clock.advance(30_000);
+    await settle();
+    expect(done).toEqual(['a', 'b']);
+    clock.advance(30_000);
+    await settle();
+    expect(done).toEqual(['a', 'b', 'a']);
+  });
+
+  test('a stop takes no new key and lets the running ones finish undisturbed', async () => {
+    const { reconcile, started, contexts, release } = heldReconcile();
+    const { controller, abort, running } = start(reconcile, { workers: 1 });
+    controller.enqueue('a');
+    controller.enqueue('b');
+    await settle();
+    abort.abort();
+    await settle();
+    let stopped = false;
+    void running.finally(() => {
+      stopped = true;
+    });
+    await settle();
+    expect(stopped).toBe(false);
+    expect(contexts[0]?.signal.aborted).toBe(false);
+    release.get('a')?.();
+    await running;
+    expect(started).toEqual(['a']);
+  });
+
+  test('a stop aborts what takes too long, and leaves behind what ignores that', async () => {
+    const { reconcile, contexts } = heldReconcile();
+    const { controller, abort, running, clock, lines } = start(reconcile, { stopGrace: 1000 });
+    controller.enqueue('a');
+    await settle();
+    abort.abort();
+    await settle();
+    clock.advance(1000);
+    await settle();
+    expect(contexts[0]?.signal.aborted).toBe(true);
+    clock.advance(5000);
+    await running;
+    expect(lines.map(({ message }) => message)).toEqual([
+      'stopping: running reconciles took too long and are aborted',
+      'stopping: a reconcile ignores its signal',
+    ]);
+  });
+
+  test('an idle controller stops at once', async () => {
+    const { abort, running } = start(async () => undefined);
+    await settle();
+    abort.abort();
+    await running;
+  });
+
+  test('keeps what is enqueued before it runs', async () => {
+    const done: string[] = [];
+    const controller = new Controller({
+      name: 'early',
+      reconcile: async (key) => void done.push(key),
+      clock: new ManualClock(),
+      logger: silentLogger,
+    });
+    controller.enqueue('a');
+    const abort = new AbortController();
+    const running = controller.run(abort.signal);
+    await settle();
+    abort.abort();
+    await running;
+    expect(done).toEqual(['a']);
+  });
+
+  test('tells its metrics', async () => {
+    const told: string[] = [];
+    const tell =
+      (name: string) =>
+      (controller: string, value: number | string = '') =>
+        void told.push(`${name} ${controller} ${value}`.trim());
+    const metrics: ControllerMetrics = {
+      reconcileTotal: tell('total'),
+      reconcileTime: tell('time'),
+      activeWorkers: tell('active'),
+      queueDepth: tell('depth'),
+      queueDuration: tell('waited'),
+      retriesTotal: tell('retries'),
+    };
+    const { controller } = start(
+      async (key) => {
+        if (key === 'bad') throw new Error('no');
+      },
+      { metrics },
+    );
+    controller.enqueue('a');
+    controller.enqueue('bad');
+    await settle();
+    expect(told).toEqual(
+      expect.arrayContaining([
+        'total test success',
+        'total test error',
+        'retries test',
+        'active test 1',
+        'active test 0',
+        'waited test 0',
+        'depth test 0',
+      ]),
+    );
+  });
+});

@@ -1,0 +1,216 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import { ApiError } from '../../core/kube/api-error.ts';
+import type {
+  KubeClient,
+  ListOptions,
+  ObjectList,
+  PatchOptions,
+  WatchEvent,
+  WatchOptions,
+} from '../../core/kube/kube-client.ts';
+import { keyOf, type ObjectKey, type Resource } from '../../core/kube/resource.ts';
+
+interface LoggedEvent {
+  readonly version: number;
+  readonly event: WatchEvent;
+}
+
+interface OpenWatch {
+  readonly wake: () => void;
+  readonly queue: LoggedEvent[];
+  end: { readonly error?: Error } | undefined;
+}
+
+type Call = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+
+/** An API server of one resource in memory, for the faults that a real one cannot be asked for. */
+export class FakeKubeClient implements KubeClient {
+  /** Every call, in order. */
+  readonly calls: Call[] = [];
+  /** Errors for the next calls, first to first; undefined lets a call pass. */
+  readonly faults: Partial<Record<Call, (Error | undefined)[]>> = {};
+  /** Runs before each call is answered. */
+  beforeCall: (call: Call, signal?: AbortSignal) => void | Promise<void> = () => undefined;
+  readonly #objects = new Map<string, KubernetesObject>();
+  readonly #watches = new Set<OpenWatch>();
+  #log: LoggedEvent[] = [];
+  #version = 100;
+  /** Watches from before this version are told that it is gone. */
+  #oldest = 0;
+
+  get openWatches(): number {
+    return this.#watches.size;
+  }
+
+  count(call: Call): number {
+    return this.calls.filter((other) => other === call).length;
+  }
+
+  peek(key: ObjectKey): KubernetesObject | undefined {
+    return this.#objects.get(textOf(key));
+  }
+
+  /** Creates or changes an object as another client would. */
+  put(object: KubernetesObject): KubernetesObject {
+    const key = textOf(keyOf(object));
+    const previous = this.#objects.get(key);
+    const stored = this.#stamp(object, previous?.metadata.uid ?? `uid-${this.#version}`);
+    this.#objects.set(key, stored);
+    this.#tell({ type: previous === undefined ? 'ADDED' : 'MODIFIED', object: stored });
+    return stored;
+  }
+
+  drop(key: ObjectKey): void {
+    const object = this.#objects.get(textOf(key));
+    if (object === undefined) return;
+    this.#objects.delete(textOf(key));
+    this.#tell({ type: 'DELETED', object: this.#stamp(object, object.metadata.uid) });
+  }
+
+  /** Sends every open watch an event that no change is behind. */
+  send(event: WatchEvent): void {
+    this.#deliver({ version: this.#version, event });
+  }
+
+  /** Closes every open watch, with an error or as the server does after its time. */
+  endWatches(error?: Error): void {
+    for (const watch of this.#watches) {
+      watch.end = error === undefined ? {} : { error };
+      watch.wake();
+    }
+  }
+
+  /** Forgets all history: watches from older versions get 410. */
+  compact(): void {
+    this.#version += 1;
+    this.#oldest = this.#version;
+    this.#log = [];
+  }
+
+  async get(_: Resource, key: ObjectKey, signal?: AbortSignal): Promise<KubernetesObject> {
+    await this.#enter('get', signal);
+    return this.#existing(key);
+  }
+
+  async list(_: Resource, options: ListOptions = {}): Promise<ObjectList> {
+    await this.#enter('list', options.signal);
+    const all = [...this.#objects.values()];
+    const from = Number(options.continue ?? 0);
+    const to = options.limit === undefined ? all.length : from + options.limit;
+    const resourceVersion = String(this.#version);
+    const more = to < all.length;
+    return {
+      metadata: { resourceVersion, ...(more && { continue: String(to) }) },
+      items: all.slice(from, to),
+    };
+  }
+
+  async *watch(_: Resource, options: WatchOptions): AsyncGenerator<WatchEvent> {
+    await this.#enter('watch', options.signal);
+    const since = Number(options.resourceVersion);
+    if (since < this.#oldest) throw new ApiError(410, { reason: 'Expired', message: 'too old' });
+    let wake = Promise.withResolvers<void>();
+    const queue = this.#log.filter(({ version }) => version > since);
+    const watch: OpenWatch = { queue, wake: () => wake.resolve(), end: undefined };
+    const onAbort = (): void => {
+      watch.end = { error: options.signal.reason as Error };
+      watch.wake();
+    };
+    options.signal.addEventListener('abort', onAbort);
+    this.#watches.add(watch);
+    try {
+      for (;;) {
+        for (let next = queue.shift(); next !== undefined; next = queue.shift()) yield next.event;
+        if (watch.end?.error !== undefined) throw watch.end.error;
+        if (watch.end !== undefined) return;
+        await wake.promise;
+        wake = Promise.withResolvers<void>();
+      }
+    } finally {
+      this.#watches.delete(watch);
+      options.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async create(_: Resource, object: KubernetesObject, signal?: AbortSignal) {
+    await this.#enter('create', signal);
+    if (this.#objects.has(textOf(keyOf(object)))) throw refusal(409, 'AlreadyExists');
+    return this.put(object);
+  }
+
+  async update(_: Resource, object: KubernetesObject, signal?: AbortSignal) {
+    await this.#enter('update', signal);
+    const live = this.#existing(keyOf(object));
+    const { resourceVersion } = object.metadata;
+    if (resourceVersion !== live.metadata.resourceVersion) throw refusal(409, 'Conflict');
+    return this.put(object);
+  }
+
+  /** Merge patch, one level deep in metadata and in the object. */
+  async patch({ key }: { key: ObjectKey }, patch: unknown, options: PatchOptions) {
+    await this.#enter('patch', options.signal);
+    const live = this.#existing(key);
+    const change = patch as KubernetesObject;
+    const wanted = change.metadata?.resourceVersion;
+    if (wanted !== undefined && wanted !== live.metadata.resourceVersion) {
+      throw refusal(409, 'Conflict');
+    }
+    const metadata = { ...live.metadata, ...change.metadata };
+    return this.put({ ...live, ...change, metadata });
+  }
+
+  async delete(_: Resource, key: ObjectKey): Promise<void> {
+    await this.#enter('delete');
+    this.#existing(key);
+    this.drop(key);
+  }
+
+  apply = unsupported;
+  request = unsupported;
+
+  async #enter(call: Call, signal?: AbortSignal): Promise<void> {
+    this.calls.push(call);
+    signal?.throwIfAborted();
+    await this.beforeCall(call, signal);
+    const fault = this.faults[call]?.shift();
+    if (fault !== undefined) throw fault;
+  }
+
+  #existing(key: ObjectKey): KubernetesObject {
+    const object = this.#objects.get(textOf(key));
+    if (object === undefined) throw refusal(404, 'NotFound');
+    return object;
+  }
+
+  #stamp(object: KubernetesObject, uid: string | undefined): KubernetesObject {
+    this.#version += 1;
+    const resourceVersion = String(this.#version);
+    const metadata = { ...object.metadata, ...(uid && { uid }), resourceVersion };
+    return structuredClone({ ...object, metadata });
+  }
+
+  #tell(event: WatchEvent): void {
+    const logged = { version: this.#version, event };
+    this.#log.push(logged);
+    this.#deliver(logged);
+  }
+
+  #deliver(logged: LoggedEvent): void {
+    for (const watch of this.#watches) {
+      watch.queue.push(logged);
+      watch.wake();
+    }
+  }
+}
+
+function textOf({ namespace = '', name }: ObjectKey): string {
+  return `${namespace}/${name}`;
+}
+
+function refusal(code: number, reason: string): ApiError {
+  return new ApiError(code, { code, reason, message: reason });
+}
+
+async function unsupported(): Promise<never> {
+  throw new Error('not part of this fake');
+}

@@ -1,0 +1,35 @@
+import type { KubeClient } from '../../core/kube/kube-client.ts';
+import type { Resource } from '../../core/kube/resource.ts';
+
+export const configMapResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
+
+const namespaceResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+/** A namespace that nobody else uses. */
+export async function aTestNamespace(
+  client: KubeClient,
+  prefix: string,
+): Promise<{ readonly namespace: string; readonly drop: () => Promise<void> }> {
+  const { metadata } = await client.create(namespaceResource, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { generateName: `${prefix}-` },
+  });
+  const namespace = metadata.name ?? '';
+  return {
+    namespace,
+    drop: async () => await client.delete(namespaceResource, { name: namespace }),
+  };
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { systemClock } from '../../core/clock.ts';
+import { connect } from '../../core/kube/connect.ts';
+import { LeaderElector } from '../../core/runtime/leader-elector.ts';
+import { leaseResource } from '../../core/runtime/lease.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { aTestNamespace } from '../helpers/test-namespace.ts';
+
+const { client, close } = connect({
+  kubeconfig: inject('kubeconfig'),
+  userAgent: 'rukpak-test/1',
+});
+let namespace = '';
+let drop: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ namespace, drop } = await aTestNamespace(client, 'leader-election'));
+});
+
+afterAll(async () => {
+  await drop();
+  await close();
+});
+
+function candidate(identity: string, log: string[]) {
+  const abort = new AbortController();
+  const options = { client, namespace, name: 'lock', clock: systemClock, logger: silentLogger };
+  const running = new LeaderElector({ ...options, identity }).run(abort.signal, {
+    onStarted: async (signal) => {
+      log.push(`${identity} leads`);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      log.push(`${identity} stops`);
+    },
+    onLost: () => log.push(`${identity} lost`),
+  });
+  return { abort, running };
+}
+
+describe('LeaderElector', () => {
+  test('one leads at a time, and a stop hands over within seconds', async () => {
+    const log: string[] = [];
+    const candidates = ['a', 'b', 'c'].map((identity) => candidate(identity, log));
+    await eventually(() => expect(log).toHaveLength(1));
+    for (let turn = 0; turn < 2; turn++) {
+      const leader = log.at(-1)?.[0] ?? '';
+      const { abort, running } = candidates['abc'.indexOf(leader)]!;
+      const handedOver = log.length + 2;
+      abort.abort();
+      await running;
+      await eventually(() => expect(log).toHaveLength(handedOver), { within: 10_000 });
+    }
+    expect(log.map((line) => line.slice(2))).toEqual(['leads', 'stops', 'leads', 'stops', 'leads']);
+    const lease = await client.get(leaseResource, { namespace, name: 'lock' });
+    expect(lease['spec']).toMatchObject({
+      holderIdentity: log.at(-1)?.[0],
+      leaseDurationSeconds: 15,
+      leaseTransitions: 2,
+      renewTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+    });
+    for (const { abort } of candidates) abort.abort();
+    await Promise.all(candidates.map(async ({ running }) => await running));
+  });
+});
