@@ -1,7 +1,9 @@
+import { bundleDeploymentReason } from '../../api/v1alpha1/conditions.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
-import { isNotFound } from '../kube/api-error.ts';
+import { TerminalError } from '../errors.ts';
+import { ApiError, isNotFound } from '../kube/api-error.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { Reflector } from '../kube/reflector.ts';
@@ -10,8 +12,8 @@ import type { Inventory } from './inventory.ts';
 import { withOwnFieldsOnly } from './projection.ts';
 
 const syncTimeout = 30_000;
-/** A kind that is just coming is missing for a moment; one that stays missing is gone. */
-const missingTimeout = 3_000;
+/** A kind that is just coming, or just allowed, is refused for a moment. */
+const refusedTimeout = 3_000;
 const checkInterval = 250;
 
 export interface KindWatchesOptions {
@@ -52,7 +54,8 @@ export class KindWatches {
 
   /**
    * Starts the missing watches and waits until the inventory knows all objects of these kinds.
-   * @throws Error naming the kind where that takes more than 30 seconds, or the kind is gone.
+   * @throws TerminalError (CreateDynamicWatchFailed) where the server forbids it or cannot do it,
+   * Error where the kind is gone or the list takes more than 30 seconds.
    */
   async ensure(resources: Iterable<Resource>, signal: AbortSignal): Promise<void> {
     const waiting: KindWatch[] = [];
@@ -109,15 +112,20 @@ export class KindWatches {
     const started = clock.now();
     for (;;) {
       await clock.sleep(checkInterval, signal);
-      const missing = isNotFound(reflector.lastError);
-      if (clock.now() - started < (missing ? missingTimeout : syncTimeout)) continue;
+      const { lastError } = reflector;
+      const missing = isNotFound(lastError);
+      const refused = lastError instanceof ApiError && [403, 405].includes(lastError.code);
+      const timeout = missing || refused ? refusedTimeout : syncTimeout;
+      if (clock.now() - started < timeout) continue;
       if (missing) {
         // Its CRD was deleted, and discovery has not heard of it.
         discovery.invalidate();
         this.stop(resource);
       }
-      const cause = reflector.lastError?.message ?? `no answer within ${syncTimeout / 1000} s`;
-      throw new Error(`cannot list ${resource.plural} of ${apiVersionOf(resource)}: ${cause}`);
+      const cause = lastError?.message ?? `no answer within ${timeout / 1000} s`;
+      const message = `cannot watch ${resource.plural} of ${apiVersionOf(resource)}: ${cause}`;
+      const reason = bundleDeploymentReason.createDynamicWatchFailed;
+      throw refused ? new TerminalError(message, { reason }) : new Error(message);
     }
   }
 }

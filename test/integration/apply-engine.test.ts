@@ -362,6 +362,26 @@ test('a CRD and its custom resource install together, and again after the CRD wa
   });
 });
 
+test('a CRD whose names are taken stops what comes after it', async () => {
+  const owner = await aDeployment();
+  const crd = aCRD(`Doohickey${run}`);
+  const name = unique('cm');
+  await apply(owner, crd);
+  const other = await aDeployment();
+  const names = { ...(crd['spec'] as { names: object }).names, plural: `others${run}` };
+  const second = {
+    ...crd,
+    metadata: { name: `others${run}.apply.example.com` },
+    spec: { ...(crd['spec'] as object), names },
+  };
+  const error = await failure(apply(other, second, configMap(name)));
+  expect(error.reason).toBe('InstallFailed');
+  expect(error.message).toContain(
+    `CustomResourceDefinition "others${run}.apply.example.com" is not accepted: `,
+  );
+  expect(await kubectl.exists('configmap', name, namespace)).toBe(false);
+});
+
 test('unknown fields and duplicate list items are dropped with a Warning', async () => {
   const owner = await aDeployment();
   const web = unique('web');
