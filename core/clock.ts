@@ -10,6 +10,12 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
-    await delay(ms, undefined, signal === undefined ? {} : { signal });
+    try {
+      await delay(ms, undefined, signal === undefined ? {} : { signal });
+    } catch (error) {
+      // Node rejects with an AbortError of its own.
+      signal?.throwIfAborted();
+      throw error;
+    }
   },
 };
