@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { GroupVersionKind } from '../kube/resource.ts';
 import {
@@ -7,7 +8,6 @@ import {
   applySetTooling,
   deploymentApplySetID,
   formatGroupKinds,
-  parentResource,
   parseGroupKinds,
 } from './applyset.ts';
 import { stringAt } from './json-fields.ts';
@@ -59,7 +59,7 @@ export class ApplySetParents {
         [applySetKey.tooling]: wanted.tooling,
       },
     };
-    const target = { resource: parentResource, key: { name } };
+    const target = { resource: bundleDeploymentResource, key: { name } };
     this.#written.set(
       name,
       await this.#client.patch(target, { metadata }, { type: 'merge', signal }),

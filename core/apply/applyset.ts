@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { GroupVersionKind, Resource } from '../kube/resource.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import type { GroupVersionKind } from '../kube/resource.ts';
 
 type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
@@ -13,15 +14,6 @@ export const applySetKey = {
 
 /** Who manages the sets: `<tool>/<version of its way of writing them>`. */
 export const applySetTooling = 'rukpak/v1alpha1';
-
-/** Where the parents of all sets live. */
-export const parentResource: Resource = {
-  group: 'core.rukpak.io',
-  version: 'v1alpha1',
-  kind: 'BundleDeployment',
-  plural: 'bundledeployments',
-  namespaced: false,
-};
 
 export interface ApplySetParentRef extends GroupKind {
   readonly name: string;
@@ -37,7 +29,7 @@ export function applySetID(parent: ApplySetParentRef): string {
 
 /** The ID of the set that a BundleDeployment is the parent of. */
 export function deploymentApplySetID(name: string): string {
-  return applySetID({ ...parentResource, name, namespace: '' });
+  return applySetID({ ...bundleDeploymentResource, name, namespace: '' });
 }
 
 /** `Kind.group` list of the parent's annotation, sorted and without repeats. */

@@ -1,8 +1,8 @@
 import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { ObjectKey } from '../kube/resource.ts';
-import { parentResource } from './applyset.ts';
 import { stringAt } from './json-fields.ts';
 import { describeObject, objectPath } from './object-id.ts';
 
@@ -30,16 +30,16 @@ export function controllerOf(object: KubernetesObject): OwnerReference | undefin
 /** True for the controller reference of the BundleDeployment with this name. */
 export function isDeployment(reference: OwnerReference, name: string): boolean {
   return (
-    reference.kind === parentResource.kind &&
+    reference.kind === bundleDeploymentResource.kind &&
     reference.name === name &&
-    reference.apiVersion.startsWith(`${parentResource.group}/`)
+    reference.apiVersion.startsWith(`${bundleDeploymentResource.group}/`)
   );
 }
 
 /** The deployment that an object's labels name. */
 export function labelledOwner(object: KubernetesObject): string | undefined {
   const { labels } = object.metadata;
-  if (stringAt(labels, label.ownerKind) !== parentResource.kind) return undefined;
+  if (stringAt(labels, label.ownerKind) !== bundleDeploymentResource.kind) return undefined;
   return stringAt(labels, label.ownerName) || undefined;
 }
 
