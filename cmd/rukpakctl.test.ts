@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../api/json.ts';
+import { FakeRegistry } from '../test/helpers/fake-registry.ts';
 import { aCsvManifest } from '../test/helpers/registry-bundle.ts';
 
 const program = fileURLToPath(new URL('./rukpakctl.ts', import.meta.url));
 const annotations = 'annotations: {operators.operatorframework.io.bundle.package.v1: pkg}\n';
+
+const namespaceYaml = '---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: pkg-system\n';
 
 interface Run {
   readonly code: number | null;
@@ -52,7 +55,9 @@ function aDirectory(name: string, files: Readonly<Record<string, string>>): stri
 }
 
 async function run(args: readonly string[], input = ''): Promise<Run> {
-  const child = spawn(process.execPath, [program, ...args]);
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, DOCKER_CONFIG: root },
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.stdout += text;
@@ -69,7 +74,7 @@ describe('rukpakctl render', () => {
   it('prints YAML documents that kubectl can apply', async () => {
     expect(await run(['render', good])).toEqual({
       code: 0,
-      stdout: '---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: pkg-system\n',
+      stdout: namespaceYaml,
       stderr: '',
     });
   });
@@ -91,7 +96,7 @@ describe('rukpakctl render', () => {
     ['a refused bundle', () => [refused], 'AllNamespace install mode must be enabled'],
     ['a missing directory', () => [join(root, 'missing')], 'no such directory'],
     ['an unknown class', () => [good, '--class', 'helm3'], 'class "helm3" cannot be rendered'],
-    ['nothing to render', () => [], 'name a bundle directory, or use --stdin'],
+    ['nothing to render', () => [], 'name a directory or image, or use --stdin'],
     ['both', () => [good, '--stdin'], 'give either a bundle or --stdin, not both'],
     ['another format', () => [good, '--output', 'toml'], "argument 'toml' is invalid"],
   ])('ends with one sentence and exit code 1 for %s', async (_case, args, message) => {
@@ -99,6 +104,33 @@ describe('rukpakctl render', () => {
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toMatch(/^error: .*\n$/);
     expect(result.stderr).toContain(message);
+  });
+});
+
+describe('rukpakctl render of an image', () => {
+  it('pulls what is no directory', async () => {
+    const registry = await FakeRegistry.start();
+    try {
+      await registry.addImage('v1', [
+        {
+          files: {
+            'metadata/annotations.yaml': annotations,
+            'manifests/csv.json': JSON.stringify(aCsvManifest()),
+          },
+        },
+      ]);
+      const flags = ['--insecure-registry', registry.host];
+      const pulled = await run(['render', `${registry.host}/a/b:v1`, ...flags]);
+      expect(pulled).toEqual({ code: 0, stdout: namespaceYaml, stderr: '' });
+      const image = `${registry.host}/a/b:v2`;
+      const missing = await run(['render', image, ...flags]);
+      expect(missing).toMatchObject({ code: 1, stdout: '' });
+      expect(missing.stderr).toContain(
+        `error: ${image} is no directory here, and pulling it as an image failed: Back-off pulling image "${image}": `,
+      );
+    } finally {
+      await registry.stop();
+    }
   });
 });
 

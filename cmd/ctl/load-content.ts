@@ -1,10 +1,42 @@
+import { existsSync } from 'node:fs';
+import { systemClock } from '../../core/clock.ts';
 import type { BundleFiles, ContentLimits } from '../../core/contracts/bundle-files.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { dockerKeychain } from './docker-keychain.ts';
 import { loadDirectory } from './load-directory.ts';
 
+export interface LoadOptions {
+  readonly limits: ContentLimits;
+  /** Hosts that are spoken to over plain HTTP. */
+  readonly insecureRegistries: readonly string[];
+}
+
 /**
- * Content by what a person types: a directory where one exists on disk.
+ * Content by what a person types: a directory where one of that name exists, else an image, pulled
+ * with the credentials of `docker login` where there are some.
  * @throws TerminalError that names what was typed.
  */
-export function loadContent(reference: string, limits: ContentLimits): BundleFiles {
-  return loadDirectory(reference, limits);
+export async function loadContent(reference: string, options: LoadOptions): Promise<BundleFiles> {
+  const isPath = /^[./~]/.test(reference) || existsSync(reference);
+  return isPath ? loadDirectory(reference, options.limits) : await pullImage(reference, options);
+}
+
+async function pullImage(reference: string, options: LoadOptions): Promise<BundleFiles> {
+  // Not needed for directories, and slow to load.
+  const { ImagePuller } = await import('../../core/sources/image/index.ts');
+  const puller = new ImagePuller({
+    insecureRegistries: options.insecureRegistries,
+    clock: systemClock,
+  });
+  try {
+    const keychain = await dockerKeychain();
+    const signal = new AbortController().signal;
+    const { files } = await puller.pull(reference, { limits: options.limits, keychain, signal });
+    return files;
+  } catch (error) {
+    throw new TerminalError(
+      `${reference} is no directory here, and pulling it as an image failed: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
 }

@@ -1,5 +1,6 @@
 import { TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, type KubernetesObject, readPlainBundle } from '../../core/sdk.ts';
+import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
 import { convertRegistryBundle } from '../../provisioners/registry/convert-bundle.ts';
 
 export interface RenderOptions {
@@ -15,7 +16,7 @@ const prefix = 'core-rukpak-io-';
 
 /** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
 const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
-  ['core-rukpak-io-plain', (files) => readPlainBundle(files).flatMap((file) => file.objects)],
+  ['core-rukpak-io-plain', (files) => distinctObjects(readPlainBundle(files))],
   ['core-rukpak-io-registry', (files, options) => convertRegistryBundle(files, options)],
 ]);
 

@@ -1,8 +1,8 @@
 import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
-import type { ContentLimits } from '../../core/contracts/bundle-files.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
+import { collect } from '../flag-values.ts';
 import { loadContent } from './load-content.ts';
 import { type RenderOptions, renderBundle } from './render-bundle.ts';
 import { renderStream } from './render-stream.ts';
@@ -11,6 +11,7 @@ import { writeOutput } from './write-output.ts';
 interface RenderFlags {
   readonly class?: string;
   readonly installNamespace?: string;
+  readonly insecureRegistry: readonly string[];
   readonly output: 'yaml' | 'json';
   readonly stdin?: boolean;
 }
@@ -19,7 +20,7 @@ interface RenderFlags {
 export function renderCommand(): Command {
   return new Command('render')
     .description('print the objects that a bundle would install, without a cluster')
-    .addArgument(new Argument('[bundle]', 'directory that holds the bundle'))
+    .addArgument(new Argument('[bundle]', 'directory or image that holds the bundle'))
     .option(
       '--class <name>',
       'provisioner class of the bundle: plain or registry, or its full name (default: registry where metadata/annotations.yaml exists, else plain)',
@@ -32,6 +33,12 @@ export function renderCommand(): Command {
       new Option('--output <format>', 'YAML documents, or a JSON List as kubectl prints it')
         .choices(['yaml', 'json'])
         .default('yaml'),
+    )
+    .option(
+      '--insecure-registry <host[:port]>',
+      'registry to use over HTTP; repeatable',
+      collect,
+      [],
     )
     .option(
       '--stdin',
@@ -47,17 +54,13 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
     await renderStream(process.stdin, process.stdout, { ...options, limits: defaultLimits });
     return;
   }
-  if (bundle === undefined) throw new TerminalError('name a bundle directory, or use --stdin');
-  const objects = renderOne(bundle, options, defaultLimits);
+  if (bundle === undefined) throw new TerminalError('name a directory or image, or use --stdin');
+  const files = await loadContent(bundle, {
+    limits: defaultLimits,
+    insecureRegistries: flags.insecureRegistry,
+  });
+  const objects = renderBundle(files, options);
   await writeOutput([format(objects, flags.output)], process.stdout);
-}
-
-function renderOne(
-  bundle: string,
-  options: RenderOptions,
-  limits: ContentLimits,
-): readonly KubernetesObject[] {
-  return renderBundle(loadContent(bundle, limits), options);
 }
 
 function renderOptions(flags: RenderFlags): RenderOptions {

@@ -10,7 +10,12 @@ import {
 
 /** The objects of a stored plain+v0 tree, in the order of its files; identical ones once. */
 export async function plainObjects(files: BundleFiles): Promise<readonly KubernetesObject[]> {
-  const objects = readOrExplain(files).flatMap((file) => file.objects);
+  return distinctObjects(readOrExplain(files));
+}
+
+/** All objects of manifest files in order, identical ones once. */
+export function distinctObjects(files: readonly ManifestFile[]): readonly KubernetesObject[] {
+  const objects = files.flatMap((file) => file.objects);
   return [...new Map(objects.map((object) => [stringifyJson(object), object])).values()];
 }
 

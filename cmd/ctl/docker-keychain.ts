@@ -1,0 +1,19 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import type { Keychain } from '../../core/sources/image/index.ts';
+
+/** What `docker login` stored; empty where there is nothing. Credential helpers are not asked. */
+export async function dockerKeychain(): Promise<Keychain> {
+  const { emptyKeychain, parseDockerConfig } = await import('../../core/sources/image/index.ts');
+  const directory = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker');
+  const file = join(directory, 'config.json');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return emptyKeychain;
+  try {
+    return parseDockerConfig(text, 'config.json');
+  } catch (error) {
+    throw new TerminalError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
