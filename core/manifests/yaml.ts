@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../api/json.ts';
+import { readBlockStyle } from './yaml/block-style/block-reader.ts';
 import { composeDocument } from './yaml/composed-document.ts';
 import { NodeReader } from './yaml/node-reader.ts';
 import { decodeYamlText } from './yaml/yaml-text.ts';
@@ -14,6 +15,8 @@ export function parseYaml(content: Uint8Array | string): JsonValue {
 
 /** Reads one document of text that is already decoded; `firstLine` is its first line's number. */
 export function readYamlDocument(text: string, firstLine: number): JsonValue {
+  const read = readBlockStyle(text);
+  if (read !== undefined) return read.value;
   const composed = composeDocument(text, firstLine);
   if (composed === undefined) return null;
   return new NodeReader().read(composed.document.contents);

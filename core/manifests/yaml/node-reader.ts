@@ -157,7 +157,9 @@ function isPlain(node: Scalar): boolean {
 }
 
 function textOf(node: Scalar): string {
-  return String(node.value);
+  const text = String(node.value);
+  if (!text.isWellFormed()) throw yamlError('found invalid Unicode character escape code');
+  return text;
 }
 
 function nullKey(value: JsonValue): Error {

@@ -1,0 +1,193 @@
+import type { JsonValue } from '../../../../api/json.ts';
+import { plainKey, setMember } from '../map-key.ts';
+import { resolvePlain } from '../plain-scalar.ts';
+import { maxNesting } from '../yaml-error.ts';
+import { readBlockScalar } from './block-scalar.ts';
+import { Cursor, char, unsupported } from './cursor.ts';
+import { readFlow } from './flow.ts';
+import { readPlainText } from './plain-text.ts';
+import { readQuoted } from './quoted-scalar.ts';
+
+/**
+ * Reads the YAML that nearly all manifests are written in, many times faster than the `yaml`
+ * package: block style, scalars of any style, simple flow collections. It never guesses: whatever
+ * else a text has (anchors, tags, errors of any kind) makes the answer undefined, and the `yaml`
+ * package reads the text instead.
+ */
+export function readBlockStyle(text: string): { readonly value: JsonValue } | undefined {
+  try {
+    return { value: new BlockReader(text).document() };
+  } catch (error) {
+    if (error === unsupported) return undefined;
+    throw error;
+  }
+}
+
+class BlockReader {
+  readonly #cursor: Cursor;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#cursor = new Cursor(text);
+  }
+
+  document(): JsonValue {
+    if (this.#cursor.column === -1) return null;
+    const value = this.#node(-1);
+    if (this.#cursor.column !== -1) throw unsupported;
+    return value;
+  }
+
+  // The node at the cursor, which may be a collection; `parent` is the column it stands right of.
+  #node(parent: number): JsonValue {
+    const cursor = this.#cursor;
+    if (cursor.code() === char.dash && cursor.isIndicator()) return this.#sequence(cursor.column);
+    const column = cursor.column;
+    const key = this.#key();
+    return key === undefined ? this.#scalar(parent) : this.#mapping(column, key);
+  }
+
+  #mapping(column: number, firstKey: string): JsonValue {
+    this.#descend();
+    const object = {};
+    for (let key: string | undefined = firstKey; key !== undefined; ) {
+      setMember(object, key, this.#mapped(column));
+      if (this.#cursor.column > column) throw unsupported;
+      if (this.#cursor.column < column) break;
+      key = this.#key();
+      if (key === undefined) throw unsupported;
+    }
+    this.#depth -= 1;
+    return object;
+  }
+
+  // What a key in the given column maps to; the cursor stands behind its colon.
+  #mapped(column: number): JsonValue {
+    const cursor = this.#cursor;
+    cursor.skipSpaces();
+    if (!this.#atLineEnd()) return this.#scalar(column);
+    cursor.endLine();
+    if (cursor.column > column) return this.#node(column);
+    const isSequence = cursor.code() === char.dash && cursor.isIndicator();
+    return cursor.column === column && isSequence ? this.#sequence(column) : null;
+  }
+
+  #sequence(column: number): JsonValue {
+    this.#descend();
+    const cursor = this.#cursor;
+    const items: JsonValue[] = [];
+    while (cursor.column === column && cursor.code() === char.dash && cursor.isIndicator()) {
+      items.push(this.#item(column));
+    }
+    if (cursor.column > column) throw unsupported;
+    this.#depth -= 1;
+    return items;
+  }
+
+  #item(column: number): JsonValue {
+    const cursor = this.#cursor;
+    const dash = cursor.at;
+    cursor.at += 1;
+    cursor.skipSpaces();
+    if (this.#atLineEnd()) {
+      cursor.endLine();
+      return cursor.column > column ? this.#node(column) : null;
+    }
+    cursor.column = column + cursor.at - dash;
+    return this.#node(column);
+  }
+
+  // Spaces are skipped, so that a comment here is one.
+  #atLineEnd(): boolean {
+    const code = this.#cursor.code();
+    if (code === char.hash) this.#cursor.at -= 1;
+    return code === char.newline || code === char.hash;
+  }
+
+  /** The key at the cursor, which then stands behind its colon; undefined where there is none. */
+  #key(): string | undefined {
+    const cursor = this.#cursor;
+    const start = cursor.at;
+    const code = cursor.code();
+    const isQuoted = code === char.doubleQuote || code === char.singleQuote;
+    const key = isQuoted ? readQuoted(cursor) : this.#plainKey();
+    cursor.skipSpaces();
+    const found = key !== undefined && cursor.code() === char.colon && cursor.isIndicator();
+    if (!found) {
+      cursor.at = start;
+      return undefined;
+    }
+    if (cursor.text.slice(start, cursor.at).includes('\n')) throw unsupported;
+    cursor.at += 1;
+    return key;
+  }
+
+  // Stops at the colon, or returns undefined where the line has none that ends a key.
+  #plainKey(): string | undefined {
+    const cursor = this.#cursor;
+    if (!startsPlain(cursor)) return undefined;
+    const end = colonOf(cursor.text, cursor.at);
+    if (end === undefined) return undefined;
+    const text = cursor.text.slice(cursor.at, end).trimEnd();
+    const key = plainKey(text);
+    if (key === undefined || text === '<<' || text.length > longestKey) throw unsupported;
+    cursor.at = end;
+    return key;
+  }
+
+  #scalar(parent: number): JsonValue {
+    const cursor = this.#cursor;
+    switch (cursor.text.charAt(cursor.at)) {
+      case '"':
+      case "'":
+        return this.#withLineEnd(readQuoted(cursor));
+      case '|':
+      case '>':
+        return readBlockScalar(cursor, parent);
+      case '[':
+      case '{':
+        return this.#withLineEnd(readFlow(cursor));
+      default:
+        if (!startsPlain(cursor)) throw unsupported;
+        return finite(resolvePlain(readPlainText(cursor, parent)));
+    }
+  }
+
+  #withLineEnd(value: JsonValue): JsonValue {
+    this.#cursor.endLine();
+    return value;
+  }
+
+  #descend(): void {
+    this.#depth += 1;
+    if (this.#depth > maxNesting) throw unsupported;
+  }
+}
+
+/** Go's limit for a key on one line. */
+const longestKey = 1024;
+
+const indicators = '-?:,[]{}#&*!|>\'"%@`';
+
+function startsPlain(cursor: Cursor): boolean {
+  const first = cursor.text.charAt(cursor.at);
+  return first === '-' ? !cursor.isIndicator() : first !== '' && !indicators.includes(first);
+}
+
+// Offset of the colon that ends a plain key which starts at `from`.
+function colonOf(text: string, from: number): number | undefined {
+  for (let at = from; ; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === char.newline || Number.isNaN(code)) return undefined;
+    if (code === char.tab) throw unsupported;
+    if (code === char.hash && text.charCodeAt(at - 1) === char.space) return undefined;
+    if (code !== char.colon) continue;
+    const next = text.charCodeAt(at + 1);
+    if (next === char.space || next === char.newline) return at;
+  }
+}
+
+function finite(value: JsonValue): JsonValue {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unsupported;
+  return value;
+}

@@ -1,0 +1,93 @@
+import { type Cursor, char, unsupported } from './cursor.ts';
+
+/**
+ * Reads the literal (`|`) or folded (`>`) scalar at the cursor, whose lines stand further right than
+ * column `parent`, and stops at the content that follows.
+ */
+export function readBlockScalar(cursor: Cursor, parent: number): string {
+  const headerEnd = cursor.text.indexOf('\n', cursor.at);
+  const header = headerPattern.exec(cursor.text.slice(cursor.at, headerEnd));
+  if (header === null) throw unsupported;
+  const [, style, chomping = ''] = header;
+  const start = headerEnd + 1;
+  const indent = contentIndent(cursor.text, start, parent);
+  if (indent === undefined && chomping === '+') throw unsupported;
+  const lines = readLines(cursor, start, indent);
+  if (cursor.column > parent) throw unsupported;
+  if (indent === undefined) return '';
+  const used = lines.findLastIndex((line) => line !== '') + 1;
+  const content = lines.slice(0, used);
+  return (
+    (style === '>' ? fold(content) : content.join('\n')) + ending(chomping, lines.length - used)
+  );
+}
+
+// An indentation indicator is left to the fallback: hardly any manifest has one.
+const headerPattern = /^([|>])([-+]?)(?: +(?:#.*)?)?$/;
+
+/** Column of the first line with content; undefined where there is none for this scalar. */
+function contentIndent(text: string, firstLine: number, parent: number): number | undefined {
+  let widestBlank = 0;
+  for (let start = firstLine; start < text.length; ) {
+    const first = firstNonSpace(text, start);
+    const column = first - start;
+    if (text.charCodeAt(first) !== char.newline) {
+      if (column > parent && widestBlank > column) throw unsupported;
+      return column > parent ? column : undefined;
+    }
+    widestBlank = Math.max(widestBlank, column);
+    start = first + 1;
+  }
+  return undefined;
+}
+
+// Lines without their indentation, the blank ones at the end included.
+function readLines(cursor: Cursor, firstLine: number, indent = Number.MAX_SAFE_INTEGER): string[] {
+  const { text } = cursor;
+  const lines: string[] = [];
+  let start = firstLine;
+  while (start < text.length) {
+    const first = firstNonSpace(text, start);
+    const isBlank = text.charCodeAt(first) === char.newline;
+    if (!isBlank && first - start < indent) break;
+    const end = isBlank ? first : text.indexOf('\n', first);
+    lines.push(end - start > indent ? text.slice(start + indent, end) : '');
+    start = end + 1;
+  }
+  cursor.toContent(start);
+  return lines;
+}
+
+function firstNonSpace(text: string, start: number): number {
+  let at = start;
+  while (text.charCodeAt(at) === char.space) at += 1;
+  return at;
+}
+
+// Line breaks between lines fold to spaces, except around blank lines and lines indented deeper.
+function fold(lines: readonly string[]): string {
+  let text = '';
+  let lineBreak = '';
+  let blankLines = 0;
+  let deeper = false;
+  for (const line of lines) {
+    if (line === '') {
+      blankLines += 1;
+      continue;
+    }
+    const wasDeeper = deeper;
+    deeper = line.startsWith(' ') || line.startsWith('\t');
+    const folds = lineBreak !== '' && !wasDeeper && !deeper;
+    if (!folds) text += lineBreak;
+    else if (blankLines === 0) text += ' ';
+    text += '\n'.repeat(blankLines) + line;
+    blankLines = 0;
+    lineBreak = '\n';
+  }
+  return text;
+}
+
+function ending(chomping: string, blankLines: number): string {
+  if (chomping === '-') return '';
+  return chomping === '+' ? '\n'.repeat(blankLines + 1) : '\n';
+}

@@ -1,0 +1,81 @@
+import { firstNonSpace } from './blanks.ts';
+
+/** Thrown where a text leaves the subset of YAML that the block reader knows; never seen outside. */
+export const unsupported = new Error("outside of the block reader's YAML");
+
+/** Codes of the characters that structure depends on. */
+export const char = {
+  tab: 0x09,
+  newline: 0x0a,
+  space: 0x20,
+  doubleQuote: 0x22,
+  hash: 0x23,
+  singleQuote: 0x27,
+  dash: 0x2d,
+  colon: 0x3a,
+  bracket: 0x5b,
+  backslash: 0x5c,
+  brace: 0x7b,
+} as const;
+
+/**
+ * A place in a text whose lines all end with a line feed. Between nodes it stands on the first
+ * character of a line's content, or at the end.
+ */
+export class Cursor {
+  readonly text: string;
+  /** Offset of the next character to read. */
+  at = 0;
+  /** Column of the node that starts at `at`; -1 at the end of the text. */
+  column = -1;
+
+  constructor(text: string) {
+    this.text = text;
+    this.toContent(0);
+  }
+
+  code(): number {
+    return this.text.charCodeAt(this.at);
+  }
+
+  /** True where a space or the line's end makes an indicator of the character here. */
+  isIndicator(): boolean {
+    const next = this.text.charCodeAt(this.at + 1);
+    return next === char.space || next === char.newline;
+  }
+
+  skipSpaces(): void {
+    this.at = firstNonSpace(this.text, this.at);
+  }
+
+  /** Goes on to the next content from a line on which only a comment may be left. */
+  endLine(): void {
+    const start = this.at;
+    this.skipSpaces();
+    const isComment = this.code() === char.hash && this.at > start;
+    if (!isComment && this.code() !== char.newline) throw unsupported;
+    this.toContent(this.text.indexOf('\n', this.at) + 1);
+  }
+
+  /** Goes on to the first content at or after the start of a line. */
+  toContent(lineStart: number): void {
+    let start = lineStart;
+    for (;;) {
+      this.at = firstNonSpace(this.text, start);
+      const code = this.code();
+      if (code !== char.hash && code !== char.newline) break;
+      start = this.text.indexOf('\n', this.at) + 1;
+    }
+    this.column = this.at < this.text.length ? this.at - start : -1;
+    if (this.code() === char.tab || (this.column === 0 && this.#isMarker())) throw unsupported;
+  }
+
+  // Document markers and directives.
+  #isMarker(): boolean {
+    const code = this.code();
+    if (code === 0x25) return true;
+    return code === char.dash || code === 0x2e
+      ? this.text.startsWith('---', this.at) || this.text.startsWith('...', this.at)
+      : false;
+  }
+}
