@@ -300,9 +300,9 @@ describe('watch', () => {
     answers.push((response, { socket }) => {
       response.writeHead(200).write('{"type":"ADDED","object":{}}\n', () => socket.destroy());
     });
-    await expect(watch()).rejects.toThrow();
+    await expect(watch()).rejects.toThrow('the watch of widgets broke: other side closed');
     answers.push((response) => void response.writeHead(200).end('<html>\n'));
-    await expect(watch()).rejects.toThrow('JSON');
+    await expect(watch()).rejects.toThrow(/^the watch of widgets broke: .*JSON/);
   });
 
   test('ends with the reason of an abort', async () => {

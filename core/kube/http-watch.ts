@@ -1,4 +1,5 @@
 import { parseJson } from '../../api/json.ts';
+import { errorMessage } from '../errors.ts';
 import { apiErrorOf } from './api-status.ts';
 import { readLines, readText } from './body.ts';
 import type { WatchEvent, WatchOptions } from './kube-client.ts';
@@ -40,8 +41,22 @@ export async function* watchEvents(
       const text = await readText(body, headers['content-encoding']?.toString());
       throw apiErrorOf({ status: statusCode, text });
     }
-    for await (const line of readLines(body)) yield parseJson(line) as unknown as WatchEvent;
+    yield* eventsIn(body, resource);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+async function* eventsIn(
+  body: AsyncIterable<Uint8Array>,
+  { plural }: Resource,
+): AsyncGenerator<WatchEvent> {
+  try {
+    for await (const line of readLines(body)) yield parseJson(line) as unknown as WatchEvent;
+  } catch (error) {
+    throw new Error(`the watch of ${plural} broke: ${errorMessage(error)}`, { cause: error });
   }
 }

@@ -127,7 +127,13 @@ describe('Controller', () => {
     clock.advance(1_000_000);
     await settle();
     expect(calls).toBe(4);
-    expect(lines).toHaveLength(3);
+    failures = 1;
+    controller.enqueue('a');
+    await settle();
+    clock.advance(5);
+    await settle();
+    expect(calls).toBe(6);
+    expect(lines).toHaveLength(4);
     expect(lines[2]).toMatchObject({
       level: 'error',
       fields: { controller: 'test', key: 'a', error: 'a bug', tries: 3 },

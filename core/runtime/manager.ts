@@ -77,6 +77,7 @@ export class Manager {
   }
 }
 
+/** A throw before the first await rejects too. */
 async function runOne(runnable: Runnable, signal: AbortSignal): Promise<void> {
   await runnable.run(signal);
 }
