@@ -44,6 +44,8 @@ export function bundleDeploymentCRD(): KubernetesObject {
     description:
       'BundleDeployment keeps the content of a Bundle, made from its template, applied to the cluster.',
     nameMaxLength: 45,
+    // KEP-3659: objects of the kind may be the parents of ApplySets.
+    labels: { 'applyset.kubernetes.io/is-parent-type': 'true' },
     spec: structuralSchema(bundleDeploymentSpecSchema),
     status: bundleDeploymentStatusSchema,
     printerColumns: [
@@ -77,6 +79,7 @@ interface Kind {
   };
   readonly description: string;
   readonly nameMaxLength: number;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly spec: StructuralSchema;
   readonly status: z.ZodType;
   readonly printerColumns: readonly PrinterColumn[];
@@ -118,7 +121,10 @@ function crd(kind: Kind): KubernetesObject {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: `${kind.names.plural}.${group}` },
+    metadata: {
+      name: `${kind.names.plural}.${group}`,
+      ...(kind.labels === undefined ? {} : { labels: kind.labels }),
+    },
     spec: {
       group,
       names: kind.names,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { defaultLimits } from '../core/content/limits.ts';
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { booleanFlag, collect, duration, positiveInteger, withoutEffect } from './flag-values.ts';
@@ -26,20 +26,33 @@ export interface CoreFlags extends ProcessFlags {
   readonly contentTimeout: number;
 }
 
-export function addCoreFlags(command: Command): Command {
-  addProcessFlags(command);
-  addContentServerFlags(command);
+/** What a program listens on and writes to when it is not told. */
+export interface CoreDefaults {
+  readonly httpBindAddress: string;
+  readonly healthProbeBindAddress: string;
+  readonly provisionerStorageDir: string;
+}
+
+/** As in v0.16. */
+const podDefaults: CoreDefaults = {
+  httpBindAddress: ':8080',
+  healthProbeBindAddress: ':8081',
+  provisionerStorageDir: '/var/cache/bundles',
+};
+
+export function addCoreFlags(command: Command, defaults = podDefaults): Command {
+  addProcessFlags(command, defaults.healthProbeBindAddress);
+  addContentServerFlags(command, defaults);
   addLimitFlags(command);
   return command
     .addOption(
       booleanFlag('leader-elect', 'only the holder of the lease core.rukpak.io reconciles'),
     )
     .option('--workers <n>', 'objects of a kind that are reconciled at once', positiveInteger, 8)
-    .option(
-      '--feature-gates <gates>',
-      'such as BundleDeploymentHealth=false',
-      parseFeatureGates,
-      defaultFeatureGates,
+    .addOption(
+      new Option('--feature-gates <gates>', 'features to turn on or off')
+        .argParser(parseFeatureGates)
+        .default(defaultFeatureGates, 'BundleDeploymentHealth=true'),
     )
     .option(
       '--insecure-registry <host[:port]>',
@@ -56,13 +69,21 @@ export function addCoreFlags(command: Command): Command {
     );
 }
 
-function addContentServerFlags(command: Command): void {
+function addContentServerFlags(command: Command, defaults: CoreDefaults): void {
   command
-    .option('--http-bind-address <address>', 'where the content server listens', ':8080')
+    .option(
+      '--http-bind-address <address>',
+      'where the content server listens',
+      defaults.httpBindAddress,
+    )
     .option('--http-external-address <url>', 'where others reach it', 'http://localhost:8080')
     .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
     .option('--tls-private-key-file <path>', 'its key')
-    .option('--provisioner-storage-dir <dir>', 'where archives are kept', '/var/cache/bundles')
+    .option(
+      '--provisioner-storage-dir <dir>',
+      'where archives are kept',
+      defaults.provisionerStorageDir,
+    )
     .option('--bundle-ca-file <path>', 'CA (PEM) of other content servers')
     .option(
       '--content-server <url>',
@@ -100,5 +121,9 @@ function addLimitFlags(command: Command): void {
       positiveInteger,
       limits.maxCompressionRatio,
     )
-    .option('--content-timeout <duration>', 'bound on one fetch', duration, limits.timeout);
+    .addOption(
+      new Option('--content-timeout <duration>', 'bound on one fetch')
+        .argParser(duration)
+        .default(limits.timeout, `${limits.timeout / 1000}s`),
+    );
 }

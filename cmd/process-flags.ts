@@ -11,7 +11,7 @@ export interface ProcessFlags {
   readonly zapLogLevel: LogLevel;
 }
 
-export function addProcessFlags(command: Command): Command {
+export function addProcessFlags(command: Command, healthProbeBindAddress = ':8081'): Command {
   return command
     .option(
       '--kubeconfig <path>',
@@ -21,7 +21,7 @@ export function addProcessFlags(command: Command): Command {
     .option(
       '--health-probe-bind-address <address>',
       'serves /healthz and /readyz; 0 for none',
-      ':8081',
+      healthProbeBindAddress,
     )
     .addOption(
       new Option('--zap-log-level <level>', 'what is logged')

@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { errorMessage } from '../core/errors.ts';
 import { createLogger } from '../core/observe/logger.ts';
@@ -18,6 +20,13 @@ interface InstallFlags {
   readonly webhookUrl?: string;
   readonly dryRun?: boolean;
 }
+
+/** Reached from this machine only, and no folder that needs root. */
+const laptopDefaults = {
+  httpBindAddress: '127.0.0.1:8080',
+  healthProbeBindAddress: '127.0.0.1:8081',
+  provisionerStorageDir: join(homedir(), '.cache', 'rukpak-ts', 'bundles'),
+};
 
 function createProgram(): Command {
   const program = new Command('rukpak')
@@ -49,7 +58,10 @@ function createProgram(): Command {
       await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
     });
   addWebhookServerFlags(
-    addCoreFlags(program.command('all').description('run both in one process, as on a laptop')),
+    addCoreFlags(
+      program.command('all').description('run both in one process, as on a laptop'),
+      laptopDefaults,
+    ),
   ).action(async (flags: CoreFlags & WebhookFlags) => {
     await runAll(flags, createLogger(flags.zapLogLevel), stopSignal());
   });

@@ -7,7 +7,7 @@ import type { WebhookFlags } from './webhook-flags.ts';
 
 /** Core and webhooks in one process; ready when both are. What ends one ends the other. */
 export async function runAll(
-  flags: CoreFlags & Pick<WebhookFlags, 'webhookBindAddress' | 'certDir'>,
+  flags: CoreFlags & Pick<WebhookFlags, 'webhookBindAddress' | 'webhookHost' | 'certDir'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -19,6 +19,7 @@ export async function runAll(
       kubeconfig: flags.kubeconfig,
       systemNamespace: systemNamespaceOf(flags),
       bindAddress: flags.webhookBindAddress,
+      webhookHost: flags.webhookHost,
       certDir: flags.certDir,
       healthProbeBindAddress: '0',
       metricsBindAddress: '0',

@@ -21,6 +21,8 @@ export interface WebhookOptions {
   readonly kubeconfig?: string | undefined;
   readonly systemNamespace: string;
   readonly bindAddress: string;
+  /** Names and addresses that our own certificate is for, besides the Service and loopback. */
+  readonly webhookHost: readonly string[];
   /** Folder of the serving certificate; one of our own where absent. */
   readonly certDir?: string | undefined;
   readonly healthProbeBindAddress: string;
@@ -114,7 +116,7 @@ function mountedCertificates(folder: string, logger: Logger): Certificates {
 
 /** Issued by ourselves, and made known to the API server. */
 function ownCertificates(
-  { systemNamespace, logger }: WebhookOptions,
+  { systemNamespace, webhookHost, logger }: WebhookOptions,
   cluster: Cluster,
 ): Certificates {
   const shared = { ...cluster, clock: systemClock, logger };
@@ -126,6 +128,7 @@ function ownCertificates(
       `${serviceName}.${systemNamespace}.svc.cluster.local`,
       'localhost',
       '127.0.0.1',
+      ...webhookHost,
     ],
   });
   const injection = createCABundleInjection({

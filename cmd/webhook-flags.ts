@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import { booleanFlag, withoutEffect } from './flag-values.ts';
+import { booleanFlag, collect, withoutEffect } from './flag-values.ts';
 import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 
 /** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
 export interface WebhookFlags extends ProcessFlags {
   readonly webhookBindAddress: string;
+  readonly webhookHost: readonly string[];
   readonly certDir?: string;
   readonly metricsBindAddress: string;
   readonly issueCertificate: readonly IssuedCertificate[];
@@ -30,5 +31,11 @@ export function addWebhookFlags(command: Command): Command {
 export function addWebhookServerFlags(command: Command): Command {
   return command
     .option('--webhook-bind-address <address>', 'where the webhooks listen', ':9443')
+    .option(
+      '--webhook-host <host>',
+      'name or address by which the API server reaches the webhooks outside the cluster; repeatable',
+      collect,
+      [],
+    )
     .option('--cert-dir <dir>', 'serve tls.crt and tls.key of this folder instead of our own');
 }
