@@ -54,9 +54,9 @@ function aDirectory(name: string, files: Readonly<Record<string, string>>): stri
   return directory;
 }
 
-async function run(args: readonly string[], input = ''): Promise<Run> {
+async function run(args: readonly string[], input = '', nodeOptions = ''): Promise<Run> {
   const child = spawn(process.execPath, [program, ...args], {
-    env: { ...process.env, DOCKER_CONFIG: root },
+    env: { ...process.env, DOCKER_CONFIG: root, NODE_OPTIONS: nodeOptions },
   });
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -197,6 +197,25 @@ describe('rukpakctl render --stdin', () => {
     expect(await closed).toBe(0);
     clearInterval(feeding);
     expect(stderr).toBe('');
+  });
+
+  it('goes on after a bundle that takes more memory than there is', async () => {
+    const items = '- 1.5\n'.repeat(4_000_000);
+    const huge = aDirectory('huge/1', { 'manifests/a.yaml': `kind: Secret\nx:\n${items}` });
+    const input = [plain, huge, plain].join('\n');
+    const result = await run(['render', '--stdin'], input, '--max-old-space-size=24');
+    expect(result.code).toBe(0);
+    const lines = result.stdout.trimEnd().split('\n');
+    expect(lines.map((line) => parseJson(line))).toMatchObject([
+      { bundle: 'plain/1', ok: true },
+      {
+        bundle: 'huge/1',
+        ok: false,
+        error: expect.stringMatching(/^rendering this bundle failed: .*memory/),
+        objects: [],
+      },
+      { bundle: 'plain/1', ok: true },
+    ]);
   });
 
   it('does nothing with nothing', async () => {
