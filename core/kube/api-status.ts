@@ -1,6 +1,6 @@
 import { parseJson } from '../../api/json.ts';
 import { ApiError, type ApiStatus } from './api-error.ts';
-import type { TextResponse } from './transport.ts';
+import type { TextResponse } from './text-response.ts';
 
 /** The refusal in an answer: the server's own Status, or what a proxy on the way said. */
 export function apiErrorOf({ status, text }: Omit<TextResponse, 'headers'>): ApiError {

@@ -1,4 +1,4 @@
-import type { TextResponse } from './transport.ts';
+import type { TextResponse } from './text-response.ts';
 
 const longestDelay = 10_000;
 

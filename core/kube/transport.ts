@@ -12,6 +12,7 @@ import {
 import type { CredentialSource, TlsOptions } from './credentials.ts';
 import { withDeadline } from './deadline.ts';
 import { isStaleConnection, retryDelay } from './retry.ts';
+import type { TextResponse } from './text-response.ts';
 
 export interface TransportOptions {
   /** Base URL of the API server, path prefix allowed. */
@@ -30,12 +31,6 @@ export interface HttpRequest {
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface TextResponse {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly text: string;
 }
 
 const maxTries = 6;
