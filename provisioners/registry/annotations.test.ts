@@ -24,15 +24,13 @@ describe('readPackageName', () => {
   });
 
   it.each([
-    ['a scalar file', 'text', 'unrecognized type: struct'],
+    ['a scalar file', 'text', 'unrecognized type: struct (the document is a string'],
+    ['bad YAML', 'a: [', 'error converting YAML to JSON: yaml: '],
     ['annotations that are a list', 'annotations: [a]', 'annotations is a list'],
     ['a name that is a map', `annotations: {${key}: {}}`, 'unrecognized type: string'],
-    [
-      'bytes that are no UTF-8',
-      Uint8Array.of(0xff, 0xfe),
-      'metadata/annotations.yaml is not UTF-8',
-    ],
+    ['bytes that are no UTF-8', Uint8Array.of(0xff, 0xfe), 'invalid leading UTF-8 octet'],
   ])('refuses %s', (_case, content, message) => {
+    expect(() => packageNameOf(content)).toThrow(/^metadata\/annotations\.yaml: /);
     expect(() => packageNameOf(content)).toThrow(message);
   });
 

@@ -1,4 +1,4 @@
-import { type BundleFiles, parseYaml, TerminalError } from '../../core/sdk.ts';
+import { type BundleFiles, errorMessage, parseYaml, TerminalError } from '../../core/sdk.ts';
 import { Field } from './field.ts';
 
 const path = 'metadata/annotations.yaml';
@@ -11,15 +11,11 @@ const packageKey = 'operators.operatorframework.io.bundle.package.v1';
 export function readPackageName(files: BundleFiles, sourceType: string): string {
   const content = files.files.get(path);
   if (content === undefined) throw missing(sourceType);
-  const annotations = new Field(parseYaml(decode(content)), '').get('annotations');
-  return annotations.get(packageKey).coercedString();
-}
-
-function decode(content: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+    const annotations = new Field(parseYaml(content), '').get('annotations');
+    return annotations.get(packageKey).coercedString();
   } catch (error) {
-    throw new TerminalError(`${path} is not UTF-8 text`, { cause: error });
+    throw new TerminalError(`${path}: ${errorMessage(error)}`, { cause: error });
   }
 }
 

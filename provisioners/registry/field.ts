@@ -72,8 +72,9 @@ export class Field {
   }
 
   #mismatch(goKind: string): TerminalError {
+    const place = this.#path === '' ? 'the document' : this.#path;
     return new TerminalError(
-      `unrecognized type: ${goKind} (${this.#path} is ${typeName(this.#value)}, correct the field in the bundle)`,
+      `unrecognized type: ${goKind} (${place} is ${typeName(this.#value)}, correct the field in the bundle)`,
     );
   }
 }
