@@ -1,3 +1,4 @@
+import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
@@ -12,6 +13,7 @@ import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
 import { type Kinds, ownerIndex, ownerOf } from './kinds.ts';
 import type { ManagerOptions } from './options.ts';
+import { OwnWrites } from './own-writes.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
@@ -29,23 +31,32 @@ export function createControllers(
   options: ManagerOptions,
   parts: ControllerParts,
 ): readonly Controller[] {
-  const bundles = createBundleController(options, parts);
-  const deployments = createDeploymentController(options, parts);
-  parts.kinds.bundles.onChange(({ type, object, previous }) => {
-    if (type !== 'deleted') bundles.enqueue(object.metadata.name ?? '');
+  const { kinds } = parts;
+  const bundleWrites = new OwnWrites(kinds.bundles);
+  const deploymentWrites = new OwnWrites(kinds.deployments);
+  const bundles = createBundleController(options, parts, bundleWrites);
+  const deployments = createDeploymentController(options, parts, deploymentWrites);
+  kinds.bundles.onChange(({ type, object, previous }) => {
+    if (type !== 'deleted' && !bundleWrites.taking) bundles.enqueue(object.metadata.name ?? '');
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
-  parts.kinds.deployments.onChange(({ object }) => deployments.enqueue(object.metadata.name ?? ''));
+  kinds.deployments.onChange(({ object }) => {
+    if (!deploymentWrites.taking) deployments.enqueue(object.metadata.name ?? '');
+  });
   return [bundles, deployments];
 }
 
-function createBundleController(options: ManagerOptions, parts: ControllerParts): Controller {
-  const { kube, kinds, store, events, metrics, clock } = parts;
+function createBundleController(
+  options: ManagerOptions,
+  parts: ControllerParts,
+  cache: OwnWrites<Bundle>,
+): Controller {
+  const { kube, store, events, metrics, clock } = parts;
   const { logger, limits, workers, sources, systemNamespace } = options;
   const reconciler = new BundleReconciler({
     client: kube.client,
-    cache: kinds.bundles,
+    cache,
     sources: new Map(sources.map((source) => [source.type, source])),
     provisioners: classesWith(options.provisioners, 'bundle'),
     store,
@@ -65,7 +76,11 @@ function createBundleController(options: ManagerOptions, parts: ControllerParts)
   });
 }
 
-function createDeploymentController(options: ManagerOptions, parts: ControllerParts): Controller {
+function createDeploymentController(
+  options: ManagerOptions,
+  parts: ControllerParts,
+  cache: OwnWrites<BundleDeployment>,
+): Controller {
   const { kube, kinds, store, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
@@ -73,7 +88,7 @@ function createDeploymentController(options: ManagerOptions, parts: ControllerPa
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
-    deployments: kinds.deployments,
+    deployments: cache,
     bundles: {
       ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),

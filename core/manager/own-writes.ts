@@ -1,0 +1,33 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { IndexedCache } from '../runtime/indexed-cache.ts';
+
+/**
+ * A cache for a reconciler that writes what it watches. The answers to its writes go into the cache
+ * at once, and a listener can tell them from news: its own write is no reason to reconcile again.
+ */
+export class OwnWrites<T extends KubernetesObject> {
+  readonly #cache: IndexedCache<T>;
+  #taking = false;
+
+  constructor(cache: IndexedCache<T>) {
+    this.#cache = cache;
+  }
+
+  /** Whether the change that a listener is being told of is an own write. */
+  get taking(): boolean {
+    return this.#taking;
+  }
+
+  get(key: { readonly name: string }): T | undefined {
+    return this.#cache.get(key);
+  }
+
+  upsertIfNewer(object: T): void {
+    this.#taking = true;
+    try {
+      this.#cache.upsertIfNewer(object);
+    } finally {
+      this.#taking = false;
+    }
+  }
+}
