@@ -1,0 +1,32 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import { ContentCollector } from './content-transfer.ts';
+import type { ContentMessage, FilesMessage, ObjectsMessage } from './messages.ts';
+
+/** The result of one call, as it comes in. */
+export class Answer {
+  readonly #objects: KubernetesObject[] = [];
+  #files: ContentCollector | undefined;
+
+  add(message: FilesMessage | ContentMessage | ObjectsMessage): void {
+    switch (message.type) {
+      case 'files':
+        if (message.files !== 'unchanged') this.#files = new ContentCollector(message.files);
+        return;
+      case 'content':
+        return this.#files?.add(message.parts);
+      case 'objects':
+        for (const object of message.objects) this.#objects.push(object);
+    }
+  }
+
+  /** What a bundle handler returned; undefined where it was what it had been given. */
+  files(): BundleFiles | undefined {
+    return this.#files?.files();
+  }
+
+  /** What a deployment handler returned. */
+  objects(): readonly KubernetesObject[] {
+    return this.#objects;
+  }
+}

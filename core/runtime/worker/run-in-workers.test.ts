@@ -1,0 +1,422 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
+import { defaultLimits } from '../../content/limits.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
+import { TerminalError, WaitingError } from '../../errors.ts';
+import { runInWorkers, type WorkerOptions, type WorkerProvisioners } from './run-in-workers.ts';
+
+const errorsModule = new URL('../../errors.ts', import.meta.url).href;
+
+/** What it does is told by the name of the object that it is called with. */
+const module = `
+import { TerminalError, WaitingError } from '${errorsModule}';
+
+const never = (signal) => new Promise((_, reject) => {
+  signal.addEventListener('abort', () => reject(new WaitingError('given up: ' + signal.reason.message)));
+});
+
+const behaviours = {
+  same: (files) => files,
+  other: (files) => ({
+    files: new Map([...files.files].map(([path, content]) => ['new/' + path, content])),
+    directories: new Set(['new', 'new/empty']),
+  }),
+  objects: () => [
+    { apiVersion: 'v1', kind: 'A', metadata: {}, big: 12345678901234567890n, float: 1e21, zero: -0 },
+    JSON.parse('{"apiVersion":"v1","kind":"B","metadata":{},"__proto__":{"own":true}}'),
+    ...Array.from({ length: 50 }, (_, i) => ({ apiVersion: 'v1', kind: 'C' + i, metadata: {}, data: 'x'.repeat(50_000) })),
+  ],
+  none: () => [],
+  nothing: () => undefined,
+  pid: () => [{ apiVersion: 'v1', kind: 'Pid', metadata: { name: String(process.pid) } }],
+  context: (_, object, { limits }) => [{ ...object, limits }],
+  terminal: () => { throw new TerminalError('cannot be', { reason: 'Odd' }); },
+  waiting: () => { throw new WaitingError('not yet'); },
+  plain: () => { throw new RangeError('out of range'); },
+  text: () => { throw 'just text'; },
+  logging: (files, _, { logger }) => {
+    logger.child({ step: 'one' }).info({ count: 1n, odd: () => 1 }, 'hello');
+    logger.error({}, 'bad');
+    return files;
+  },
+  wait: async (_, __, { logger, signal }) => { logger.info({}, 'waits'); return await never(signal); },
+  loop: (_, __, { logger }) => {
+    logger.info({ pid: process.pid }, 'loops');
+    // One turn of the event loop, so that the line is sent.
+    return new Promise(() => setTimeout(() => { for (;;); }, 20));
+  },
+  exit: () => process.exit(3),
+  stray: () => new Promise(() => setTimeout(() => { throw new Error('stray'); }, 1)),
+  grow: () => { const all = []; for (;;) all.push({ next: all.length }); },
+  huge: () => { const all = []; for (;;) all.push(new Array(30_000_000).fill(all)); },
+};
+const run = async (files, object, context) => await behaviours[object.metadata.name](files, object, context);
+
+export default { className: 'acme', bundle: run, deployment: run };
+`;
+
+let directory: string;
+let workers: WorkerProvisioners | undefined;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'workers-'));
+  await writeFile(join(directory, 'acme.mjs'), module);
+});
+
+afterEach(async () => {
+  await workers?.close();
+  workers = undefined;
+});
+
+afterAll(async () => {
+  await rm(directory, { recursive: true });
+});
+
+interface Line {
+  readonly level: string;
+  readonly fields: object;
+  readonly message: string;
+}
+
+function recorder(): { lines: Line[]; logger: Logger } {
+  const lines: Line[] = [];
+  const write = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields, message });
+  };
+  const logger: Logger = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: () => logger,
+  };
+  return { lines, logger };
+}
+
+async function start(options: Partial<WorkerOptions> = {}): Promise<Provisioner> {
+  workers = await runInWorkers({
+    modules: [pathToFileURL(join(directory, 'acme.mjs'))],
+    logger: recorder().logger,
+    ...options,
+  });
+  return workers.provisioners[0]!;
+}
+
+function context(options: Partial<ProvisionerContext> = {}): ProvisionerContext {
+  const { signal } = new AbortController();
+  return { signal, logger: recorder().logger, limits: defaultLimits, ...options };
+}
+
+function bundle(name: string): Bundle {
+  return aBundle({ name, source: anImage('acme') }) as Bundle;
+}
+
+function deployment(name: string): BundleDeployment {
+  return aBundleDeployment({ name, source: anImage('acme') }) as BundleDeployment;
+}
+
+const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
+
+function convert(acme: Provisioner, name: string, files = noFiles) {
+  return acme.bundle!(files, bundle(name), context());
+}
+
+function objectsOf(acme: Provisioner, name: string, ctx = context()) {
+  return acme.deployment!(noFiles, deployment(name), ctx);
+}
+
+async function direct(): Promise<Provisioner> {
+  const url = pathToFileURL(join(directory, 'acme.mjs')).href;
+  return ((await import(url)) as { default: Provisioner }).default;
+}
+
+function someFiles(): BundleFiles {
+  const large = new Uint8Array(1_500_000).map((_, index) => index % 251);
+  return {
+    files: new Map([
+      // A view of a small part of Node's pool, as every small Buffer is.
+      ['a.txt', Buffer.from('text')],
+      ['empty.txt', new Uint8Array()],
+      ['large.bin', large],
+      ['last.txt', large.subarray(7, 12)],
+    ]),
+    directories: new Set(['dir', 'dir/empty']),
+  };
+}
+
+/** By value: a Buffer equals a Uint8Array of the same bytes. */
+function plain({ files, directories }: BundleFiles): object {
+  return {
+    files: [...files].map(([path, content]) => [path, Buffer.from(content).toString('base64')]),
+    directories: [...directories],
+  };
+}
+
+async function pidOf(acme: Provisioner): Promise<number> {
+  const [object] = await objectsOf(acme, 'pid');
+  return Number(object?.metadata.name);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a result', () => {
+  test('is what a direct call returns: files', async () => {
+    const acme = await start();
+    const expected = await convert(await direct(), 'other', someFiles());
+    expect(plain(await convert(acme, 'other', someFiles()))).toEqual(plain(expected));
+  });
+
+  test('is what a direct call returns: objects, with exact numbers and odd keys', async () => {
+    const acme = await start();
+    const objects = await objectsOf(acme, 'objects');
+    expect(objects).toEqual(await objectsOf(await direct(), 'objects'));
+    expect(Object.keys(objects[1] ?? {})).toContain('__proto__');
+    expect(await objectsOf(acme, 'none')).toEqual([]);
+  });
+
+  test('is the very files that were given, where the handler returns them', async () => {
+    const files = someFiles();
+    expect(await convert(await start(), 'same', files)).toBe(files);
+  });
+
+  test('comes of the whole object and context', async () => {
+    const [object] = await objectsOf(await start(), 'context');
+    expect(object).toEqual({ ...deployment('context'), limits: defaultLimits });
+  });
+
+  test('has to be one', async () => {
+    const acme = await start();
+    await expect(convert(acme, 'nothing')).rejects.toThrow('the handler returned no files');
+    await expect(objectsOf(acme, 'nothing')).rejects.toThrow('the handler returned no objects');
+  });
+});
+
+describe('an error', () => {
+  test('keeps class, reason and message', async () => {
+    const acme = await start();
+    const terminal = await convert(acme, 'terminal').catch((error: unknown) => error);
+    expect(terminal).toBeInstanceOf(TerminalError);
+    expect(terminal).toMatchObject({ message: 'cannot be', reason: 'Odd' });
+    const waiting = await convert(acme, 'waiting').catch((error: unknown) => error);
+    expect(waiting).toBeInstanceOf(WaitingError);
+    expect(waiting).toMatchObject({ message: 'not yet', reason: undefined });
+  });
+
+  test('of another class keeps its message and where it was thrown', async () => {
+    const acme = await start();
+    const error = await objectsOf(acme, 'plain').catch((error: unknown) => error);
+    expect(error).toMatchObject({
+      message: 'out of range',
+      stack: expect.stringContaining('acme.mjs') as string,
+    });
+    expect(error).not.toBeInstanceOf(TerminalError);
+    await expect(objectsOf(acme, 'text')).rejects.toThrow('just text');
+  });
+
+  test('of sending what cannot be sent rejects the call alone', async () => {
+    const acme = await start();
+    const odd = { ...bundle('same'), odd: () => 1 };
+    await expect(acme.bundle!(noFiles, odd, context())).rejects.toThrow('could not be cloned');
+    expect(await objectsOf(acme, 'none')).toEqual([]);
+  });
+});
+
+test('a handler’s log lines reach the logger of its call', async () => {
+  const { lines, logger } = recorder();
+  const acme = await start();
+  await acme.bundle!(noFiles, bundle('logging'), context({ logger }));
+  expect(lines).toEqual([
+    { level: 'info', fields: { step: 'one', count: 1n, odd: '() => 1' }, message: 'hello' },
+    { level: 'error', fields: {}, message: 'bad' },
+  ]);
+});
+
+describe('an abort', () => {
+  test('reaches a handler that listens, which has the last word', async () => {
+    const { lines, logger } = recorder();
+    const abort = new AbortController();
+    const acme = await start();
+    const pid = await pidOf(acme);
+    const call = objectsOf(acme, 'wait', context({ logger, signal: abort.signal }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    abort.abort(new Error('enough'));
+    await expect(call).rejects.toThrow(new WaitingError('given up: enough'));
+    expect(await pidOf(acme)).toBe(pid);
+  });
+
+  test('ends an endless loop after a second, and the next call works', async () => {
+    const { lines, logger } = recorder();
+    const clock = new ManualClock();
+    const abort = new AbortController();
+    const acme = await start({ clock, size: 1 });
+    const call = objectsOf(acme, 'loop', context({ logger, signal: abort.signal }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    const next = pidOf(acme);
+    abort.abort(new Error('enough'));
+    clock.advance(1_000);
+    await expect(call).rejects.toThrow('enough');
+    const { pid } = lines[0]!.fields as { pid: number };
+    expect(await next).not.toBe(pid);
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+
+  test('before or while a call waits for a process rejects at once', async () => {
+    const { lines, logger } = recorder();
+    const running = new AbortController();
+    const acme = await start({ size: 1 });
+    const first = objectsOf(acme, 'wait', context({ logger, signal: running.signal }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    const waiting = new AbortController();
+    const second = objectsOf(acme, 'none', context({ signal: waiting.signal }));
+    const third = objectsOf(acme, 'none');
+    waiting.abort(new Error('no longer'));
+    await expect(second).rejects.toThrow('no longer');
+    const fourth = objectsOf(acme, 'none', context({ signal: waiting.signal }));
+    await expect(fourth).rejects.toThrow('no longer');
+    running.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('given up: enough');
+    expect(await third).toEqual([]);
+  });
+});
+
+describe('a process that dies', () => {
+  test.each(['grow', 'huge'])('of memory fails its call for good (%s)', async (name) => {
+    const acme = await start({ memoryMegabytes: 64 });
+    const error = await convert(acme, name).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(TerminalError);
+    expect(error).toMatchObject({
+      message:
+        'class "acme" needs more than 64 MiB of memory for this content: make it smaller or split it',
+    });
+    expect(await objectsOf(acme, 'none')).toEqual([]);
+  });
+
+  test('fails its own call only', async () => {
+    const { lines, logger } = recorder();
+    const abort = new AbortController();
+    const acme = await start({ size: 2 });
+    const other = objectsOf(acme, 'wait', context({ logger, signal: abort.signal }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    const error = await objectsOf(acme, 'exit').catch((error: unknown) => error);
+    expect(error).not.toBeInstanceOf(TerminalError);
+    expect(error).toMatchObject({
+      message:
+        'the worker process of class "acme" ended with exit code 3: what it printed is in the log',
+    });
+    abort.abort(new Error('enough'));
+    await expect(other).rejects.toThrow('given up: enough');
+  });
+
+  test('leaves what it printed in the log', async () => {
+    const { lines, logger } = recorder();
+    const acme = await start({ logger });
+    await expect(objectsOf(acme, 'stray')).rejects.toThrow('ended with exit code 1');
+    expect(JSON.stringify(lines)).toContain('Error: stray');
+    expect(await objectsOf(acme, 'none')).toEqual([]);
+  });
+});
+
+describe('the processes', () => {
+  test('are as many as wanted, and used again', async () => {
+    const { lines, logger } = recorder();
+    const abort = new AbortController();
+    const acme = await start({ size: 2 });
+    const calls = Array.from({ length: 4 }, () =>
+      objectsOf(acme, 'wait', context({ logger, signal: abort.signal })),
+    );
+    await eventually(() => expect(lines).toHaveLength(2));
+    abort.abort(new Error('enough'));
+    const results = await Promise.allSettled(calls);
+    expect(results.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+    const pids = await Promise.all(Array.from({ length: 8 }, () => pidOf(acme)));
+    expect(new Set(pids).size).toBe(2);
+  });
+
+  test('end when there has been no work for half a minute', async () => {
+    const clock = new ManualClock();
+    const acme = await start({ clock });
+    const pid = await pidOf(acme);
+    clock.advance(29_000);
+    expect(await pidOf(acme)).toBe(pid);
+    clock.advance(29_000);
+    expect(isAlive(pid)).toBe(true);
+    clock.advance(1_000);
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+    expect(await pidOf(acme)).not.toBe(pid);
+  });
+
+  test('are gone after closing, whatever they are at', async () => {
+    const { lines, logger } = recorder();
+    const acme = await start({ size: 1 });
+    const looping = objectsOf(acme, 'loop', context({ logger }));
+    const waiting = objectsOf(acme, 'none');
+    await eventually(() => expect(lines).toHaveLength(1));
+    const results = Promise.allSettled([looping, waiting]);
+    await workers?.close();
+    expect(isAlive((lines[0]!.fields as { pid: number }).pid)).toBe(false);
+    const reason = new Error('the worker processes have been stopped');
+    const rejected = { status: 'rejected', reason };
+    expect(await results).toEqual([rejected, rejected]);
+    await expect(objectsOf(acme, 'none')).rejects.toThrow(reason);
+  });
+
+  test('end with their manager, even where it does not close them', async () => {
+    const script = `
+      import { runInWorkers } from '${new URL('./run-in-workers.ts', import.meta.url).href}';
+      const logger = { info: (fields) => { console.log(fields.pid); process.exit(0); } };
+      const { provisioners } = await runInWorkers({ modules: [new URL(process.argv[1])], logger });
+      const object = { metadata: { name: 'loop' } };
+      const { signal } = new AbortController();
+      await provisioners[0].bundle({ files: new Map(), directories: new Set() }, object, { signal, logger });
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      script,
+      pathToFileURL(join(directory, 'acme.mjs')).href,
+    ]);
+    const pid = Number(stdout);
+    expect(pid).toBeGreaterThan(0);
+    await eventually(() => expect(isAlive(pid)).toBe(false));
+  });
+});
+
+describe('a module', () => {
+  test('serves what its provisioner serves', async () => {
+    const file = join(directory, 'bundles-only.mjs');
+    await writeFile(file, `export default { className: 'half', bundle: async (files) => files };`);
+    const half = await start({ modules: [pathToFileURL(file)] });
+    expect(Object.keys(half)).toEqual(['className', 'bundle']);
+  });
+
+  test('without a provisioner is refused', async () => {
+    const file = join(directory, 'none.mjs');
+    await writeFile(file, 'export const className = "acme";');
+    await expect(start({ modules: [pathToFileURL(file)] })).rejects.toThrow(
+      'none.mjs exports no provisioner: its default export must be defineProvisioner({ className, … })',
+    );
+  });
+
+  test('that cannot be loaded is refused', async () => {
+    const missing = pathToFileURL(join(directory, 'missing.mjs'));
+    await expect(start({ modules: [missing] })).rejects.toThrow(`cannot load ${missing.href}: `);
+  });
+});

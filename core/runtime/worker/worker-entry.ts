@@ -1,0 +1,102 @@
+/** The main module of a worker process: runs the handlers that its manager asks for. */
+import { serialize } from 'node:v8';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
+import { ContentCollector, contentPieces, fileTable, pieceBytes } from './content-transfer.ts';
+import { forwardingLogger } from './forwarding-logger.ts';
+import type { CallMessage, FromWorker, ToWorker } from './messages.ts';
+import { fromThrown, toThrown } from './thrown.ts';
+
+interface RunningCall {
+  readonly message: CallMessage;
+  readonly content: ContentCollector;
+  readonly abort: AbortController;
+}
+
+let running: RunningCall | undefined;
+
+// The manager decides when its workers end: a terminal's Ctrl-C reaches the whole process group.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+process.on('disconnect', () => process.exit());
+process.on('message', (message: ToWorker) => {
+  switch (message.type) {
+    case 'call':
+      running = {
+        message,
+        content: new ContentCollector(message.files),
+        abort: new AbortController(),
+      };
+      return runWhenComplete(running);
+    case 'content':
+      running?.content.add(message.parts);
+      return runWhenComplete(running);
+    case 'abort':
+      return running?.abort.abort(fromThrown(message.reason));
+  }
+});
+
+function runWhenComplete(call: RunningCall | undefined): void {
+  if (call?.content.complete === true) void answer(call);
+}
+
+async function answer(call: RunningCall): Promise<void> {
+  try {
+    await (call.message.handler === 'bundle' ? answerWithFiles(call) : answerWithObjects(call));
+    await send({ type: 'end' });
+  } catch (error) {
+    await send({ type: 'end', error: toThrown(error) });
+  }
+}
+
+async function answerWithFiles(call: RunningCall): Promise<void> {
+  const { bundle } = await load(call.message);
+  const files = call.content.files();
+  const result = await bundle?.(files, call.message.object as Bundle, contextOf(call));
+  if (result === undefined) throw new Error('the handler returned no files');
+  if (result === files) return await send({ type: 'files', files: 'unchanged' });
+  await send({ type: 'files', files: fileTable(result) });
+  for (const parts of contentPieces(result)) await send({ type: 'content', parts });
+}
+
+async function answerWithObjects(call: RunningCall): Promise<void> {
+  const { deployment } = await load(call.message);
+  const files = call.content.files();
+  const object = call.message.object as BundleDeployment;
+  const result = await deployment?.(files, object, contextOf(call));
+  if (result === undefined) throw new Error('the handler returned no objects');
+  await sendObjects(result);
+}
+
+async function sendObjects(all: readonly KubernetesObject[]): Promise<void> {
+  let objects: KubernetesObject[] = [];
+  let size = 0;
+  for (const object of all) {
+    objects.push(object);
+    size += serialize(object).byteLength;
+    if (size < pieceBytes) continue;
+    await send({ type: 'objects', objects });
+    objects = [];
+    size = 0;
+  }
+  await send({ type: 'objects', objects });
+}
+
+async function load({ module }: CallMessage): Promise<Provisioner> {
+  const { default: provisioner } = (await import(module)) as { readonly default: Provisioner };
+  return provisioner;
+}
+
+function contextOf({ message, abort }: RunningCall): ProvisionerContext {
+  const logger = forwardingLogger((line) => void send(line));
+  return { signal: abort.signal, logger, limits: message.limits };
+}
+
+/** Resolves when the message is on its way, so that large results wait for their reader. */
+function send(message: FromWorker): Promise<void> {
+  return new Promise((resolve) => {
+    // Fails only where the manager is gone, and then this process ends too.
+    process.send?.(message, undefined, undefined, () => resolve());
+  });
+}

@@ -1,0 +1,89 @@
+import type { Answer } from './answer.ts';
+import { Semaphore } from './semaphore.ts';
+import { type Call, WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
+
+export interface WorkerPoolOptions extends WorkerProcessOptions {
+  /** Processes at once. */
+  readonly size: number;
+}
+
+interface IdleWorker {
+  readonly worker: WorkerProcess;
+  readonly taken: AbortController;
+}
+
+/** How long a process without work is kept. */
+const idleTime = 30_000;
+
+/** Worker processes, started when first needed and ended when there has been no work for a while. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #turns: Semaphore;
+  readonly #workers = new Set<WorkerProcess>();
+  readonly #idle: IdleWorker[] = [];
+  readonly #closing = new AbortController();
+  readonly #killAll = (): void => void this.close();
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+    this.#turns = new Semaphore(options.size);
+    // A handler that never yields would not notice that its manager has gone.
+    process.once('exit', this.#killAll);
+  }
+
+  /** Rejects with what the handler threw, with the signal's reason, or with why its process died. */
+  async run(call: Call): Promise<Answer> {
+    const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
+    return await this.#turns.run(async () => {
+      const worker = this.#takeIdle() ?? this.#start();
+      try {
+        return await worker.run(call);
+      } finally {
+        if (worker.alive) this.#keep(worker);
+        else this.#workers.delete(worker);
+      }
+    }, signal);
+  }
+
+  /** Kills all processes; what they are at, and what is waiting, is rejected. */
+  async close(): Promise<void> {
+    process.off('exit', this.#killAll);
+    const reason = new Error('the worker processes have been stopped');
+    this.#closing.abort(reason);
+    await Promise.all(Array.from(this.#workers, (worker) => worker.kill(reason)));
+  }
+
+  #start(): WorkerProcess {
+    const worker = new WorkerProcess(this.#options);
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  /** The one used last: the others may grow old. */
+  #takeIdle(): WorkerProcess | undefined {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      idle.taken.abort();
+      if (idle.worker.alive) return idle.worker;
+      this.#workers.delete(idle.worker);
+    }
+    return undefined;
+  }
+
+  #keep(worker: WorkerProcess): void {
+    const idle = { worker, taken: new AbortController() };
+    this.#idle.push(idle);
+    void this.#retire(idle);
+  }
+
+  async #retire(idle: IdleWorker): Promise<void> {
+    const signal = AbortSignal.any([idle.taken.signal, this.#closing.signal]);
+    try {
+      await this.#options.clock.sleep(idleTime, signal);
+    } catch {
+      return;
+    }
+    this.#idle.splice(this.#idle.indexOf(idle), 1);
+    await idle.worker.kill(new Error('there has been no work'));
+    this.#workers.delete(idle.worker);
+  }
+}
