@@ -265,6 +265,23 @@ describe('refused', () => {
   });
 });
 
+test('a deployment that is deleted and made again at once gets healthy', async () => {
+  await install('again', aConfigMap('again-1'), aConfigMap('again-2'), aDeployment('again'));
+  await condition('again', 'Healthy', { status: 'True' });
+  const { uid } = (await kubectl.get('bundledeployment', 'again')).metadata;
+  await kubectl.must(['delete', 'bundledeployment', 'again', '--wait=false']);
+  await install('again', aConfigMap('again-1'), aConfigMap('again-2'), aDeployment('again'));
+  await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', 'again');
+    expect(deployment.metadata.uid).not.toBe(uid);
+    expect(conditionOf(deployment, 'Healthy')).toMatchObject({ status: 'True' });
+    for (const name of ['again-1', 'again-2']) {
+      const { ownerReferences } = (await kubectl.get('configmap', name, 'default')).metadata;
+      expect(ownerReferences?.map((owner) => owner.uid)).toEqual([deployment.metadata.uid]);
+    }
+  });
+});
+
 test('a deleted deployment leaves nothing', async () => {
   await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=60s']);
   await eventually(async () => {

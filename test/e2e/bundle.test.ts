@@ -157,6 +157,17 @@ describe('refused content', () => {
   test.each([
     ['dotdot', [evil('../evil.yaml')], '../evil.yaml'],
     ['absolute', [evil('/evil.yaml')], '/evil.yaml'],
+    [
+      'link',
+      [
+        {
+          tarEntries: [
+            { name: 'manifests/x.yaml', type: 'SymbolicLink', linkpath: '../../../etc' },
+          ],
+        },
+      ],
+      'manifests/x.yaml',
+    ],
     ['bomb', [{ rawLayer: bomb }], '--max-content-compression-ratio'],
     ['entries', [{ files: many }], '--max-content-entries'],
     ['aliases', [plain(aliases.join('\n'))], 'manifests/x.yaml'],

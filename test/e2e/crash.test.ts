@@ -1,0 +1,198 @@
+import { readdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { label } from '../../api/v1alpha1/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { everyObject, idOf } from '../helpers/every-object.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment } from '../helpers/objects.ts';
+import { pushContent } from '../helpers/push-content.ts';
+import { seededRandom } from '../helpers/seeded-random.ts';
+import { System } from '../helpers/system.ts';
+import { subjects } from './crash-subjects.ts';
+
+const givenSeed = process.env['RUKPAK_CRASH_SEED'];
+const seed = givenSeed === undefined ? Math.floor(Math.random() * 1e6) : Number(givenSeed);
+const random = seededRandom(seed);
+/** For all twenty to settle after the last crash. */
+const settling = { within: 180_000, every: 1_000 };
+
+let system: System;
+let kubectl: Kubectl;
+/** Milliseconds from the start of the process to its readiness. */
+let startup: number;
+/** What was there before anything was installed. */
+let before: ReadonlyMap<string, KubernetesObject>;
+
+beforeAll(async () => {
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  system = await System.start({ kubeconfig: inject('kubeconfig'), registry: inject('registry') });
+  await system.terminate();
+  const started = Date.now();
+  await system.restart();
+  startup = Date.now() - started;
+  before = await everyObject(kubectl);
+});
+
+afterAll(async () => {
+  try {
+    await system.kill();
+    await system.restart();
+    await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+    await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  } finally {
+    await system.stop();
+  }
+});
+
+async function applyAll(version: number): Promise<void> {
+  const deployments: object[] = [];
+  for (const { name, className, files } of subjects) {
+    const content = { registry: inject('registry'), name, version, files: files(version) };
+    deployments.push(aBundleDeployment({ name, className, source: await pushContent(content) }));
+  }
+  await kubectl.apply(...deployments);
+}
+
+interface CrashPlan {
+  readonly times: number;
+  readonly version: number;
+}
+
+/**
+ * Kills it at random moments and starts it again each time. Its lives are short, some too short to
+ * be ready, so that the work is not over long before the last kill.
+ */
+async function crash({ times, version }: CrashPlan): Promise<void> {
+  const progress: number[] = [];
+  for (let time = 0; time < times; time += 1) {
+    const share = time === 0 ? 0.4 * random() : 0.7 + 0.7 * random();
+    await delay(share * startup);
+    await system.kill();
+    progress.push(await countActive(version));
+    system.launch();
+  }
+  await system.ready();
+  console.log(
+    `crash: seed ${seed}, ready after ${startup} ms, version ${version} active at each kill: ${progress.join(' ')}`,
+  );
+  // Otherwise this run has shown nothing.
+  expect(Math.min(...progress)).toBeLessThan(subjects.length);
+}
+
+async function theBundles(): Promise<readonly Bundle[]> {
+  return (await kubectl.list('bundles')) as readonly Bundle[];
+}
+
+async function theDeployments(): Promise<readonly BundleDeployment[]> {
+  return (await kubectl.list('bundledeployments')) as readonly BundleDeployment[];
+}
+
+async function countActive(version: number): Promise<number> {
+  const bundles = (await theBundles()).filter((bundle) => isOfVersion(bundle, version));
+  const names = new Set(bundles.map(({ metadata }) => metadata.name));
+  return (await theDeployments()).filter(({ status }) => names.has(status?.activeBundle)).length;
+}
+
+function isOfVersion({ spec }: Bundle, version: number): boolean {
+  return spec.source.image?.ref.endsWith(`:v${version}`) === true;
+}
+
+async function settled(version: number): Promise<void> {
+  const deployments = await theDeployments();
+  expect(deployments).toHaveLength(subjects.length);
+  for (const deployment of deployments) {
+    const { metadata, status } = deployment;
+    const conditions = ['HasValidBundle', 'Installed', 'Healthy'].map(
+      (type) => conditionOf(deployment, type)?.status,
+    );
+    expect(conditions, metadata.name).toEqual(['True', 'True', 'True']);
+    expect(status?.observedGeneration).toBe(metadata.generation);
+  }
+  const bundles = await theBundles();
+  const active = deployments.map(({ status }) => status?.activeBundle ?? '');
+  expect(bundles.map(({ metadata }) => metadata.name).toSorted()).toEqual(active.toSorted());
+  for (const bundle of bundles) {
+    expect(bundle.status?.phase).toBe('Unpacked');
+    expect(bundle.metadata.deletionTimestamp).toBeUndefined();
+    expect(isOfVersion(bundle, version)).toBe(true);
+  }
+  const archives = bundles.map(({ metadata }) => `${metadata.name}.tgz`);
+  expect((await readdir(system.archives)).toSorted()).toEqual(archives.toSorted());
+}
+
+async function added(): Promise<readonly KubernetesObject[]> {
+  const now = await everyObject(kubectl);
+  return [...now].filter(([id]) => !before.has(id)).map(([, object]) => object);
+}
+
+function isInstalled({ kind, metadata }: KubernetesObject): boolean {
+  return metadata.labels?.[label.ownerKind] === 'BundleDeployment' && kind !== 'Bundle';
+}
+
+/** Made by Kubernetes for what we installed. */
+function isDerived({ kind, metadata: { name = '', namespace } }: KubernetesObject): boolean {
+  if (namespace === 'pkg-system' && ['default', 'kube-root-ca.crt'].includes(name)) return true;
+  return ['APIService', 'IPAddress', 'Pod', 'ReplicaSet'].includes(kind);
+}
+
+async function exactlyWhatIsWanted(version: number): Promise<void> {
+  const present = await added();
+  const owners = new Map(
+    present.filter(({ kind }) => kind === 'BundleDeployment').map((o) => [o.metadata.name, o]),
+  );
+  const expected = subjects.flatMap(({ name, objects }) =>
+    objects(version).map((object) => [idOf(object as KubernetesObject), name]),
+  );
+  const installed = present.filter(isInstalled);
+  const found = installed.map((object) => [
+    idOf(object),
+    object.metadata.labels?.[label.ownerName],
+  ]);
+  expect(found.toSorted()).toEqual(expected.toSorted());
+  for (const { metadata } of installed) {
+    const owner = owners.get(metadata.labels?.[label.ownerName])?.metadata;
+    expect(metadata.ownerReferences).toMatchObject([{ uid: owner?.uid, controller: true }]);
+    expect(metadata.labels?.['applyset.kubernetes.io/part-of']).toBe(
+      owner?.labels?.['applyset.kubernetes.io/id'],
+    );
+  }
+  const others = present.filter((object) => !isInstalled(object) && !isDerived(object));
+  const kinds = new Set(others.map(({ kind }) => kind));
+  expect([...kinds].toSorted()).toEqual(['Bundle', 'BundleDeployment']);
+  expectEachAppliedOnce(present, version);
+}
+
+/** A workload that had been changed twice for one version would be a generation further. */
+function expectEachAppliedOnce(present: readonly KubernetesObject[], version: number): void {
+  const workloads = present.filter(({ kind }) => kind === 'Deployment');
+  for (const { metadata } of workloads) expect(metadata.generation, metadata.name).toBe(version);
+  const replicaSets = present.filter(({ kind }) => kind === 'ReplicaSet');
+  expect(replicaSets).toHaveLength(workloads.length * version);
+}
+
+describe(`killed at random moments (RUKPAK_CRASH_SEED=${seed} repeats them)`, () => {
+  test('ten times while twenty install: all are installed once, nothing is left over', async () => {
+    await applyAll(1);
+    await crash({ times: 10, version: 1 });
+    await eventually(() => settled(1), settling);
+    await eventually(() => exactlyWhatIsWanted(1), settling);
+  });
+
+  test('three times while all twenty are upgraded: all have pivoted, old objects are pruned', async () => {
+    await applyAll(2);
+    await crash({ times: 3, version: 2 });
+    await eventually(() => settled(2), settling);
+    await eventually(() => exactlyWhatIsWanted(2), settling);
+  });
+
+  test('all deleted: nothing is left', async () => {
+    await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+    await eventually(async () => {
+      expect((await added()).map(idOf)).toEqual([]);
+      expect(await readdir(system.archives)).toEqual([]);
+    }, settling);
+  });
+});
