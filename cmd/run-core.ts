@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
+import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
 import { createGitSource } from '../core/sources/git/git-source.ts';
 import { createImageSource } from '../core/sources/image/index.ts';
-import { builtInProvisioners } from '../provisioners/index.ts';
+import { builtInProvisionerModules } from '../provisioners/index.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 
@@ -17,12 +18,17 @@ export async function runCore(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  await runManager(managerOptions(flags, logger), signal);
+  const workers = await runInWorkers({ modules: builtInProvisionerModules, logger });
+  try {
+    const options = managerOptions(flags, logger);
+    await runManager({ ...options, provisioners: workers.provisioners }, signal);
+  } finally {
+    await workers.close();
+  }
 }
 
-function managerOptions(flags: CoreFlags, logger: Logger): ManagerOptions {
+function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 'provisioners'> {
   return {
-    provisioners: builtInProvisioners,
     sources: [imageSource(flags), createGitSource()],
     kubeconfig: flags.kubeconfig,
     systemNamespace: systemNamespaceOf(flags),

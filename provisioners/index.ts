@@ -1,6 +1,9 @@
-import type { Provisioner } from '../core/sdk.ts';
-import plain from './plain/index.ts';
-import registry from './registry/index.ts';
+import { extname } from 'node:path';
 
-/** The classes that the stock manager serves. */
-export const builtInProvisioners: readonly Provisioner[] = [plain, registry];
+const directories = ['plain', 'registry'];
+
+/** Modules of the classes that the stock manager serves, each with its class as default export. */
+export const builtInProvisionerModules: readonly URL[] = directories.map(
+  // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+  (directory) => new URL(`./${directory}/index${extname(import.meta.url)}`, import.meta.url),
+);

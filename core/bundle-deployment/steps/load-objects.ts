@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage } from '../../errors.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
@@ -35,6 +36,9 @@ async function objectsOf(
 ): Promise<readonly KubernetesObject[]> {
   const handler = provisioners.get(deployment.spec.provisionerClassName)?.deployment;
   if (handler === undefined || bundle === undefined) return [];
-  const files = await content.load(bundle, signal);
-  return handler(files, deployment, { signal, logger, limits });
+  return await withTimeLimit(
+    async (signal) =>
+      handler(await content.load(bundle, signal), deployment, { signal, logger, limits }),
+    { limit: limits.timeout, signal },
+  );
 }

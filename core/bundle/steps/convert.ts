@@ -1,7 +1,7 @@
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';
-import { withTimeLimit } from '../time-limit.ts';
 
 /** Lets the Bundle's class check and convert what was fetched. */
 export async function convert(

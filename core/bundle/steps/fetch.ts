@@ -1,9 +1,9 @@
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
+import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';
-import { withTimeLimit } from '../time-limit.ts';
 
 /** Gets the content from its source: from where it was pinned to, once it has been resolved. */
 export async function fetch(
