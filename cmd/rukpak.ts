@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { errorMessage } from '../core/errors.ts';
+import { homeFolder } from '../core/kube/home-folder.ts';
 import { createLogger } from '../core/observe/logger.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
 import { install } from './install.ts';
@@ -25,7 +25,7 @@ interface InstallFlags {
 const laptopDefaults = {
   httpBindAddress: '127.0.0.1:8080',
   healthProbeBindAddress: '127.0.0.1:8081',
-  provisionerStorageDir: join(homedir(), '.cache', 'rukpak-ts', 'bundles'),
+  provisionerStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'bundles'),
 };
 
 function createProgram(): Command {

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { homeFolder } from '../../core/kube/home-folder.ts';
 import type { Keychain } from '../../core/sources/image/index.ts';
 
 /** What `docker login` stored; empty where there is nothing. Credential helpers are not asked. */
 export async function dockerKeychain(): Promise<Keychain> {
   const { emptyKeychain, parseDockerConfig } = await import('../../core/sources/image/index.ts');
-  const directory = process.env['DOCKER_CONFIG'] ?? join(homedir(), '.docker');
+  const directory = process.env['DOCKER_CONFIG'] ?? join(homeFolder(), '.docker');
   const file = join(directory, 'config.json');
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return emptyKeychain;

@@ -1,8 +1,8 @@
 import { accessSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
 import { errorMessage } from '../errors.ts';
+import { homeFolder } from './home-folder.ts';
 
 export interface KubeconfigOptions {
   /** Path of the file; without it KUBECONFIG, then ~/.kube/config, then the Pod's own account. */
@@ -35,7 +35,7 @@ function kubeconfigFiles(explicit: string | undefined): readonly string[] | unde
     const present = listed.filter(exists);
     return present.length > 0 ? present : listed.slice(0, 1);
   }
-  const own = join(homedir(), '.kube', 'config');
+  const own = join(homeFolder(), '.kube', 'config');
   return exists(own) ? [own] : undefined;
 }
 
