@@ -2,7 +2,8 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
-import type { BundleDeploymentDependencies } from './dependencies.ts';
+import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
+import { RenderedObjects } from './rendered-objects.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
 import { apply } from './steps/apply.ts';
 import { awaitUnpacked } from './steps/await-unpacked.ts';
@@ -14,7 +15,7 @@ import { recordTransitions } from './transitions.ts';
 
 type Step = (
   state: BundleDeploymentState,
-  dependencies: BundleDeploymentDependencies,
+  dependencies: ReconcileDependencies,
   context: StepContext,
 ) => Promise<StepOutcome>;
 
@@ -29,10 +30,10 @@ const steps: readonly Step[] = [
 
 /** Brings the cluster to what one BundleDeployment asks for, and keeps it there (spec section 5). */
 export class BundleDeploymentReconciler {
-  readonly #dependencies: BundleDeploymentDependencies;
+  readonly #dependencies: ReconcileDependencies;
 
   constructor(dependencies: BundleDeploymentDependencies) {
-    this.#dependencies = dependencies;
+    this.#dependencies = { ...dependencies, rendered: new RenderedObjects() };
   }
 
   /**
@@ -40,10 +41,11 @@ export class BundleDeploymentReconciler {
    * What it owned is the garbage collector's once it is deleted (spec section 5.5).
    */
   async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
-    const { deployments, provisioners, applier } = this.#dependencies;
+    const { deployments, provisioners, applier, rendered } = this.#dependencies;
     const deployment = deployments.get({ name });
     if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) {
       applier.forget(name);
+      rendered.forget(name);
       return {};
     }
     if (!provisioners.has(deployment.spec.provisionerClassName)) return {};

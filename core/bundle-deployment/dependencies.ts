@@ -7,6 +7,7 @@ import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { RenderedObjects } from './rendered-objects.ts';
 
 export interface BundleDeploymentCache {
   get(key: { readonly name: string }): BundleDeployment | undefined;
@@ -46,4 +47,9 @@ export interface BundleDeploymentDependencies {
   readonly events: Events;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** What its steps work with: the reconciler's own memory as well. */
+export interface ReconcileDependencies extends BundleDeploymentDependencies {
+  readonly rendered: RenderedObjects;
 }

@@ -1,15 +1,16 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import { errorMessage } from '../../errors.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
-import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
 
 /** Lets the deployment's class turn the stored content into objects. */
 export async function loadObjects(
   state: BundleDeploymentState,
-  dependencies: BundleDeploymentDependencies,
+  dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
   try {
@@ -31,14 +32,29 @@ export async function loadObjects(
 
 async function objectsOf(
   { deployment, bundle }: BundleDeploymentState,
-  { content, provisioners, limits }: BundleDeploymentDependencies,
-  { signal, logger }: StepContext,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
 ): Promise<readonly KubernetesObject[]> {
+  const { rendered, provisioners } = dependencies;
   const handler = provisioners.get(deployment.spec.provisionerClassName)?.deployment;
   if (handler === undefined || bundle === undefined) return [];
+  const known = rendered.get(deployment, bundle);
+  if (known !== undefined) return known;
+  const { content, limits } = dependencies;
   return await withTimeLimit(
-    async (signal) =>
-      handler(await content.load(bundle, signal), deployment, { signal, logger, limits }),
-    { limit: limits.timeout, signal },
+    async (signal) => {
+      const files = await content.load(bundle, signal);
+      const { logger } = context;
+      const objects = await handler(files, deployment, { signal, logger, limits });
+      rendered.set({ deployment, bundle }, objects, sizeOf(files));
+      return objects;
+    },
+    { limit: limits.timeout, signal: context.signal },
   );
+}
+
+function sizeOf({ files }: BundleFiles): number {
+  let bytes = 0;
+  for (const content of files.values()) bytes += content.byteLength;
+  return bytes;
 }
