@@ -81,6 +81,7 @@ export class BundleReconciler {
     const { clock, logger } = this.#dependencies;
     // Content that was offered before is fetched again: it does not become less true meanwhile.
     if (state.bundle.status?.phase === 'Unpacked') return;
+    if (state.bundle.metadata.deletionTimestamp !== undefined) return;
     const announced = { ...state, status: unpacking(state.status, clock) };
     try {
       await this.#writeStatus(announced, context);

@@ -22,6 +22,19 @@ describe('withTimeLimit', () => {
     );
   });
 
+  test('lets work that keeps the limit itself say so in words of its own', async () => {
+    const work = withTimeLimit(
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        throw new WaitingError('back-off');
+      },
+      { limit: 10, grace: 60_000, signal },
+    );
+    await expect(work).rejects.toThrow(new WaitingError('back-off'));
+    const deaf = withTimeLimit(() => never, { limit: 5, grace: 5, signal });
+    await expect(deaf).rejects.toThrow('took longer than the limit of 0.005 s');
+  });
+
   test('tells work that listens', async () => {
     const told = Promise.withResolvers<AbortSignal>();
     const work = withTimeLimit(

@@ -1,15 +1,21 @@
-import { WaitingError } from '../errors.ts';
+export interface TimeLimit {
+  /** Milliseconds. */
+  readonly limit: number;
+  /** More of them, for work that keeps the limit itself and says so in words of its own. */
+  readonly grace?: number;
+  readonly signal: AbortSignal;
+}
 
 /**
- * Runs work that must end within `limit` milliseconds or when the signal is aborted, even where the
- * work itself does not listen.
+ * Runs work that must end within a limit or when the signal is aborted, even where the work itself
+ * does not listen.
  */
 export async function withTimeLimit<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+  { limit, grace = 0, signal }: TimeLimit,
 ): Promise<T> {
   signal.throwIfAborted();
-  const timeout = AbortSignal.timeout(limit);
+  const timeout = AbortSignal.timeout(Math.ceil(limit + grace));
   const either = AbortSignal.any([signal, timeout]);
   const aborted = Promise.withResolvers<never>();
   const abort = (): void =>
@@ -17,10 +23,6 @@ export async function withTimeLimit<T>(
   either.addEventListener('abort', abort, { once: true });
   try {
     return await Promise.race([work(either), aborted.promise]);
-  } catch (error) {
-    // The work reports its own abort first, in words of its own.
-    if (timeout.aborted && !(error instanceof WaitingError)) throw tooLong(limit);
-    throw error;
   } finally {
     either.removeEventListener('abort', abort);
   }

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
 import type {
+  DeleteOptions,
   KubeClient,
   ListOptions,
   ObjectList,
@@ -21,12 +22,26 @@ interface OpenWatch {
   end: { readonly error?: Error } | undefined;
 }
 
+interface SentPatch {
+  readonly name: string;
+  readonly patch: unknown;
+  readonly options: PatchOptions;
+}
+
+interface JsonPatchOperation {
+  readonly op: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
 type Call = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
 /** An API server of one resource in memory, for the faults that a real one cannot be asked for. */
 export class FakeKubeClient implements KubeClient {
   /** Every call, in order. */
   readonly calls: Call[] = [];
+  /** What each patch said, refused ones included. */
+  readonly patches: SentPatch[] = [];
   /** Errors for the next calls, first to first; undefined lets a call pass. */
   readonly faults: Partial<Record<Call, (Error | undefined)[]>> = {};
   /** Runs before each call is answered. */
@@ -54,7 +69,10 @@ export class FakeKubeClient implements KubeClient {
   put(object: KubernetesObject): KubernetesObject {
     const key = textOf(keyOf(object));
     const previous = this.#objects.get(key);
-    const stored = this.#stamp(object, previous?.metadata.uid ?? `uid-${this.#version}`);
+    const stored = this.#stamp(
+      object,
+      previous?.metadata.uid ?? object.metadata.uid ?? `uid-${this.#version}`,
+    );
     this.#objects.set(key, stored);
     this.#tell({ type: previous === undefined ? 'ADDED' : 'MODIFIED', object: stored });
     return stored;
@@ -146,10 +164,12 @@ export class FakeKubeClient implements KubeClient {
     return this.put(object);
   }
 
-  /** Merge patch, one level deep in metadata and in the object. */
+  /** Merge patch, one level deep in metadata and in the object; JSON patch of `test` and `add`. */
   async patch({ key }: { key: ObjectKey }, patch: unknown, options: PatchOptions) {
+    this.patches.push({ name: key.name, patch, options });
     await this.#enter('patch', options.signal);
     const live = this.#existing(key);
+    if (options.type === 'json') return this.put(jsonPatched(live, patch));
     const change = patch as KubernetesObject;
     const wanted = change.metadata?.resourceVersion;
     if (wanted !== undefined && wanted !== live.metadata.resourceVersion) {
@@ -159,9 +179,10 @@ export class FakeKubeClient implements KubeClient {
     return this.put({ ...live, ...change, metadata });
   }
 
-  async delete(_: Resource, key: ObjectKey): Promise<void> {
-    await this.#enter('delete');
-    this.#existing(key);
+  async delete(_: Resource, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
+    await this.#enter('delete', options.signal);
+    const { uid } = this.#existing(key).metadata;
+    if (options.uid !== undefined && options.uid !== uid) throw refusal(409, 'Conflict');
     this.drop(key);
   }
 
@@ -209,6 +230,20 @@ function textOf({ namespace = '', name }: ObjectKey): string {
 
 function refusal(code: number, reason: string): ApiError {
   return new ApiError(code, { code, reason, message: reason });
+}
+
+function jsonPatched(object: KubernetesObject, patch: unknown): KubernetesObject {
+  let patched = object;
+  for (const { op, path, value } of patch as readonly JsonPatchOperation[]) {
+    if (op === 'test' && path === '/metadata/uid') {
+      if (value !== object.metadata.uid) throw refusal(422, 'Invalid');
+    } else if (op === 'add' && path === '/status') {
+      patched = { ...patched, status: value };
+    } else {
+      throw new Error(`${op} ${path} is not part of this fake`);
+    }
+  }
+  return patched;
 }
 
 async function unsupported(): Promise<never> {

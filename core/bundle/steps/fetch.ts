@@ -1,3 +1,4 @@
+import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
@@ -27,13 +28,21 @@ async function fetchContent(
   context: StepContext,
 ): Promise<SourceResult> {
   const { sources, secrets, limits } = dependencies;
-  const wanted = state.bundle.status?.resolvedSource ?? state.bundle.spec.source;
+  const wanted = wantedSource(state.bundle);
   const source = sources.get(wanted.type);
   if (source === undefined) {
     throw new TerminalError(`source type "${wanted.type}" not supported`);
   }
   return withTimeLimit(
     (signal) => source.fetch(wanted, { signal, logger: context.logger, limits, secrets }),
-    { limit: limits.timeout, signal: context.signal },
+    { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
+}
+
+/** The pin, with the credentials of the spec: RukPak's pins of images have lost theirs. */
+function wantedSource({ spec, status }: Bundle): BundleSource {
+  const pin = status?.resolvedSource;
+  const pullSecret = spec.source.image?.pullSecret;
+  if (pin?.image === undefined || pullSecret === undefined) return pin ?? spec.source;
+  return { ...pin, image: { ...pin.image, pullSecret } };
 }

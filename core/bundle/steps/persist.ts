@@ -12,14 +12,15 @@ export async function persist(
   const { bundle, fetched, converted } = state;
   if (fetched === undefined || converted === undefined) return 'done';
   const key = storedContentKey(bundle);
+  let prefix = 'persist bundle content: ';
   try {
     await store.put(key, converted);
+    prefix = 'get content URL: ';
+    const contentURL = store.contentURL(key.name);
+    state.status = unpacked(state.status, { source: fetched.resolvedSource, contentURL }, clock);
+    return 'continue';
   } catch (error) {
-    const failure = { error, prefix: 'persist bundle content: ' };
-    state.status = notUnpacked(state.status, failure, clock);
+    state.status = notUnpacked(state.status, { error, prefix }, clock);
     throw error;
   }
-  const contentURL = store.contentURL(key.name);
-  state.status = unpacked(state.status, { source: fetched.resolvedSource, contentURL }, clock);
-  return 'continue';
 }

@@ -1,0 +1,318 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
+import { anImage } from '../../test/helpers/objects.ts';
+import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import type { SourceResult } from '../contracts/source.ts';
+import { WaitingError } from '../errors.ts';
+import { ApiError } from '../kube/api-error.ts';
+
+const key = { name: 'demo', uid: 'uid-of-demo' };
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+const conflict = new ApiError(409, { reason: 'Conflict', message: 'the object has been modified' });
+
+function failing(phase: BundleStatus['phase'] = 'Failing'): BundleStatus {
+  return {
+    observedGeneration: 1,
+    ...(phase === undefined ? {} : { phase }),
+    conditions: [
+      {
+        type: 'Unpacked',
+        status: 'False',
+        reason: 'UnpackFailed',
+        message: 'source bundle content: connection reset',
+        lastTransitionTime: '2025-12-31T00:00:00Z',
+      },
+    ],
+  };
+}
+
+describe('the finalizer', () => {
+  test('is there before there is anything to remove', async () => {
+    const fixture = new BundleFixture(aStoredBundle({ metadata: { finalizers: ['of/another'] } }));
+    fixture.fetch.mockImplementation(async () => {
+      expect(fixture.live.metadata.finalizers).toContain(finalizer.deleteCachedBundle);
+      return { files: tree, resolvedSource: pinned };
+    });
+    await fixture.reconcile();
+    expect(fixture.live.metadata.finalizers).toEqual(['of/another', finalizer.deleteCachedBundle]);
+    expect(fixture.live.status?.phase).toBe('Unpacked');
+    expect(fixture.client.calls).toEqual(['patch', 'patch']);
+  });
+
+  test('that cannot be added makes the Bundle Failing, and is tried again', async () => {
+    const fixture = new BundleFixture(aStoredBundle());
+    fixture.client.faults.patch = [new Error('denied by policy')];
+    expect(await fixture.failure()).toEqual(new Error('denied by policy'));
+    expect(fixture.live.status).toMatchObject({
+      phase: 'Failing',
+      conditions: [
+        {
+          type: 'Unpacked',
+          status: 'Unknown',
+          reason: 'ProcessingFinalizerFailed',
+          message: 'finalizer "core.rukpak.io/delete-cached-bundle" failed: denied by policy',
+        },
+      ],
+    });
+    expect(fixture.fetch).not.toHaveBeenCalled();
+    expect(fixture.events.taken()).toEqual([
+      'Warning ProcessingFinalizerFailed: finalizer "core.rukpak.io/delete-cached-bundle" failed: denied by policy',
+    ]);
+    await fixture.reconcile();
+    expect(fixture.live.status?.phase).toBe('Unpacked');
+  });
+
+  test('that somebody came between is no news', async () => {
+    const fixture = new BundleFixture(aStoredBundle({ status: failing() }));
+    fixture.client.faults.patch = [conflict];
+    expect(await fixture.failure()).toBe(conflict);
+    expect(fixture.live.status).toEqual(failing());
+    expect(fixture.client.calls).toEqual(['patch']);
+  });
+});
+
+describe('a Bundle that is being deleted', () => {
+  test('loses its archive, then its finalizer, and is not fetched', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    const status = fixture.live.status ?? {};
+    const finalizers = ['of/another', finalizer.deleteCachedBundle];
+    fixture.change(aKeptBundle({ status, metadata: { deletionTimestamp, finalizers } }));
+    fixture.client.beforeCall = async () => expect(await fixture.store.has(key)).toBe(false);
+    await fixture.reconcile();
+    expect(fixture.live.metadata.finalizers).toEqual(['of/another']);
+    expect(fixture.live.status).toEqual(status);
+    expect(fixture.client.calls).toEqual(['patch', 'patch']);
+    expect(fixture.fetch).toHaveBeenCalledTimes(1);
+  });
+
+  test('keeps the finalizer while the archive cannot be removed', async () => {
+    const fixture = new BundleFixture(aKeptBundle({ metadata: { deletionTimestamp } }));
+    fixture.store.delete = () => Promise.reject(new Error('read-only file system'));
+    expect(await fixture.failure()).toEqual(new Error('read-only file system'));
+    expect(fixture.live.metadata.finalizers).toEqual([finalizer.deleteCachedBundle]);
+    expect(fixture.live.status).toMatchObject({
+      phase: 'Failing',
+      conditions: [
+        {
+          status: 'Unknown',
+          message: 'finalizer "core.rukpak.io/delete-cached-bundle" failed: read-only file system',
+        },
+      ],
+    });
+  });
+
+  test('is left to others once the finalizer is off', async () => {
+    const metadata = { deletionTimestamp, finalizers: ['of/another'] };
+    const fixture = new BundleFixture(aStoredBundle({ metadata }));
+    await fixture.reconcile();
+    expect(fixture.client.calls).toEqual([]);
+    expect(fixture.fetch).not.toHaveBeenCalled();
+  });
+
+  test('may be gone before we are', async () => {
+    const fixture = new BundleFixture(aKeptBundle({ metadata: { deletionTimestamp } }));
+    fixture.client.drop({ name: 'demo' });
+    expect(await fixture.failure()).toBeUndefined();
+  });
+});
+
+describe('content', () => {
+  test('is fetched once', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    fixture.change({
+      ...fixture.live,
+      metadata: { ...fixture.live.metadata, labels: { touched: 'yes' } },
+    });
+    await fixture.reconcile();
+    await fixture.reconcile();
+    expect(fixture.fetch).toHaveBeenCalledTimes(1);
+    expect(fixture.client.calls).toEqual(['patch']);
+  });
+
+  test('that was lost is fetched from where it was pinned to', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    await fixture.store.delete('demo');
+    await fixture.reconcile();
+    expect(fixture.fetch.mock.calls.map(([source]) => source)).toEqual([
+      anImage('example.com/app:v1'),
+      pinned,
+    ]);
+    expect(await fixture.store.has(key)).toBe(true);
+    expect(fixture.client.calls).toEqual(['patch']);
+  });
+
+  test('of a predecessor of the same name does not count', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    await fixture.store.put({ name: 'demo', uid: 'of-the-predecessor' }, tree);
+    await fixture.reconcile();
+    expect(fixture.fetch).toHaveBeenCalledTimes(2);
+  });
+
+  test('is offered at the address of today, without any noise', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    fixture.events.taken();
+    fixture.store.address = 'https://elsewhere.example';
+    await fixture.reconcile();
+    expect(fixture.live.status).toMatchObject({
+      phase: 'Unpacked',
+      contentURL: 'https://elsewhere.example/bundles/demo.tgz',
+    });
+    expect(fixture.fetch).toHaveBeenCalledTimes(1);
+    expect(fixture.events.taken()).toEqual([]);
+  });
+
+  test('stored by a run that could not say so is fetched again', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    fixture.client.faults.patch = [new Error('socket hang up')];
+    await fixture.failure();
+    await fixture.reconcile();
+    expect(fixture.fetch).toHaveBeenCalledTimes(2);
+    expect(fixture.live.status?.phase).toBe('Unpacked');
+  });
+
+  test('a pin outlives failures, and is what is fetched after them', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    await fixture.store.delete('demo');
+    for (const error of [new Error('connection reset'), new WaitingError('back-off')]) {
+      fixture.fetch.mockRejectedValueOnce(error);
+      await fixture.failure();
+      expect(fixture.live.status?.resolvedSource).toEqual(pinned);
+      expect(fixture.live.status?.contentURL).toBeUndefined();
+    }
+    await fixture.reconcile();
+    expect(fixture.fetch.mock.lastCall?.[0]).toEqual(pinned);
+    expect(fixture.live.status).toMatchObject({
+      phase: 'Unpacked',
+      contentURL: 'https://content.example/bundles/demo.tgz',
+    });
+  });
+
+  test('a pin without its pull secret is fetched with that of the spec', async () => {
+    const source = { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 'robot' } };
+    const status = { ...failing(), resolvedSource: pinned };
+    const fixture = new BundleFixture(aKeptBundle({ source, status }));
+    await fixture.reconcile();
+    expect(fixture.fetch.mock.calls[0]?.[0]).toEqual({
+      type: 'image',
+      image: { ...pinned.image, pullSecret: 'robot' },
+    });
+  });
+});
+
+describe('an unpacking that takes long', () => {
+  const announced = { phase: 'Unpacking', conditions: [{ reason: 'Unpacking', message: '' }] };
+  const result: SourceResult = { files: tree, resolvedSource: pinned };
+
+  beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  function slowly(fixture: BundleFixture): PromiseWithResolvers<SourceResult> {
+    const fetched = Promise.withResolvers<SourceResult>();
+    fixture.fetch.mockReturnValue(fetched.promise);
+    return fetched;
+  }
+
+  test('is announced, and then told how it ended', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    const fetched = slowly(fixture);
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(fixture.phases).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fixture.live.status).toMatchObject(announced);
+    fetched.resolve(result);
+    await reconciled;
+    expect(fixture.phases).toEqual(['Unpacking', 'Unpacked']);
+    expect(fixture.events.taken()).toEqual([
+      'Normal Unpacking: ',
+      'Normal UnpackSuccessful: Successfully unpacked the image Bundle',
+    ]);
+  });
+
+  test('never has its end overwritten by an announcement that is late', async () => {
+    for (const succeeds of [true, false]) {
+      const fixture = new BundleFixture(aKeptBundle());
+      const fetched = slowly(fixture);
+      const arrived = Promise.withResolvers<void>();
+      fixture.client.beforeCall = () =>
+        fixture.client.patches.length === 1 ? arrived.promise : undefined;
+      const reconciled = fixture.failure();
+      await vi.advanceTimersByTimeAsync(2_000);
+      expect(fixture.client.patches).toHaveLength(1);
+      if (succeeds) fetched.resolve(result);
+      else fetched.reject(new Error('connection reset'));
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(fixture.client.patches).toHaveLength(1);
+      arrived.resolve();
+      await reconciled;
+      expect(fixture.phases).toEqual(['Unpacking', succeeds ? 'Unpacked' : 'Failing']);
+      expect(fixture.live.status?.phase).toBe(succeeds ? 'Unpacked' : 'Failing');
+    }
+  });
+
+  test('is not announced once it has ended', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(fixture.phases).toEqual(['Unpacked']);
+    fixture.change(aKeptBundle({ name: 'other' }));
+    fixture.fetch.mockRejectedValue(new Error('connection reset'));
+    await expect(fixture.reconcile('other')).rejects.toThrow();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(fixture.phases).toEqual(['Unpacked', 'Failing']);
+  });
+
+  test('does not fail by an announcement that fails', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    fixture.client.faults.patch = [new Error('socket hang up')];
+    const fetched = slowly(fixture);
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(2_000);
+    fetched.resolve(result);
+    await reconciled;
+    expect(fixture.live.status?.phase).toBe('Unpacked');
+  });
+
+  test('keeps the transition time where the status stays False', async () => {
+    const fixture = new BundleFixture(aKeptBundle({ status: failing() }));
+    const fetched = slowly(fixture);
+    const reconciled = fixture.failure();
+    await vi.advanceTimersByTimeAsync(2_000);
+    fetched.reject(new Error('connection reset'));
+    await reconciled;
+    expect(fixture.live.status).toEqual(failing());
+  });
+
+  test('is not announced for content that was offered before', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    await fixture.reconcile();
+    await fixture.store.delete('demo');
+    const fetched = slowly(fixture);
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(5_000);
+    fetched.resolve(result);
+    await reconciled;
+    expect(fixture.phases).toEqual(['Unpacked']);
+  });
+
+  test('is not what a slow deletion is', async () => {
+    const metadata = { deletionTimestamp };
+    const fixture = new BundleFixture(aKeptBundle({ metadata, status: failing() }));
+    const deleted = Promise.withResolvers<void>();
+    fixture.store.delete = () => deleted.promise;
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(5_000);
+    deleted.resolve();
+    await reconciled;
+    expect(fixture.phases).toEqual([]);
+    expect(fixture.live.metadata.finalizers).toEqual([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { vi } from 'vitest';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { BundleReconciler } from '../../core/bundle/bundle-reconciler.ts';
+import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
+import { defaultLimits } from '../../core/content/limits.ts';
+import type { BundleHandler } from '../../core/contracts/provisioner.ts';
+import type { Source } from '../../core/contracts/source.ts';
+import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { EventList } from './event-list.ts';
+import { FakeKubeClient } from './fake-kube-client.ts';
+import { ManualClock } from './manual-clock.ts';
+import { MemoryStore } from './memory-store.ts';
+import { anImage } from './objects.ts';
+import { aTree } from './registry-bundle.ts';
+import { silentLogger } from './silent-logger.ts';
+import { aStoredBundle } from './stored-objects.ts';
+
+export const tree = aTree({ 'manifests/cm.yaml': 'kind: ConfigMap' });
+export const pinned = anImage('example.com/app@sha256:1234');
+
+/** A Bundle that has its finalizer. */
+export function aKeptBundle(fields: Parameters<typeof aStoredBundle>[0] = {}): Bundle {
+  const metadata = { finalizers: [finalizer.deleteCachedBundle], ...fields.metadata };
+  return aStoredBundle({ ...fields, metadata });
+}
+
+/** A Bundle reconciler among fakes: one source of type image, one class `plain`. */
+export class BundleFixture {
+  readonly client = new FakeKubeClient();
+  readonly cache = new IndexedCache<Bundle>();
+  readonly store = new MemoryStore();
+  readonly events = new EventList();
+  readonly clock = new ManualClock();
+  readonly stop = new AbortController();
+  readonly fetch = vi.fn<Source['fetch']>(async () => ({ files: tree, resolvedSource: pinned }));
+  readonly handler = vi.fn<BundleHandler>(async (files) => files);
+  readonly #reconciler: BundleReconciler;
+
+  constructor(bundle: Bundle, replaced: Partial<BundleDependencies> = {}) {
+    this.change(bundle);
+    this.#reconciler = new BundleReconciler({
+      client: this.client,
+      cache: this.cache,
+      sources: new Map([['image', { type: 'image', fetch: this.fetch }]]),
+      provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
+      store: this.store,
+      secrets: { read: async () => undefined },
+      limits: defaultLimits,
+      events: this.events,
+      clock: this.clock,
+      logger: silentLogger,
+      ...replaced,
+    });
+  }
+
+  /** Stores the Bundle as another client would, and lets the cache see it. */
+  change(bundle: Bundle): void {
+    this.cache.upsert(this.client.put(bundle) as Bundle);
+  }
+
+  async reconcile(name = 'demo'): Promise<void> {
+    await this.#reconciler.reconcile(name, { signal: this.stop.signal, logger: silentLogger });
+  }
+
+  /** What a reconcile rejects with; undefined where it does not. */
+  async failure(): Promise<unknown> {
+    try {
+      await this.reconcile();
+      return undefined;
+    } catch (error) {
+      return error;
+    }
+  }
+
+  /** As the API server has it. */
+  get live(): Bundle {
+    const bundle = this.client.peek({ name: 'demo' });
+    if (bundle === undefined) throw new Error('the Bundle is gone');
+    return bundle as Bundle;
+  }
+
+  /** The phases that were written, in order. */
+  get phases(): (string | undefined)[] {
+    return this.client.patches
+      .filter(({ options }) => options.subresource === 'status')
+      .map(({ patch }) => (patch as [unknown, { value: { phase?: string } }])[1].value.phase);
+  }
+}
