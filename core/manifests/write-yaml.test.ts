@@ -1,106 +1,130 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { parseManifests } from './parse-manifests.ts';
 import { toYaml } from './write-yaml.ts';
+import { parseYaml } from './yaml.ts';
 
-function readBack(objects: readonly object[]): unknown {
-  return parseManifests('x', Buffer.from(toYaml(objects)));
-}
-
-const awkward = [
-  'yes',
-  'n',
-  'On',
-  'null',
-  '~',
-  '',
-  '<<',
-  '=',
-  '010',
-  '0o17',
-  '0b1',
-  '1_000',
-  '1e3',
-  '.5',
-  '2026-01-02',
-  '12:30:45',
-  '.inf',
-  '- a',
-  'a: b',
-  '#x',
-  'x #y',
-  '---',
-  '...',
-  '%a',
-  '@a',
-  '!x',
-  '&a',
-  '*a',
-  '|',
-  '? a',
-  'a:',
-  '"',
-  "'",
-  '\\',
-  '__proto__',
-  ' ',
-  '\n',
-  ' \n',
-  '\n\n a',
-  'a\n---\nb',
-  'a\n...\nb',
-  'a \n b\n',
-  '\ta',
-  'a\r\nb',
-  '\u0085',
-  '\u2028',
-  '\ufeffa',
-  '\0',
-  '\u007f',
-  '\ufffe',
-  '{{ .x }}',
-  `${'x'.repeat(200)} ${'y'.repeat(2000)}`,
-];
-const text = fc.oneof(
-  fc.constantFrom(...awkward),
-  fc.string({ unit: 'grapheme' }),
-  fc.array(fc.constantFrom(...awkward), { maxLength: 5 }).map((parts) => parts.join('')),
-);
-const { value } = fc.letrec((tie) => ({
-  value: fc.oneof(
-    { depthSize: 'small' },
-    text,
-    fc.integer(),
-    fc.double({ min: -1e15, max: 1e15, noNaN: true }).map((number) => number + 0),
-    fc.bigInt({ min: 2n ** 53n + 1n, max: 2n ** 90n }),
-    fc.boolean(),
-    fc.constant(null),
-    fc.array(tie('value'), { maxLength: 4 }),
-    fc.array(fc.tuple(text, tie('value')), { maxLength: 4 }).map((all) => Object.fromEntries(all)),
-  ),
-}));
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 
 describe('toYaml', () => {
-  it('writes documents that people can read, each after a separator', () => {
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', data: { a: 'yes', b: 'two\nlines\n' } };
-    expect(toYaml([object, { kind: 'B' }])).toBe(
-      '---\napiVersion: v1\nkind: ConfigMap\ndata:\n  a: "yes"\n  b: |\n    two\n    lines\n---\nkind: B\n',
-    );
-    expect(toYaml([])).toBe('');
+  it('writes what people would write', () => {
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', labels: {}, uid: undefined },
+      spec: {
+        replicas: 2,
+        args: ['--on', 'yes, please', '8080', ['nested', { deep: true }], [], {}],
+        containers: [{ name: 'web', env: [{ name: 'A', value: 'on' }] }],
+        script: '#!/bin/sh\n\necho "hi"\n',
+        'a: b': null,
+      },
+    };
+    expect(toYaml([deployment, object])).toBe(`---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {}
+spec:
+  replicas: 2
+  args:
+  - "--on"
+  - yes, please
+  - "8080"
+  - - nested
+    - deep: true
+  - []
+  - {}
+  containers:
+  - name: web
+    env:
+    - name: A
+      value: "on"
+  script: |
+    #!/bin/sh
+
+    echo "hi"
+  "a: b": null
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: a
+`);
   });
 
-  it('writes what parseManifests reads back as the same values', () => {
-    fc.assert(
-      fc.property(value, (spec) => {
-        const object = { apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, spec };
-        expect(readBack([object, object])).toEqual([object, object]);
+  it.each([
+    ...['', ' ', '~', 'null', 'y', 'N', 'on', 'Off', 'true', 'FALSE', '=', '<<', '-', '---', '...'],
+    ...['1', '0x1f', '0o17', '017', '1_000', '1e3', '.5', '+1', '-0', '.inf', '.NaN', '12:30:45'],
+    ...['2001-01-01', '2001-01-01T00:00:00Z', '190:20:30', '0b11', '1.', '!!str a', '&a', '*a'],
+    ...['a: b', 'a #b', '# a', 'a:', ' a', 'a ', "it's", '"a"', '[a]', '{a: b}', '@a', '`a`', '%a'],
+    ...[
+      'a\nb',
+      'a\nb\n',
+      'a\n\n\n',
+      '\n',
+      '\na',
+      ' a\nb',
+      'a\n  b\n',
+      'a\n \nb',
+      '\ta\nb',
+      'a\n\t',
+    ],
+    ...['a\tb', 'a\r\nb', '\0', '\x7f', '\x85', '\u2028', '\ufeffa', 'é', '😀', '? a', '- a', '|'],
+  ])('keeps the string %j a string', (text) => {
+    const yaml = toYaml([{ text, [text]: text, list: [text, [text]] }]);
+    const value = { text, [text]: text, list: [text, [text]] };
+    expect(parseYaml(yaml)).toEqual(value);
+    expect(parse(yaml, { version: '1.1' })).toEqual(value);
+  });
+
+  it('writes every digit of a large integer, and floats as floats', () => {
+    const yaml = toYaml([{ big: 2n ** 63n, float: 2 ** 60, small: 1e-7, negative: -1.5 }]);
+    expect(yaml).toContain('big: 9223372036854775808\n');
+    expect(parseYaml(yaml)).toEqual({
+      big: 2n ** 63n,
+      float: 2 ** 60,
+      small: 1e-7,
+      negative: -1.5,
+    });
+  });
+
+  it('keeps keys that are longer than readers look for a colon', () => {
+    const value = { nested: { ['k'.repeat(2000)]: { a: 1 }, ['"'.repeat(600)]: ['b'] } };
+    expect(parseYaml(toYaml([value]))).toEqual(value);
+  });
+
+  it('writes __proto__ as the key that it is', () => {
+    const value: object = JSON.parse('{"__proto__":{"a":1}}');
+    expect(toYaml([value])).toBe('---\n__proto__:\n  a: 1\n');
+  });
+
+  it('gives what our parser and others read back', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({
+        unit: fc.constantFrom('a', ' ', '\n', ':', '#', '-', '"', "'", '\\', '\t', '|', '1'),
       }),
-      { numRuns: 2000 },
     );
-  });
-
-  it('writes what appears twice twice, without aliases', () => {
-    const shared = { a: ['b'] };
-    expect(toYaml([{ kind: 'X', one: shared, two: shared }])).not.toMatch(/[&*]/);
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 5 },
+        text,
+        fc.constantFrom(null, true, false, 0, -1, 1.5, 1e21),
+        fc.integer(),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(text, tie('value'), { maxKeys: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.dictionary(text, value), (data) => {
+        const yaml = toYaml([{ ...object, data }, object]);
+        expect(parseManifests('f', Buffer.from(yaml))).toEqual([{ ...object, data }, object]);
+        expect(toYaml([{ ...object, data }, object])).toBe(yaml);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

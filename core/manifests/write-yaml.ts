@@ -1,46 +1,70 @@
-import { Document, isScalar, type Scalar, visit } from 'yaml';
-import { plainKey } from './yaml/map-key.ts';
-import { resolvePlain } from './yaml/plain-scalar.ts';
+import { writeKey, writeScalar } from './yaml/write-scalar.ts';
 
 /**
- * Writes objects as YAML documents, each preceded by a `---` line. What YAML 1.1 would read as
- * something else (`yes`, `010`) is quoted, so that `parseManifests` and kubectl read what was written.
+ * Writes objects as YAML documents, each preceded by a `---` line. Members keep their order, lists
+ * stand in the column of their key, and what any YAML 1.1 reader could take for something else than
+ * a string is quoted. Members that are `undefined` are left out; a `bigint` is written in full.
  */
 export function toYaml(objects: readonly object[]): string {
-  return objects.map((object) => `---\n${writeDocument(object)}`).join('');
+  return objects.map(writeDocument).join('');
 }
 
 function writeDocument(object: object): string {
-  // What appears twice is written twice: aliases would count against a reader's limits.
-  const document = new Document(object, { aliasDuplicateObjects: false });
-  visit(document, {
-    Pair: (_, { key }) => {
-      if (isScalar(key) && typeof key.value === 'string') quoteKey(key, key.value);
-    },
-    Scalar: (_, scalar) => {
-      if (typeof scalar.value === 'string') quoteText(scalar, scalar.value);
-    },
-  });
-  return document.toString({ lineWidth: 0 }).replace(unprintable, escaped);
+  const lines: string[] = ['---'];
+  if (isEmpty(object)) lines.push(Array.isArray(object) ? '[]' : '{}');
+  else writeCollection(object, { lines, indent: '' });
+  return `${lines.join('\n')}\n`;
 }
 
-function quoteKey(key: Scalar, text: string): void {
-  if (text === '<<' || plainKey(text) !== text) key.type = 'QUOTE_DOUBLE';
+interface Output {
+  readonly lines: string[];
+  readonly indent: string;
+  /** What stands in front of the first member, on its line: the dashes of the lists around it. */
+  readonly lead?: string;
 }
 
-function quoteText(scalar: Scalar, text: string): void {
-  if (resolvePlain(text) !== text || leadingSpace.test(text) || text.search(unprintable) !== -1) {
-    scalar.type = 'QUOTE_DOUBLE';
+function writeCollection(value: object, output: Output): void {
+  let start = output.lead ?? output.indent;
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      writeNode(item, { ...output, lead: `${start}-` });
+      start = output.indent;
+    }
+    return;
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    writeMember(`${start}${writeKey(key, output.indent)}:`, member, output);
+    start = output.indent;
   }
 }
 
-// In a block scalar the first line says how far all are indented.
-const leadingSpace = /^\n*[ \t]/;
+function writeMember(lead: string, value: unknown, output: Output): void {
+  if (!isCollection(value)) {
+    writeNode(value, { ...output, lead });
+    return;
+  }
+  const { lines, indent } = output;
+  lines.push(lead);
+  writeCollection(value, { lines, indent: Array.isArray(value) ? indent : `${indent}  ` });
+}
 
-/** May not stand in YAML as it is, or not everywhere. Where one is, the text is double-quoted. */
-// oxlint-disable-next-line no-control-regex -- finding them is the purpose
-const unprintable = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+// An item of a list, or a member that fits behind its key.
+function writeNode(value: unknown, { lines, indent, lead = '' }: Output): void {
+  const inner = `${indent}  `;
+  if (isCollection(value)) writeCollection(value, { lines, indent: inner, lead: `${lead} ` });
+  else lines.push(`${lead} ${writeLeaf(value, inner)}`);
+}
 
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+function writeLeaf(value: unknown, indent: string): string {
+  if (typeof value !== 'object' || value === null) return writeScalar(value, indent);
+  return Array.isArray(value) ? '[]' : '{}';
+}
+
+function isCollection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isEmpty(value);
+}
+
+function isEmpty(value: object): boolean {
+  return Object.values(value).every((member) => member === undefined && !Array.isArray(value));
 }

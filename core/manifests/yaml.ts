@@ -17,7 +17,5 @@ export function parseYaml(content: Uint8Array | string): JsonValue {
 export function readYamlDocument(text: string, firstLine: number): JsonValue {
   const read = readBlockStyle(text);
   if (read !== undefined) return read.value;
-  const composed = composeDocument(text, firstLine);
-  if (composed === undefined) return null;
-  return new NodeReader().read(composed.document.contents);
+  return new NodeReader().read(composeDocument(text, firstLine)?.contents);
 }

@@ -1,33 +1,34 @@
-import { Composer, type Document, Lexer, Parser } from 'yaml';
+import {
+  Composer,
+  type CST,
+  type Document,
+  isScalar,
+  Lexer,
+  Parser,
+  type YAMLParseError,
+} from 'yaml';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
 import { lineAt, maxNesting, nestingError, yamlError } from './yaml-error.ts';
-
-export interface ComposedDocument {
-  readonly document: Document.Parsed;
-  readonly text: string;
-}
 
 /**
  * Composes the first document of a text with the `yaml` package; undefined where there is none.
  * Scalars keep their text: what they mean is for the caller to resolve.
  * @throws TerminalError at the first thing that is not YAML.
  */
-export function composeDocument(text: string, firstLine: number): ComposedDocument | undefined {
+export function composeDocument(text: string, firstLine: number): Document.Parsed | undefined {
   const document = firstDocument(text, firstLine);
-  if (document === undefined) return undefined;
-  const [error] = document.errors;
-  if (error === undefined) return { document, text };
+  if (document === undefined || firstError(document) === undefined) return document;
   const indented = indentQuotedLines(text);
-  if (indented === text) throw yamlError(error.message, lineAt(text, error.pos[0], firstLine));
-  return composeIndented(indented, firstLine);
+  const again = firstDocument(indented, firstLine);
+  const error = again && firstError(again);
+  if (error !== undefined)
+    throw yamlError(error.message, lineAt(indented, error.pos[0], firstLine));
+  return again;
 }
 
-function composeIndented(text: string, firstLine: number): ComposedDocument | undefined {
-  const document = firstDocument(text, firstLine);
-  if (document === undefined) return undefined;
-  const [error] = document.errors;
-  if (error !== undefined) throw yamlError(error.message, lineAt(text, error.pos[0], firstLine));
-  return { document, text };
+// After a scalar, Go's reader sees the document's end and looks no further.
+function firstError({ contents, errors }: Document.Parsed): YAMLParseError | undefined {
+  return errors.find((error) => !(isScalar(contents) && error.code === 'UNEXPECTED_TOKEN'));
 }
 
 const options = {
@@ -38,20 +39,23 @@ const options = {
   strict: false,
 } as const;
 
-// Fed token by token, so that nesting is bounded before anything recurses over it.
 function firstDocument(text: string, firstLine: number): Document.Parsed | undefined {
-  const parser = new Parser();
   const composer = new Composer(options);
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) {
-      for (const document of composer.next(token)) return document;
-    }
-    if (parser.stack.length > maxNesting + 2)
-      throw nestingError(lineAt(text, parser.offset, firstLine));
-  }
-  for (const token of parser.end()) {
+  for (const token of tokens(text, firstLine)) {
     for (const document of composer.next(token)) return document;
   }
   for (const document of composer.end()) return document;
   return undefined;
+}
+
+// Fed lexeme by lexeme, so that nesting is bounded before anything recurses over it.
+function* tokens(text: string, firstLine: number): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > maxNesting + 2) {
+      throw nestingError(lineAt(text, parser.offset, firstLine));
+    }
+  }
+  yield* parser.end();
 }

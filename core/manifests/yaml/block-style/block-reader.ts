@@ -15,6 +15,8 @@ import { readQuoted } from './quoted-scalar.ts';
  * package reads the text instead.
  */
 export function readBlockStyle(text: string): { readonly value: JsonValue } | undefined {
+  // Every search for a line's end relies on this.
+  if (!text.endsWith('\n')) return undefined;
   try {
     return { value: new BlockReader(text).document() };
   } catch (error) {

@@ -1,0 +1,73 @@
+import { resolvePlain } from './plain-scalar.ts';
+
+/** A scalar in the style that reads best; `indent` is where the lines of a block would start. */
+export function writeScalar(value: unknown, indent: string): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value.toWellFormed(), indent);
+    case 'number':
+      return writeNumber(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return 'null';
+  }
+}
+
+/** A mapping's key without its colon. Long ones need the explicit form. */
+export function writeKey(key: string, indent: string): string {
+  const text = key.toWellFormed();
+  const written = isPlain(text) ? text : quote(text);
+  return written.length <= longestSimpleKey ? written : `? ${written}\n${indent}`;
+}
+
+/** Readers look for the colon of a key this far, quotes and escapes counted. */
+const longestSimpleKey = 1000;
+
+function writeString(text: string, indent: string): string {
+  if (isPlain(text)) return text;
+  return text.includes('\n') && canBeBlock(text) ? writeBlock(text, indent) : quote(text);
+}
+
+// Numbers that JSON has no digits for are null there, too.
+function writeNumber(value: number): string {
+  if (!Number.isFinite(value)) return 'null';
+  // Written in full it would read as an exact integer, which it is not.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return value.toExponential();
+  return String(value);
+}
+
+// Whatever starts like a number, a date, a time or an indicator is quoted.
+const plainText =
+  /^[A-Za-z_/(][\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
+const brokenPlain = /: | #|:$| $/;
+
+function isPlain(text: string): boolean {
+  return plainText.test(text) && !brokenPlain.test(text) && typeof resolvePlain(text) === 'string';
+}
+
+const blockText =
+  /^[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
+const blankLine = /^[ \t]+$/m;
+
+function canBeBlock(text: string): boolean {
+  return blockText.test(text) && !blankLine.test(text) && /^\n*[^ \t\n]/.test(text);
+}
+
+function writeBlock(text: string, indent: string): string {
+  const content = text.replace(/\n+$/, '');
+  const lines = content.split('\n').map((line) => (line === '' ? '' : indent + line));
+  const ending = text.length - content.length;
+  const chomping = ending === 0 ? '-' : ending === 1 ? '' : '+';
+  return `|${chomping}\n${lines.join('\n')}${'\n'.repeat(Math.max(ending - 1, 0))}`;
+}
+
+const escapedInQuotes = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    escapedInQuotes,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
