@@ -141,6 +141,28 @@ describe('CredentialSource', () => {
     });
   });
 
+  test.each([
+    ['relative', {}],
+    ['and wins over a token', { token: 'old' }],
+  ])('reads the token in a file: %s', async (_, more) => {
+    await writeFile(join(folder, 'token'), 'from-file\n');
+    const users = [
+      { name: 'other', user: { token: 'other' } },
+      { name: 'u', user: { tokenFile: 'token', ...more } },
+    ];
+    const kubeconfig = await aFile('token-file', { users });
+    const source = new CredentialSource(loadKubeconfig({ kubeconfig }));
+    expect((await source.current()).headers).toEqual({ authorization: 'Bearer from-file' });
+  });
+
+  test('an entry without credentials does not hide the others', async () => {
+    const users = [{ name: 'nobody' }, { name: 'u', user: { tokenFile: 'token' } }];
+    await writeFile(join(folder, 'token'), 't');
+    const kubeconfig = await aFile('empty-user', { users });
+    const source = new CredentialSource(loadKubeconfig({ kubeconfig }));
+    expect((await source.current()).headers).toEqual({ authorization: 'Bearer t' });
+  });
+
   test('runs an exec plug-in once for concurrent requests, and again after a failure', async () => {
     const counter = join(folder, 'count');
     const script = `echo x >> ${counter}; test -e ${counter}.ok || exit 1; echo '{"status":{"token":"t"}}'`;

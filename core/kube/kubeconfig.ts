@@ -3,6 +3,7 @@ import { delimiter, join } from 'node:path';
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
 import { errorMessage } from '../errors.ts';
 import { homeFolder } from './home-folder.ts';
+import { withTokenFiles } from './token-file.ts';
 
 export interface KubeconfigOptions {
   /** Path of the file; without it KUBECONFIG, then ~/.kube/config, then the Pod's own account. */
@@ -66,6 +67,7 @@ function readFile(file: string): KubeConfig {
 function load(config: KubeConfig, file: string): string | undefined {
   try {
     config.loadFromFile(file);
+    config.users = withTokenFiles(config.users, file);
     return undefined;
   } catch (error) {
     return errorMessage(error).split('\n')[0];
