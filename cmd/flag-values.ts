@@ -30,7 +30,7 @@ export function collect(value: string, values: readonly string[]): readonly stri
 /** A flag as Go's pflag has them: `--name`, `--name=true` or `--name=false`. */
 export function booleanFlag(name: string, description: string): Option {
   return new Option(`--${name} [bool]`, description)
-    .preset(true)
+    .preset('true')
     .default(false)
     .argParser((text: string) => {
       if (text === 'true') return true;
