@@ -38,17 +38,17 @@ export class BundleDeploymentReconciler {
 
   /**
    * Reconciles the deployment of that name; a rejection asks for another try with back-off.
-   * What it owned is the garbage collector's once it is deleted (spec section 5.5).
+   * What it owned is the garbage collector's once it is deleted (spec section 5.5), and another
+   * process's once its class is.
    */
   async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
-    const { deployments, provisioners, applier, rendered } = this.#dependencies;
-    const deployment = deployments.get({ name });
-    if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) {
+    const { applier, rendered } = this.#dependencies;
+    const deployment = this.#servedDeployment(name);
+    if (deployment === undefined) {
       applier.forget(name);
       rendered.forget(name);
       return {};
     }
-    if (!provisioners.has(deployment.spec.provisionerClassName)) return {};
     const observedGeneration = deployment.metadata.generation ?? 0;
     const state: BundleDeploymentState = {
       deployment,
@@ -62,6 +62,14 @@ export class BundleDeploymentReconciler {
     } finally {
       if (!context.signal.aborted) await this.#writeStatus(state, context);
     }
+  }
+
+  #servedDeployment(name: string): BundleDeployment | undefined {
+    const { deployments, provisioners } = this.#dependencies;
+    const deployment = deployments.get({ name });
+    if (deployment?.metadata.deletionTimestamp !== undefined) return undefined;
+    const served = provisioners.has(deployment?.spec.provisionerClassName ?? '');
+    return served ? deployment : undefined;
   }
 
   async #runSteps(

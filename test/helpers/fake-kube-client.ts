@@ -57,6 +57,11 @@ export class FakeKubeClient implements KubeClient {
     return this.#watches.size;
   }
 
+  /** All objects as they are. */
+  get everything(): readonly KubernetesObject[] {
+    return [...this.#objects.values()];
+  }
+
   count(call: Call): number {
     return this.calls.filter((other) => other === call).length;
   }

@@ -48,17 +48,26 @@ interface Surroundings {
   readonly context: StepContext;
 }
 
-/** Bundles of earlier templates that never became active have nothing to fall back to. */
+/**
+ * Bundles of earlier templates that never became active have nothing to fall back to. Those that are
+ * older than the active one were active themselves, and stay until it is healthy.
+ */
 async function deleteAbandoned(
   { status }: BundleDeploymentState,
   owned: readonly Bundle[],
   { dependencies, context }: Surroundings,
 ): Promise<void> {
+  const active = owned.find(({ metadata }) => metadata.name === status.activeBundle);
   for (const bundle of owned) {
-    if (bundle.metadata.name === status.activeBundle) continue;
+    if (active !== undefined && madeAt(bundle) <= madeAt(active)) continue;
     if (bundle.metadata.deletionTimestamp !== undefined) continue;
     await deleteBundle(dependencies.client, bundle, context.signal);
   }
+}
+
+/** Milliseconds; the API server knows whole seconds. */
+function madeAt({ metadata }: Bundle): number {
+  return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }
 
 async function createBundle(
@@ -67,22 +76,26 @@ async function createBundle(
   { dependencies, context }: Surroundings,
 ): Promise<Bundle> {
   const { client, bundles } = dependencies;
+  const { signal } = context;
   const desired = desiredBundle(deployment, hash);
   try {
-    const created = (await client.create(bundleResource, desired, context.signal)) as Bundle;
+    const created = (await client.create(bundleResource, desired, signal)) as Bundle;
     bundles.upsertIfNewer(created);
     return created;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    return adoptOwn(await client.get(bundleResource, { name: desired.metadata.name ?? '' }), hash);
+    const key = { name: desired.metadata.name ?? '' };
+    return adoptOwn((await client.get(bundleResource, key, signal)) as Bundle, desired);
   }
 }
 
 /** The cache may lag behind our own create; a stranger of that name is not taken over. */
-function adoptOwn(live: unknown, hash: string): Bundle {
-  const bundle = live as Bundle;
-  if (bundle.metadata.labels?.[label.templateHash] === hash) return bundle;
+function adoptOwn(live: Bundle, desired: Bundle): Bundle {
+  const own = [label.ownerKind, label.ownerName, label.templateHash].every(
+    (name) => live.metadata.labels?.[name] === desired.metadata.labels?.[name],
+  );
+  if (own) return live;
   throw new Error(
-    `Bundle "${bundle.metadata.name}" exists and was not made for this template; delete or rename it`,
+    `Bundle "${live.metadata.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
   );
 }

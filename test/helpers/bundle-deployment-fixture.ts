@@ -1,0 +1,158 @@
+import { vi } from 'vitest';
+import type {
+  Bundle,
+  BundleDeployment,
+  BundleDeploymentStatus,
+  BundleStatus,
+} from '../../api/v1alpha1/index.ts';
+import { BundleDeploymentReconciler } from '../../core/bundle-deployment/bundle-deployment-reconciler.ts';
+import type { BundleDeploymentDependencies } from '../../core/bundle-deployment/dependencies.ts';
+import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
+import { templateHash } from '../../core/bundle-deployment/template-hash.ts';
+import { defaultLimits } from '../../core/content/limits.ts';
+import type { Applier } from '../../core/contracts/applier.ts';
+import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
+import { ownerIndex, ownerOf } from '../../core/manager/kinds.ts';
+import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { EventList } from './event-list.ts';
+import { FakeKubeClient } from './fake-kube-client.ts';
+import { ManualClock } from './manual-clock.ts';
+import { anObject, aTree } from './registry-bundle.ts';
+import { silentLogger } from './silent-logger.ts';
+import { aStoredDeployment, aTemplate } from './stored-objects.ts';
+
+export const content = aTree({ 'manifests/cm.yaml': 'kind: ConfigMap' });
+export const objects = [anObject('ConfigMap')];
+
+/** Templates of three versions. */
+export const v1 = aTemplate('example.com/app:v1');
+export const v2 = aTemplate('example.com/app:v2');
+export const v3 = aTemplate('example.com/app:v3');
+
+export const unpackedStatus: BundleStatus = { phase: 'Unpacked' };
+
+/** The Bundle of a template of deployment `demo`, as that deployment makes it. */
+export function aBundleOf(
+  template = v1,
+  status: BundleStatus | undefined = unpackedStatus,
+  metadata: Bundle['metadata'] = {},
+): Bundle {
+  const bundle = desiredBundle(aStoredDeployment({ template }), templateHash(template));
+  const made = { ...bundle, metadata: { ...bundle.metadata, ...metadata } };
+  return status === undefined ? made : { ...made, status };
+}
+
+export function nameOf(template = v1): string {
+  return aBundleOf(template).metadata.name ?? '';
+}
+
+/** A BundleDeployment reconciler among fakes: deployment `demo`, one class `plain`. */
+export class BundleDeploymentFixture {
+  readonly client = new FakeKubeClient();
+  readonly deployments = new IndexedCache<BundleDeployment>();
+  readonly bundles = new IndexedCache<Bundle>({ [ownerIndex]: (bundle) => ownerOf(bundle) });
+  readonly events = new EventList();
+  readonly clock = new ManualClock();
+  readonly stop = new AbortController();
+  readonly load = vi.fn<BundleDeploymentDependencies['content']['load']>(async () => content);
+  readonly handler = vi.fn<DeploymentHandler>(async () => objects);
+  readonly applier = {
+    apply: vi.fn<Applier['apply']>(async () => ({ changes: 1 })),
+    health: vi.fn<Applier['health']>(() => []),
+    forget: vi.fn<Applier['forget']>(),
+    onChange: vi.fn<Applier['onChange']>(),
+  } satisfies Applier;
+  readonly #reconciler: BundleDeploymentReconciler;
+
+  constructor(
+    deployment: BundleDeployment = aStoredDeployment(),
+    replaced: Partial<BundleDeploymentDependencies> = {},
+  ) {
+    this.change(deployment);
+    this.#reconciler = new BundleDeploymentReconciler({
+      client: this.client,
+      deployments: this.deployments,
+      bundles: {
+        ownedBy: (name) => this.bundles.byIndex(ownerIndex, name),
+        upsertIfNewer: (bundle) => this.bundles.upsertIfNewer(bundle),
+      },
+      provisioners: new Map([['plain', { className: 'plain', deployment: this.handler }]]),
+      content: { load: this.load },
+      applier: this.applier,
+      limits: defaultLimits,
+      reportHealth: true,
+      events: this.events,
+      clock: this.clock,
+      logger: silentLogger,
+      ...replaced,
+    });
+  }
+
+  /** Stores the deployment as another client would, and lets the cache see it. */
+  change(deployment: BundleDeployment): void {
+    this.deployments.upsert(this.client.put(deployment) as BundleDeployment);
+  }
+
+  /** Gives the live deployment another template or config. */
+  changeSpec(change: Partial<BundleDeployment['spec']>): void {
+    const { metadata, spec } = this.live;
+    const generation = (metadata.generation ?? 0) + 1;
+    this.change({
+      ...this.live,
+      metadata: { ...metadata, generation },
+      spec: { ...spec, ...change },
+    });
+  }
+
+  /** Stores Bundles as another client would, and lets the cache see them. */
+  have(...bundles: readonly Bundle[]): void {
+    for (const bundle of bundles) this.bundles.upsert(this.client.put(bundle) as Bundle);
+  }
+
+  async reconcile(name = 'demo'): Promise<{ requeueAfter?: number }> {
+    const context = { signal: this.stop.signal, logger: silentLogger };
+    const result = await this.#reconciler.reconcile(name, context);
+    this.#watch();
+    return result;
+  }
+
+  /** What a reconcile rejects with; undefined where it does not. */
+  async failure(): Promise<unknown> {
+    try {
+      await this.reconcile();
+      return undefined;
+    } catch (error) {
+      this.#watch();
+      return error;
+    }
+  }
+
+  /** As the API server has it. */
+  get live(): BundleDeployment {
+    const deployment = this.client.peek({ name: 'demo' });
+    if (deployment === undefined) throw new Error('the BundleDeployment is gone');
+    return deployment as BundleDeployment;
+  }
+
+  get status(): BundleDeploymentStatus {
+    return this.live.status ?? {};
+  }
+
+  /** `<type> <status> <reason>: <message>` of each condition. */
+  get conditions(): string[] {
+    const { conditions = [] } = this.status;
+    return conditions.map(
+      ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
+    );
+  }
+
+  /** Names of the Bundles that there are. */
+  get bundleNames(): string[] {
+    return this.bundles.list().map(({ metadata }) => metadata.name ?? '');
+  }
+
+  #watch(): void {
+    const items = this.client.everything;
+    this.bundles.replace(items.filter(({ kind }) => kind === 'Bundle') as Bundle[]);
+  }
+}
