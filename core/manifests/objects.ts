@@ -4,6 +4,7 @@ import { TerminalError } from '../errors.ts';
 import { isJsonObject, jsonType } from './json-type.ts';
 import { checkMetadata } from './metadata-types.ts';
 import { goJson, sortedMap } from './object-hash.ts';
+import { shortened } from './yaml/yaml-error.ts';
 
 export interface DecodedDocument {
   readonly value: JsonValue;
@@ -46,7 +47,7 @@ function findProblem({ value, text }: DecodedDocument): string | undefined {
     return `json: cannot unmarshal ${jsonType(items)} into Go struct field decodeList.items of type []json.RawMessage`;
   }
   if (typeof value['kind'] !== 'string' || value['kind'] === '') {
-    return `Object 'Kind' is missing in '${text ?? goJson(sorted(value))}'`;
+    return `Object 'Kind' is missing in '${shortened(text ?? goJson(sorted(value)))}'`;
   }
   return checkMetadata(value);
 }

@@ -1,4 +1,5 @@
 import { TerminalError } from '../errors.ts';
+import { shortened } from './yaml/yaml-error.ts';
 
 export interface DocumentText {
   readonly text: string;
@@ -33,7 +34,7 @@ function endOfSeparator(text: string, at: number): number {
   const end = newline === -1 ? text.length : newline + 1;
   const rest = text.slice(at + '---'.length, end).trim();
   if (rest !== '' && !rest.startsWith('#')) {
-    throw new TerminalError(`invalid Yaml document separator: ${rest}`);
+    throw new TerminalError(`invalid Yaml document separator: ${shortened(rest)}`);
   }
   return end;
 }

@@ -7,6 +7,16 @@ import { parseYaml } from './yaml.ts';
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 
+/** Words separated by spaces; an underscore that follows no digit stands for a space. */
+function wordsOf(text: string): string[] {
+  return text.split(' ').map((word) => word.replace(/(?<!\d)_/g, ' '));
+}
+
+/** As words, with line feeds for the commas. */
+function linesOf(text: string): string[] {
+  return wordsOf(text).map((word) => word.replaceAll(',', '\n'));
+}
+
 describe('toYaml', () => {
   it('writes what people would write', () => {
     const deployment = {
@@ -56,23 +66,21 @@ metadata:
   });
 
   it.each([
-    ...['', ' ', '~', 'null', 'y', 'N', 'on', 'Off', 'true', 'FALSE', '=', '<<', '-', '---', '...'],
-    ...['1', '0x1f', '0o17', '017', '1_000', '1e3', '.5', '+1', '-0', '.inf', '.NaN', '12:30:45'],
-    ...['2001-01-01', '2001-01-01T00:00:00Z', '190:20:30', '0b11', '1.', '!!str a', '&a', '*a'],
-    ...['a: b', 'a #b', '# a', 'a:', ' a', 'a ', "it's", '"a"', '[a]', '{a: b}', '@a', '`a`', '%a'],
-    ...[
-      'a\nb',
-      'a\nb\n',
-      'a\n\n\n',
-      '\n',
-      '\na',
-      ' a\nb',
-      'a\n  b\n',
-      'a\n \nb',
-      '\ta\nb',
-      'a\n\t',
-    ],
-    ...['a\tb', 'a\r\nb', '\0', '\x7f', '\x85', '\u2028', '\ufeffa', 'é', '😀', '? a', '- a', '|'],
+    ...wordsOf('~ null y N on Off true FALSE = << - --- ... | > ! & * ? : % @ # ` , [ ] { }'),
+    ...wordsOf('1 0x1f 0o17 017 1_000 1e3 .5 +1 -0 .inf .NaN 0b11 1. 12:30:45 190:20:30'),
+    ...wordsOf('2001-01-01 2001-01-01T00:00:00Z a: &a *a !!str "a" [a] {a:b} @a `a` %a é 😀 :a -a'),
+    ...wordsOf('a:_b a_#b #_a _a a_ it\'s ?_a -_a a_:b "a_b'),
+    ...linesOf('a,b a,b, a,,, , ,a _a,b a,__b, a,_,b a,b_ _,a a,#b a:_b,c'),
+    '',
+    '\ta\nb',
+    'a\n\t',
+    'a\tb',
+    'a\r\nb',
+    '\0',
+    '\x7f',
+    '\x85',
+    '\u2028',
+    '\ufeffa',
   ])('keeps the string %j a string', (text) => {
     const yaml = toYaml([{ text, [text]: text, list: [text, [text]] }]);
     const value = { text, [text]: text, list: [text, [text]] };

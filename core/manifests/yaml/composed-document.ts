@@ -1,14 +1,6 @@
-import {
-  Composer,
-  type CST,
-  type Document,
-  isScalar,
-  Lexer,
-  Parser,
-  type YAMLParseError,
-} from 'yaml';
+import { Composer, type CST, type Document, isScalar, Lexer, Parser } from 'yaml';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
-import { lineAt, maxNesting, nestingError, yamlError } from './yaml-error.ts';
+import { lineAt, maxNesting, yamlError } from './yaml-error.ts';
 
 /**
  * Composes the first document of a text with the `yaml` package; undefined where there is none.
@@ -16,19 +8,31 @@ import { lineAt, maxNesting, nestingError, yamlError } from './yaml-error.ts';
  * @throws TerminalError at the first thing that is not YAML.
  */
 export function composeDocument(text: string, firstLine: number): Document.Parsed | undefined {
-  const document = firstDocument(text, firstLine);
-  if (document === undefined || firstError(document) === undefined) return document;
+  const first = compose(text);
+  if (!(first instanceof Problem)) return first;
   const indented = indentQuotedLines(text);
-  const again = firstDocument(indented, firstLine);
-  const error = again && firstError(again);
-  if (error !== undefined)
-    throw yamlError(error.message, lineAt(indented, error.pos[0], firstLine));
-  return again;
+  const second = indented === text ? first : compose(indented);
+  if (!(second instanceof Problem)) return second;
+  throw yamlError(second.message, lineAt(indented, second.offset, firstLine));
 }
 
-// After a scalar, Go's reader sees the document's end and looks no further.
-function firstError({ contents, errors }: Document.Parsed): YAMLParseError | undefined {
-  return errors.find((error) => !(isScalar(contents) && error.code === 'UNEXPECTED_TOKEN'));
+/** What is wrong with a text, and where. Stops the composer at once: it would go on collecting. */
+class Problem extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+function compose(text: string): Document.Parsed | Problem | undefined {
+  try {
+    return firstDocument(text);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
 }
 
 const options = {
@@ -39,22 +43,41 @@ const options = {
   strict: false,
 } as const;
 
-function firstDocument(text: string, firstLine: number): Document.Parsed | undefined {
+function firstDocument(text: string): Document.Parsed | undefined {
   const composer = new Composer(options);
-  for (const token of tokens(text, firstLine)) {
-    for (const document of composer.next(token)) return document;
+  Object.assign(composer, { onError: throwProblem });
+  for (const token of tokens(text)) {
+    for (const document of composer.next(token)) return checked(document);
+    if (token.type === 'error') break;
   }
-  for (const document of composer.end()) return document;
+  for (const document of composer.end()) return checked(document);
   return undefined;
 }
 
+type ErrorSource = number | readonly number[] | { readonly offset: number };
+
+// Called with the error's source, its code, its message and whether it is a mere warning.
+function throwProblem(...details: readonly [ErrorSource, string, string, boolean?]): void {
+  const [source, , message, isWarning = false] = details;
+  if (isWarning) return;
+  const place = Array.isArray(source) ? source[0] : source;
+  throw new Problem(message, typeof place === 'object' ? place.offset : (place ?? 0));
+}
+
+// After a scalar, Go's reader sees the document's end and looks no further.
+function checked(document: Document.Parsed): Document.Parsed {
+  const [error] = document.errors;
+  if (error === undefined || isScalar(document.contents)) return document;
+  throw new Problem(error.message, error.pos[0]);
+}
+
 // Fed lexeme by lexeme, so that nesting is bounded before anything recurses over it.
-function* tokens(text: string, firstLine: number): Generator<CST.Token> {
+function* tokens(text: string): Generator<CST.Token> {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
     if (parser.stack.length > maxNesting + 2) {
-      throw nestingError(lineAt(text, parser.offset, firstLine));
+      throw new Problem(`exceeded max depth of ${maxNesting}`, parser.offset);
     }
   }
   yield* parser.end();

@@ -72,6 +72,7 @@ class Scan {
     const start = this.at;
     this.#key = start - this.#lineStart;
     this.at = Math.min(closingQuote(this.#text, start, quote) + 1, this.#text.length);
+    if (!this.#text.slice(start, this.at).includes('\n')) return true;
     const indent = ' '.repeat(this.#key + 1);
     for (let line = this.#nextLine(start); line < this.at; line = this.#nextLine(line)) {
       this.#pieces.push(this.#text.slice(this.#copied, line), indent);

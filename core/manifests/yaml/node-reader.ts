@@ -13,7 +13,7 @@ import { type JsonValue, stringifyJson } from '../../../api/json.ts';
 import { plainKey, setMember } from './map-key.ts';
 import { resolvePlain } from './plain-scalar.ts';
 import { resolveTagged } from './tagged-scalar.ts';
-import { conversionError, maxNesting, nestingError, yamlError } from './yaml-error.ts';
+import { conversionError, maxNesting, nestingError, shortened, yamlError } from './yaml-error.ts';
 
 type YamlNode = Node | null | undefined;
 
@@ -163,10 +163,8 @@ function textOf(node: Scalar): string {
 }
 
 function nullKey(value: JsonValue): Error {
-  const text = typeof value === 'object' ? stringifyJson(value) : String(value);
-  return conversionError(
-    `unsupported map key of type: %!s(<nil>), key: <nil>, value: ${text.slice(0, 80)}`,
-  );
+  const text = shortened(stringifyJson(value));
+  return conversionError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${text}`);
 }
 
 function notMergeable(): Error {

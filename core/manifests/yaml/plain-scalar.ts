@@ -32,9 +32,11 @@ function exactInteger(negative: boolean, digits: string): number | bigint | unde
 export function resolveFloat(text: string): number | undefined {
   const special = specialFloats.get(text);
   if (special !== undefined) return special;
-  // Go removes underscores only where a sign or digit comes first.
-  const plain = text.startsWith('.') ? text : withoutUnderscores(text);
-  if (!startsNumber(plain.charCodeAt(0)) && !plain.startsWith('.')) return undefined;
+  const startsWithDot = text.startsWith('.');
+  if (!startsWithDot && !startsNumber(text.charCodeAt(0))) return undefined;
+  // After a leading dot Go takes underscores between digits alone, elsewhere any.
+  if (startsWithDot && strayUnderscore.test(text)) return undefined;
+  const plain = withoutUnderscores(text);
   if (!float.test(plain)) return undefined;
   const value = Number(plain);
   return Number.isFinite(value) ? value : undefined;
@@ -46,6 +48,8 @@ const longestInteger = 310;
 const shortDecimal = /^[-+]?(?:[1-9][0-9]{0,14}|0)$/;
 const integer = /^([-+]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|[1-9][0-9]*)$/;
 const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+
+const strayUnderscore = /_(?![0-9])|[^0-9]_/;
 
 const words: ReadonlyMap<string, null | boolean> = new Map([
   ...wordsFor(null, ['', '~', 'null', 'Null', 'NULL']),

@@ -6,7 +6,7 @@ export const maxNesting = 256;
 /** The error of a document, worded as Go's converter words it. Lines count from 1. */
 export function yamlError(detail: string, line?: number): TerminalError {
   const place = line === undefined ? '' : `line ${line}: `;
-  return new TerminalError(`error converting YAML to JSON: yaml: ${place}${detail}`);
+  return new TerminalError(`error converting YAML to JSON: yaml: ${place}${shortened(detail)}`);
 }
 
 /** The error of a value that YAML knows and JSON does not. */
@@ -14,9 +14,16 @@ export function conversionError(detail: string): TerminalError {
   return new TerminalError(`error converting YAML to JSON: ${detail}`);
 }
 
-export function nestingError(line?: number): TerminalError {
-  return yamlError(`exceeded max depth of ${maxNesting}`, line);
+export function nestingError(): TerminalError {
+  return yamlError(`exceeded max depth of ${maxNesting}`);
 }
+
+/** A text as an error can show it. */
+export function shortened(text: string): string {
+  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+}
+
+const longestShown = 1000;
 
 /** Line of an offset in a text whose first line is `firstLine`. */
 export function lineAt(text: string, offset: number, firstLine: number): number {
