@@ -35,6 +35,12 @@ test('a fresh state serves every host with an elliptic key, trusted by its own a
   expect(isTrusted(fresh)).toBe(true);
 });
 
+test('authorities of the same moment have different names', async () => {
+  const other = await renewCertificates(undefined, hosts, start);
+  const [one, two] = parseCertificates(fresh.caBundle + other.caBundle);
+  expect(one?.subject).not.toBe(two?.subject);
+});
+
 test('nothing changes while nothing is due', async () => {
   expect(await renewCertificates(fresh, hosts, start)).toBe(fresh);
   expect(await renewCertificates(fresh, hosts, start + 59 * day)).toBe(fresh);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { generate } from 'selfsigned';
 import type { KeyPair } from './key-pair.ts';
@@ -11,12 +12,12 @@ export interface Validity {
 type Extensions = NonNullable<NonNullable<Parameters<typeof generate>[1]>['extensions']>;
 
 /**
- * A new self-signed certificate authority, ECDSA P-256. Its name holds its first second: two
- * authorities of one name in a bundle would confuse OpenSSL.
+ * A new self-signed certificate authority, ECDSA P-256, of a name that no other has: OpenSSL looks
+ * for the issuer by its name, and several are made at once, one for each Secret.
  */
 export async function issueCertificateAuthority(validity: Validity): Promise<KeyPair> {
   return issue({
-    commonName: `rukpak-ca@${Math.floor(validity.notBefore / 1000)}`,
+    commonName: `rukpak-ca@${randomUUID()}`,
     validity,
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
