@@ -3,8 +3,16 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
 import { OwnWrites } from './own-writes.ts';
 
-function anObject(resourceVersion: string): KubernetesObject {
-  return { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'x', resourceVersion } };
+function anObject(
+  resourceVersion: string,
+  metadata: KubernetesObject['metadata'] = {},
+): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Thing',
+    metadata: { name: 'x', uid: 'u', generation: 1, resourceVersion, ...metadata },
+    status: { at: resourceVersion },
+  };
 }
 
 test('a listener can tell own writes from news', () => {
@@ -12,19 +20,48 @@ test('a listener can tell own writes from news', () => {
   const own = new OwnWrites(cache);
   const seen: boolean[] = [];
   cache.onChange(() => seen.push(own.taking));
+  cache.upsert(anObject('1'));
+  own.upsertIfNewer(anObject('2'));
+  cache.upsert(anObject('3'));
+  own.upsertIfNewer(anObject('4', { finalizers: ['ours'] }));
+  expect(seen).toEqual([false, true, false, true]);
+  expect(own.get({ name: 'x' })?.metadata.resourceVersion).toBe('4');
+});
+
+test.each<[string, KubernetesObject['metadata']]>([
+  ['spec', { generation: 2 }],
+  ['deletion', { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['ours'] }],
+  ['labels', { labels: { changed: 'yes' } }],
+  ['annotations', { annotations: { changed: 'yes' } }],
+  ['identity', { uid: 'another' }],
+])('the answer to an own write brings news: %s, before the watch does', (_, metadata) => {
+  const cache = new IndexedCache();
+  const own = new OwnWrites(cache);
+  const seen: boolean[] = [];
+  cache.upsert(anObject('1'));
+  cache.onChange(() => seen.push(own.taking));
+  own.upsertIfNewer(anObject('3', metadata));
+  cache.upsert(anObject('2', metadata));
+  cache.upsert(anObject('3', metadata));
+  expect(seen).toEqual([false]);
+});
+
+test('the first that is heard of an object is news', () => {
+  const cache = new IndexedCache();
+  const own = new OwnWrites(cache);
+  const seen: boolean[] = [];
+  cache.onChange(() => seen.push(own.taking));
   own.upsertIfNewer(anObject('1'));
-  cache.upsert(anObject('2'));
-  own.upsertIfNewer(anObject('3'));
-  expect(seen).toEqual([true, false, true]);
-  expect(own.get({ name: 'x' })?.metadata.resourceVersion).toBe('3');
+  expect(seen).toEqual([false]);
 });
 
 test('a listener that throws does not leave everything marked as own', () => {
   const cache = new IndexedCache();
   const own = new OwnWrites(cache);
+  cache.upsert(anObject('1'));
   cache.onChange(() => {
     throw new Error('listener');
   });
-  expect(() => own.upsertIfNewer(anObject('1'))).toThrow('listener');
+  expect(() => own.upsertIfNewer(anObject('2'))).toThrow('listener');
   expect(own.taking).toBe(false);
 });

@@ -1,9 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { keyOf } from '../kube/resource.ts';
 import type { IndexedCache } from '../runtime/indexed-cache.ts';
 
 /**
- * A cache for a reconciler that writes what it watches. The answers to its writes go into the cache
- * at once, and a listener can tell them from news: its own write is no reason to reconcile again.
+ * A cache for a reconciler that writes the status and finalizers of what it watches. The answers to
+ * its writes go into the cache at once, and a listener can tell them from news: its own write is no
+ * reason to reconcile again.
  */
 export class OwnWrites<T extends KubernetesObject> {
   readonly #cache: IndexedCache<T>;
@@ -23,11 +26,22 @@ export class OwnWrites<T extends KubernetesObject> {
   }
 
   upsertIfNewer(object: T): void {
-    this.#taking = true;
+    // What others changed meanwhile comes with the answer; the watch will have nothing to add.
+    this.#taking = isDeepStrictEqual(
+      partOfOthers(this.#cache.get(keyOf(object))),
+      partOfOthers(object),
+    );
     try {
       this.#cache.upsertIfNewer(object);
     } finally {
       this.#taking = false;
     }
   }
+}
+
+/** What a status and finalizers are not. */
+function partOfOthers(object: KubernetesObject | undefined): unknown {
+  if (object === undefined) return undefined;
+  const { uid, generation, deletionTimestamp, labels, annotations } = object.metadata;
+  return { uid, generation, deletionTimestamp, labels, annotations };
 }
