@@ -1,21 +1,35 @@
 import { readFile } from 'node:fs/promises';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
+import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { DiskStore } from '../store/disk-store.ts';
+import type { ContentStore } from '../contracts/store.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
-import type { ManagerOptions } from './options.ts';
+import type { ContentOptions } from './options.ts';
 
 const tokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
+export interface ContentLoaderParts {
+  readonly store: Pick<ContentStore, 'load'>;
+  /** Whose Bundles this process unpacks. */
+  readonly ownClasses: ReadonlyMap<string, Provisioner>;
+  /** Has the Bundle of that name fetched again. */
+  readonly onLost: (bundleName: string) => void;
+}
+
 /**
  * Content from our own store, else from the content server that stored it. Content that this very
- * process stores and has lost is on its way: its Bundle is being fetched again.
+ * process stores and has lost is nowhere else: it is fetched again.
  */
 export function createContentLoader(
-  store: DiskStore,
-  ownClasses: ReadonlyMap<string, Provisioner>,
-  { content, limits }: ManagerOptions,
+  { store, ownClasses, onLost }: ContentLoaderParts,
+  {
+    content,
+    limits,
+  }: {
+    readonly content: Pick<ContentOptions, 'contentServers' | 'caFile'>;
+    readonly limits: ContentLimits;
+  },
 ): ContentLoader {
   const fallback = createFallbackLoader({
     store,
@@ -33,6 +47,7 @@ export function createContentLoader(
       }
       const stored = await store.load(key);
       if (stored !== undefined) return stored;
+      onLost(key.name);
       throw new Error(`the content of Bundle "${key.name}" is lost and being fetched again`);
     },
   };

@@ -35,7 +35,10 @@ export function createControllers(
   const bundleWrites = new OwnWrites(kinds.bundles);
   const deploymentWrites = new OwnWrites(kinds.deployments);
   const bundles = createBundleController(options, parts, bundleWrites);
-  const deployments = createDeploymentController(options, parts, deploymentWrites);
+  const deployments = createDeploymentController(options, parts, {
+    cache: deploymentWrites,
+    onLost: (bundle) => bundles.enqueue(bundle),
+  });
   kinds.bundles.onChange(({ type, object, previous }) => {
     if (type !== 'deleted' && !bundleWrites.taking) bundles.enqueue(object.metadata.name ?? '');
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
@@ -79,12 +82,13 @@ function createBundleController(
 function createDeploymentController(
   options: ManagerOptions,
   parts: ControllerParts,
-  cache: OwnWrites<BundleDeployment>,
+  { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
   const { kube, kinds, store, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger };
+  const ownClasses = classesWith(options.provisioners, 'bundle');
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
@@ -94,7 +98,7 @@ function createDeploymentController(
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
-    content: createContentLoader(store, classesWith(options.provisioners, 'bundle'), options),
+    content: createContentLoader({ store, ownClasses, onLost }, options),
     applier,
     limits,
     reportHealth,
