@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { SecretReader } from '../contracts/source.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { SecretContent, SecretReader } from '../contracts/source.ts';
 import { isNotFound } from './api-error.ts';
 import type { KubeClient } from './kube-client.ts';
 import type { Resource } from './resource.ts';
@@ -25,16 +26,29 @@ export function createSecretReader(
   return {
     async read(name, signal) {
       try {
-        const secret = await client.get(secretResource, { namespace, name }, signal);
-        const { type, data } = secretSchema.parse(secret);
-        const decoded = Object.entries(data).map(
-          ([key, value]) => [key, Buffer.from(value, 'base64')] as const,
-        );
-        return { type, data: new Map(decoded) };
+        return contentOf(await client.get(secretResource, { namespace, name }, signal));
       } catch (error) {
         if (isNotFound(error)) return undefined;
         throw error;
       }
     },
   };
+}
+
+function contentOf(secret: KubernetesObject): SecretContent {
+  const result = secretSchema.safeParse(secret);
+  if (!result.success) throw malformed(secret, result.error);
+  const { type, data } = result.data;
+  const decoded = Object.entries(data).map(
+    ([key, value]) => [key, Buffer.from(value, 'base64')] as const,
+  );
+  return { type, data: new Map(decoded) };
+}
+
+/** Names the fields; what is in them stays secret. */
+function malformed({ metadata }: KubernetesObject, { issues }: z.ZodError): Error {
+  const problems = issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  return new Error(
+    `Secret "${metadata.name}" in namespace "${metadata.namespace}" is malformed: ${problems}`,
+  );
 }
