@@ -3,12 +3,8 @@ interface ConditionErrorOptions extends ErrorOptions {
   readonly reason?: string;
 }
 
-/**
- * Trying again cannot help until the object changes: bad content, a refused spec.
- * The message goes to the condition as it is.
- */
-export class TerminalError extends Error {
-  override readonly name = 'TerminalError';
+/** What the two below share: the message goes to a condition as it is. */
+class ConditionError extends Error {
   readonly reason: string | undefined;
 
   constructor(message: string, options: ConditionErrorOptions = {}) {
@@ -17,18 +13,17 @@ export class TerminalError extends Error {
   }
 }
 
+/** Trying again cannot help until the object changes: bad content, a refused spec. */
+export class TerminalError extends ConditionError {
+  override readonly name = 'TerminalError';
+}
+
 /**
  * Nothing is wrong yet, something outside is awaited: an image that cannot be pulled, an upload.
  * A source that throws it leaves its Bundle Pending; it is retried with back-off.
  */
-export class WaitingError extends Error {
+export class WaitingError extends ConditionError {
   override readonly name = 'WaitingError';
-  readonly reason: string | undefined;
-
-  constructor(message: string, options: ConditionErrorOptions = {}) {
-    super(message, options);
-    this.reason = options.reason;
-  }
 }
 
 /** The text of anything that was thrown. */
