@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../core/clock.ts';
@@ -139,6 +139,26 @@ test('new certificates are served without a restart, unusable ones are not', asy
   server.useCertificates({ certificate: 'garbage', privateKey: first.serving.privateKey });
   server.useCertificates({ ...first.serving, privateKey: second.serving.privateKey });
   expect((await call(server, { ca: second.caBundle })).code).toBe(200);
+});
+
+test('an idle connection outlasts the 90 s for which the API server keeps it', async () => {
+  const { port } = await start();
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const ca = first.caBundle;
+  const request = httpsRequest({
+    host: '127.0.0.1',
+    port,
+    path: '/validate',
+    method: 'POST',
+    ca,
+    agent,
+  });
+  request.end(aReview());
+  const [response] = await once(request, 'response');
+  response.resume();
+  const [, seconds] = /timeout=(\d+)/.exec(response.headers['keep-alive']) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(90);
 });
 
 test('closing lets a running request finish', async () => {

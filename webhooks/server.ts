@@ -34,6 +34,12 @@ export interface WebhookServer {
   close(graceMs?: number): Promise<void>;
 }
 
+/**
+ * Longer than the API server keeps an idle connection (90 s): were we to close it first, the
+ * request that it is just sending on it would be lost, and the user's change be refused.
+ */
+const keepAliveTimeout = 120_000;
+
 /** Serves admission reviews over HTTPS; resolves once it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   const { certificates, logger, host, port, clock } = options;
@@ -50,6 +56,7 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       minVersion: 'TLSv1.2',
       headersTimeout: 10_000,
       requestTimeout: 30_000,
+      keepAliveTimeout,
     },
     (request, response) => void serve(request, response),
   );
