@@ -1,10 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
+import { addWebhookFlags } from '../../cmd/webhook-flags.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { containerArgs, podSpecOf } from '../helpers/local-pod.ts';
 
 const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
 const folder = join(import.meta.dirname, '../../deploy');
@@ -80,7 +84,7 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay)
         const { serviceAccountName } = template['spec'] as { serviceAccountName: string };
         const account = { ...serviceAccount, metadata: { name: serviceAccountName, namespace } };
         await kubectl.apply(account);
-        const metadata = { name: deployment.metadata.name, namespace };
+        const metadata = { name: `${deployment.metadata.name}`, namespace };
         await dryRun([{ ...template, apiVersion: 'v1', kind: 'Pod', metadata }]);
       }
     } finally {
@@ -88,6 +92,54 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay)
     }
   });
 });
+
+describe.each(['overlays/self-signed', 'overlays/cert-manager'])(
+  'the processes of %s',
+  (overlay) => {
+    let objects: readonly KubernetesObject[];
+
+    beforeAll(async () => {
+      objects = await render(overlay);
+    });
+
+    function find(kind: string, name: string): KubernetesObject {
+      const found = objects.find((each) => each.kind === kind && each.metadata.name === name);
+      if (found === undefined) throw new Error(`${overlay} has no ${kind} ${name}`);
+      return found;
+    }
+
+    function portsOf(deployment: KubernetesObject): Readonly<Record<string, number>> {
+      const [{ ports }] = podSpecOf(deployment).containers;
+      return Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]));
+    }
+
+    test.each([
+      { name: 'core', service: 'core', addFlags: addCoreFlags, flag: 'httpBindAddress' },
+      {
+        name: 'rukpak-webhooks',
+        service: 'rukpak-webhook-service',
+        addFlags: addWebhookFlags,
+        flag: 'webhookBindAddress',
+      },
+    ])('$name listens where Service and probes look', ({ name, service, addFlags, flag }) => {
+      const deployment = find('Deployment', name);
+      const [, ...args] = containerArgs(deployment);
+      const flags = addFlags(new Command()).parse(args, { from: 'user' }).opts();
+      const { https, health } = portsOf(deployment);
+      expect(flags).toMatchObject({ [flag]: `:${https}`, healthProbeBindAddress: `:${health}` });
+      expect(find('Service', service)['spec']).toMatchObject({ ports: [{ targetPort: https }] });
+    });
+
+    test('core keeps content on a volume, under the address of its Service', () => {
+      const deployment = find('Deployment', 'core');
+      const [, ...args] = containerArgs(deployment);
+      const flags: CoreFlags = addCoreFlags(new Command()).parse(args, { from: 'user' }).opts();
+      const [{ volumeMounts = [] }] = podSpecOf(deployment).containers;
+      expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain(flags.provisionerStorageDir);
+      expect(flags.httpExternalAddress).toBe('https://core.rukpak-system.svc');
+    });
+  },
+);
 
 test('what is installed is part of what kustomize renders', async () => {
   const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;

@@ -1,0 +1,104 @@
+import { readdir } from 'node:fs/promises';
+import { eventually } from './eventually.ts';
+import type { Kubectl } from './kubectl.ts';
+import { LocalPod, type LocalPodOptions } from './local-pod.ts';
+import { secretData } from './secret-volume.ts';
+import { SelfSignedOverlay } from './self-signed-overlay.ts';
+import type { TlsServer } from './tls-request.ts';
+
+const archiveFolder = '/var/cache/bundles';
+
+/** Names that certificates must be for. */
+export const webhookHost = 'rukpak-webhook-service.rukpak-system.svc';
+export const contentHost = 'core.rukpak-system.svc';
+
+export interface InClusterOptions {
+  readonly kubectl: Kubectl;
+  /** Plain HTTP. */
+  readonly registry: string;
+}
+
+/** The system as deploy/overlays/self-signed installs it, its pods as processes of this machine. */
+export class InClusterSystem {
+  readonly overlay: SelfSignedOverlay;
+  readonly #options: InClusterOptions;
+  readonly #pods: LocalPod[] = [];
+
+  /** Takes away what others have installed under the same names, and applies the overlay. */
+  static async install(options: InClusterOptions): Promise<InClusterSystem> {
+    const overlay = await SelfSignedOverlay.render(options.kubectl);
+    const system = new InClusterSystem(options, overlay);
+    try {
+      await overlay.remove();
+      await overlay.apply();
+    } catch (error) {
+      await system.remove();
+      throw error;
+    }
+    return system;
+  }
+
+  private constructor(options: InClusterOptions, overlay: SelfSignedOverlay) {
+    this.#options = options;
+    this.overlay = overlay;
+  }
+
+  get logs(): readonly string[] {
+    return this.#pods.map(({ log }) => log);
+  }
+
+  /** Starts the webhooks, and has the API server reach them with the CA that they injected. */
+  async startWebhooks(): Promise<LocalPod> {
+    const webhooks = await this.#pod('rukpak-webhooks', ([health, webhook, metrics]) => [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--webhook-bind-address=127.0.0.1:${webhook}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+    ]);
+    await webhooks.start();
+    await eventually(async () => {
+      const all = await this.overlay.webhooks();
+      if (!all.every(({ clientConfig }) => clientConfig.caBundle)) throw new Error('no CA yet');
+    });
+    // As an upgrade does: applying again conflicts with nobody, and leaves the CA alone.
+    await this.overlay.apply();
+    await this.overlay.callWebhooksAt(`https://127.0.0.1:${webhooks.ports[1]}`);
+    return webhooks;
+  }
+
+  /** One more core, with storage of its own. */
+  async startCore(): Promise<LocalPod> {
+    const core = await this.#pod('core', ([health, content], local) => [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--http-bind-address=127.0.0.1:${content}`,
+      `--provisioner-storage-dir=${local(archiveFolder)}`,
+      `--insecure-registry=${this.#options.registry}`,
+    ]);
+    await core.start();
+    return core;
+  }
+
+  /** A core's content server, as clients that trust the CA in the Secret see it. */
+  async contentServer(core: LocalPod): Promise<TlsServer> {
+    const { 'ca.crt': ca = '' } = await secretData(this.#options.kubectl, 'core-cert');
+    return { port: core.ports[1] ?? 0, servername: contentHost, ca };
+  }
+
+  /** Ends all processes and takes away all that was applied, whatever has happened before. */
+  async remove(): Promise<void> {
+    for (const pod of this.#pods) await pod.remove();
+    await this.overlay.remove();
+  }
+
+  async #pod(name: string, flags: LocalPodOptions['flags']): Promise<LocalPod> {
+    const { kubectl } = this.#options;
+    const deployment = this.overlay.object('Deployment', name);
+    const pod = await LocalPod.create({ kubectl, deployment, flags });
+    this.#pods.push(pod);
+    return pod;
+  }
+}
+
+/** The archives that a core has stored. */
+export async function archivesOf(core: LocalPod): Promise<readonly string[]> {
+  return (await readdir(core.local(archiveFolder))).toSorted();
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Kubectl } from './kubectl.ts';
+
+const folder = join(import.meta.dirname, '../../deploy/overlays/self-signed');
+const webhookConfiguration = 'rukpak-validating-webhook-configuration';
+
+interface Webhook {
+  readonly name: string;
+  readonly clientConfig: {
+    readonly caBundle?: string;
+    readonly url?: string;
+    readonly service?: { readonly path: string };
+  };
+}
+
+/** deploy/overlays/self-signed on a cluster that nobody else uses. */
+export class SelfSignedOverlay {
+  readonly #kubectl: Kubectl;
+  readonly #text: string;
+
+  private constructor(kubectl: Kubectl, text: string) {
+    this.#kubectl = kubectl;
+    this.#text = text;
+  }
+
+  static async render(kubectl: Kubectl): Promise<SelfSignedOverlay> {
+    return new SelfSignedOverlay(kubectl, await kubectl.must(['kustomize', folder]));
+  }
+
+  /** One of its objects; throws where there is none. */
+  object(kind: string, name: string): KubernetesObject {
+    const objects = parseAllDocuments(this.#text).map((each) => each.toJS() as KubernetesObject);
+    const found = objects.find((each) => each.kind === kind && each.metadata.name === name);
+    if (found === undefined) throw new Error(`the overlay has no ${kind} ${name}`);
+    return found;
+  }
+
+  /** As the README says. */
+  async apply(): Promise<void> {
+    await this.#kubectl.must(['apply', '--server-side', '-k', folder]);
+  }
+
+  async webhooks(): Promise<readonly Webhook[]> {
+    const object = await this.#kubectl.get('validatingwebhookconfiguration', webhookConfiguration);
+    return object['webhooks'] as readonly Webhook[];
+  }
+
+  /** No kubelet, no Service: has the webhooks called at a URL, and leaves their CA as it is. */
+  async callWebhooksAt(url: string): Promise<void> {
+    const patch = (await this.webhooks()).flatMap(({ clientConfig }, index) => {
+      const path = `/webhooks/${index}/clientConfig`;
+      return [
+        { op: 'remove', path: `${path}/service` },
+        { op: 'add', path: `${path}/url`, value: `${url}${clientConfig.service?.path}` },
+      ];
+    });
+    const target = ['validatingwebhookconfiguration', webhookConfiguration];
+    await this.#kubectl.must(['patch', ...target, '--type=json', '-p', JSON.stringify(patch)]);
+  }
+
+  /** Takes all of it away, whatever state it is in; nobody needs to run. */
+  async remove(): Promise<void> {
+    const target = ['validatingwebhookconfiguration', webhookConfiguration];
+    await this.#kubectl.must(['delete', ...target, '--ignore-not-found']);
+    for (const kind of ['bundledeployments', 'bundles']) await this.#removeAll(kind);
+    const rest = ['--ignore-not-found', '--timeout=100s', '-f', '-'];
+    await this.#kubectl.must(['delete', ...rest], this.#text);
+  }
+
+  async #removeAll(kind: string): Promise<void> {
+    const { code, stdout } = await this.#kubectl.run(['get', kind, '--output=name']);
+    // The kind itself may not be there.
+    if (code !== 0) return;
+    const patch = '{"metadata":{"finalizers":null}}';
+    for (const name of stdout.split('\n').filter(Boolean)) {
+      await this.#kubectl.run(['delete', name, '--wait=false', '--ignore-not-found']);
+      await this.#kubectl.run(['patch', name, '--type=merge', '-p', patch]);
+    }
+  }
+}
