@@ -45,7 +45,7 @@ const options = {
 
 function firstDocument(text: string): Document.Parsed | undefined {
   const composer = new Composer(options);
-  Object.assign(composer, { onError: throwProblem });
+  Object.assign(composer, { onError: firstProblemThrower() });
   for (const token of tokens(text)) {
     for (const document of composer.next(token)) return checked(document);
     if (token.type === 'error') break;
@@ -55,13 +55,18 @@ function firstDocument(text: string): Document.Parsed | undefined {
 }
 
 type ErrorSource = number | readonly number[] | { readonly offset: number };
+/** The error's source, its code, its message, and whether it is a mere warning. */
+type ErrorDetails = readonly [ErrorSource, string, string, boolean?];
 
-// Called with the error's source, its code, its message and whether it is a mere warning.
-function throwProblem(...details: readonly [ErrorSource, string, string, boolean?]): void {
-  const [source, , message, isWarning = false] = details;
-  if (isWarning) return;
-  const place = Array.isArray(source) ? source[0] : source;
-  throw new Problem(message, typeof place === 'object' ? place.offset : (place ?? 0));
+// The composer catches what it throws and reports it again, level by level: the first one counts.
+function firstProblemThrower(): (...details: ErrorDetails) => void {
+  let first: Problem | undefined;
+  return (...[source, , message, isWarning = false]) => {
+    if (isWarning) return;
+    const place = Array.isArray(source) ? source[0] : source;
+    first ??= new Problem(message, typeof place === 'object' ? place.offset : (place ?? 0));
+    throw first;
+  };
 }
 
 // After a scalar, Go's reader sees the document's end and looks no further.

@@ -17,8 +17,11 @@ import { conversionError, maxNesting, nestingError, shortened, yamlError } from 
 
 type YamlNode = Node | null | undefined;
 
-/** What aliases may add to a document: nodes, long texts counting once per 64 characters. */
-const maxAliasedNodes = 1_000_000;
+/**
+ * What aliases may add to a document: nodes, long texts counting once more per 64 characters. An
+ * object this large is more than any API server takes.
+ */
+const maxAliasedNodes = 250_000;
 
 /**
  * Turns composed nodes into JSON values in one walk, in document order: anchors, aliases and merge

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonValue } from '../../api/json.ts';
+import { parseYaml } from './yaml.ts';
+
+describe('what is not YAML is refused with its line', () => {
+  it.each([
+    ['a: b\nc: d: e\n', 'yaml: line 2: '],
+    ['a: b\n\n# c\n\tc: d\n', 'yaml: line 4: '],
+    ['a: "b\n', 'yaml: line 2: '],
+    ['a: [b\n', 'yaml: line 2: '],
+    ['a:\n  b: 1\n c: 2\n', 'yaml: line 3: '],
+    ['a: b\n}\n', 'yaml: line 2: '],
+    ['a: `b\n', 'yaml: line 1: '],
+    ['a: @b\n', 'yaml: line 1: '],
+    ['a: \0\n', 'yaml: control characters are not allowed'],
+    ['a: \x7f\n', 'yaml: control characters are not allowed'],
+    ['a: "\\ud800"\n', 'yaml: found invalid Unicode character escape code'],
+  ])('%j: %s', (text, message) => {
+    expect(() => parseYaml(text)).toThrow(`error converting YAML to JSON: ${message}`);
+  });
+
+  it('and so are bytes that are not UTF-8', () => {
+    expect(() => parseYaml(Uint8Array.of(0x61, 0x3a, 0x20, 0xff))).toThrow(
+      'error converting YAML to JSON: yaml: invalid leading UTF-8 octet',
+    );
+  });
+});
+
+describe('hostile documents cost little and end in an error', { timeout: 10_000 }, () => {
+  const aliases = (count: number): string => Array(10).fill(`*a${count}`).join(', ');
+  const levels = Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [${aliases(i)}]`);
+  const merges = Array.from(
+    { length: 60 },
+    (_, i) => `a${i + 1}: &a${i + 1} {<<: [*a${i}, *a${i}]}`,
+  );
+  const chain = Array.from({ length: 5000 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}]`);
+
+  it.each([
+    ['aliases of aliases', `a0: &a0 [x]\n${levels.join('\n')}\n`, 'excessive aliasing'],
+    ['merges of merges', `a0: &a0 {x: y}\n${merges.join('\n')}\n`, 'excessive aliasing'],
+    [
+      'many aliases of a long text',
+      `s: &s ${'x'.repeat(1_000_000)}\nl: [${Array(1000).fill('*s').join(', ')}]\n`,
+      'excessive aliasing',
+    ],
+    ['aliases that nest', `a0: &a0 x\n${chain.join('\n')}\n`, 'exceeded max depth of 256'],
+    ['brackets', `a: ${'['.repeat(100_000)}\n`, 'exceeded max depth of 256'],
+    ['braces', `a: ${'{a: '.repeat(100_000)}\n`, 'exceeded max depth of 256'],
+    ['dashes', `${'- '.repeat(100_000)}\n`, 'exceeded max depth of 256'],
+    [
+      'keys',
+      Array.from({ length: 500 }, (_, i) => `${' '.repeat(i)}a:\n`).join(''),
+      'line 258: exceeded max depth of 256',
+    ],
+    ['quotes', `a: ${'"'.repeat(200_000)}\n`, 'line 1: '],
+    ['an open quote', `a: "${' '.repeat(2_000_000)}\n`, 'line 2: '],
+    ['a scalar with a bad end', `a: !!binary ${'A'.repeat(2_000_001)}\n`, 'invalid base64 data'],
+  ])('%s', (_, text, message) => {
+    expect(() => parseYaml(text)).toThrow(message);
+  });
+
+  it.each([
+    ['spaces', `a: b${' '.repeat(2_000_000)}c\n`],
+    ['digits', `a: ${'1'.repeat(2_000_000)}\n`],
+    ['underscores', `a: 1${'_'.repeat(2_000_000)}x\n`],
+    ['base64', `a: ${'A'.repeat(2_000_000)}\n`],
+    ['quoted quotes', `a: '${"''".repeat(1_000_000)}'\n`],
+    ['quoted blanks', `a: "x${' '.repeat(1_000_000)}y"\n`],
+    ['backslashes', `a: "${'\\\\'.repeat(500_000)}"\n`],
+    ['hashes', `a: b ${'# '.repeat(1_000_000)}\n`],
+    ['empty lines', `a: |\n${' \n'.repeat(500_000)}  x\n`],
+  ])('but a long line of %s is read', (_, text) => {
+    expect(Object.keys(parseYaml(text) as object)).toEqual(['a']);
+  });
+
+  it('reads 250 levels in both readers', () => {
+    const nested = Array.from({ length: 250 }, (_, i) => `${' '.repeat(i)}a:\n`).join('');
+    let depth = 0;
+    const count = (value: JsonValue): void => {
+      depth += 1;
+      for (const member of Object.values(value ?? {})) count(member);
+    };
+    count(parseYaml(nested));
+    count(parseYaml(`&anchor\n${nested}`));
+    expect(depth).toBe(2 * 251);
+  });
+});
