@@ -1,7 +1,16 @@
 import { type Command, Option } from 'commander';
 import { defaultLimits } from '../core/content/limits.ts';
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
-import { booleanFlag, collect, duration, positiveInteger, withoutEffect } from './flag-values.ts';
+import {
+  booleanFlag,
+  collect,
+  collectUrls,
+  duration,
+  httpUrl,
+  listenAddress,
+  positiveInteger,
+  withoutEffect,
+} from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
@@ -74,9 +83,15 @@ function addContentServerFlags(command: Command, defaults: CoreDefaults): void {
     .option(
       '--http-bind-address <address>',
       'where the content server listens',
+      listenAddress,
       defaults.httpBindAddress,
     )
-    .option('--http-external-address <url>', 'where others reach it', 'http://localhost:8080')
+    .option(
+      '--http-external-address <url>',
+      'where others reach it',
+      httpUrl,
+      'http://localhost:8080',
+    )
     .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
     .option('--tls-private-key-file <path>', 'its key')
     .option(
@@ -88,7 +103,7 @@ function addContentServerFlags(command: Command, defaults: CoreDefaults): void {
     .option(
       '--content-server <url>',
       'another content server that gets our token; repeatable',
-      collect,
+      collectUrls,
       [],
     );
 }

@@ -1,4 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { errorMessage } from '../core/errors.ts';
+import { parseBindAddress } from '../core/runtime/bind-address.ts';
+import { parseListenAddress } from '../core/store/listen-address.ts';
 
 /** Parsers of flag values; each refuses with the sentence that commander prints. */
 
@@ -11,20 +14,50 @@ export function positiveInteger(text: string): number {
 }
 
 const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const longest = 24 * units.h;
 
-/** A Go duration such as `90s` or `1m30s`, in milliseconds. */
+/** A Go duration such as `90s` or `1m30s`, in whole milliseconds. */
 export function duration(text: string): number {
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
     throw new InvalidArgumentError('It must be a duration such as 30s or 1m30s.');
   }
-  return parts.reduce((sum, [, amount, unit]) => {
+  const sum = parts.reduce((sum, [, amount, unit]) => {
     return sum + Number(amount) * units[unit as keyof typeof units];
   }, 0);
+  const value = Math.round(sum);
+  if (value < 1 || value > longest) throw new InvalidArgumentError('It must be from 1ms to 24h.');
+  return value;
+}
+
+/** `:8081` or `host:8081`; `0` is off. */
+export function bindAddress(text: string): string {
+  return checked(text, parseBindAddress);
+}
+
+/** `:8443` or `host:8443`. */
+export function listenAddress(text: string): string {
+  return checked(text, parseListenAddress);
+}
+
+export function httpUrl(text: string): string {
+  const protocol = URL.parse(text)?.protocol;
+  if (protocol === 'https:' || protocol === 'http:') return text;
+  throw new InvalidArgumentError('It must be a URL such as https://host:port.');
 }
 
 export function collect(value: string, values: readonly string[]): readonly string[] {
   return [...values, ...value.split(',').filter((item) => item !== '')];
+}
+
+export function collectUrls(value: string, values: readonly string[]): readonly string[] {
+  return collect(value, values).map(httpUrl);
+}
+
+/** As Go reads a bool; undefined for anything else. */
+export function parseBoolean(text: string): boolean | undefined {
+  if (/^(?:1|t|T|true|True|TRUE)$/.test(text)) return true;
+  return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
 }
 
 /** A flag as Go's pflag has them: `--name`, `--name=true` or `--name=false`. */
@@ -33,13 +66,22 @@ export function booleanFlag(name: string, description: string): Option {
     .preset('true')
     .default(false)
     .argParser((text: string) => {
-      if (text === 'true') return true;
-      if (text === 'false') return false;
-      throw new InvalidArgumentError('It must be true or false.');
+      const value = parseBoolean(text);
+      if (value === undefined) throw new InvalidArgumentError('It must be true or false.');
+      return value;
     });
 }
 
 /** A v0.16 flag that is accepted so that old manifests start, and does nothing. */
 export function withoutEffect(flags: string, reason: string): Option {
   return new Option(flags, `no effect: ${reason}`);
+}
+
+function checked(text: string, parse: (text: string) => unknown): string {
+  try {
+    parse(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+  }
 }

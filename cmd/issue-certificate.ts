@@ -11,9 +11,9 @@ export function parseIssuedCertificate(
   text: string,
   previous: readonly IssuedCertificate[],
 ): readonly IssuedCertificate[] {
-  const [secretName = '', hosts = ''] = text.split('=');
+  const [secretName = '', hosts = '', ...rest] = text.split('=');
   const names = hosts.split(',').filter((host) => host !== '');
-  if (secretName === '' || names.length === 0) {
+  if (secretName === '' || names.length === 0 || rest.length > 0) {
     throw new InvalidArgumentError('Give <secret>=<host>[,<host>…].');
   }
   return [...previous, { secretName, hosts: names }];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { LogLevel } from '../core/observe/logger.ts';
-import { withoutEffect } from './flag-values.ts';
+import { bindAddress, withoutEffect } from './flag-values.ts';
 
 /** What every program of the system takes (spec section 14). */
 export interface ProcessFlags {
@@ -21,17 +21,28 @@ export function addProcessFlags(command: Command, healthProbeBindAddress = ':808
     .option(
       '--health-probe-bind-address <address>',
       'serves /healthz and /readyz; 0 for none',
+      bindAddress,
       healthProbeBindAddress,
     )
     .addOption(
-      new Option('--zap-log-level <level>', 'what is logged')
-        .choices(['debug', 'info', 'warn', 'error'])
+      new Option('--zap-log-level <level>', 'what is logged: debug, info, warn or error')
+        .argParser(logLevel)
         .default('info'),
     )
     .addOption(withoutEffect('--zap-devel [bool]', 'logs are JSON lines'))
     .addOption(withoutEffect('--zap-encoder <encoder>', 'logs are JSON lines'))
     .addOption(withoutEffect('--zap-stacktrace-level <level>', 'known errors have no stack'))
     .addOption(withoutEffect('--zap-time-encoding <encoding>', 'times are ISO 8601'));
+}
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/** Zap's numbers are all more verbose than info. */
+function logLevel(text: string): LogLevel {
+  const level = levels.find((level) => level === text.toLowerCase());
+  if (level !== undefined) return level;
+  if (/^[1-9][0-9]*$/.test(text)) return 'debug';
+  throw new InvalidArgumentError('It must be debug, info, warn, error, or a number of at least 1.');
 }
 
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
+import { errorMessage } from '../core/errors.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
 import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
 import { createGitSource } from '../core/sources/git/git-source.ts';
@@ -60,11 +61,17 @@ function imageSource(flags: CoreFlags): ReturnType<typeof createImageSource> {
   const { registryCaFile } = flags;
   return createImageSource({
     insecureRegistries: flags.insecureRegistry,
-    ...(registryCaFile === undefined
-      ? {}
-      : { caCertificates: readFileSync(registryCaFile, 'utf8') }),
+    ...(registryCaFile === undefined ? {} : { caCertificates: readCertificates(registryCaFile) }),
     clock: systemClock,
   });
+}
+
+function readCertificates(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot read --registry-ca-file: ${errorMessage(error)}`, { cause: error });
+  }
 }
 
 function tlsFiles({ tlsCertFile, tlsPrivateKeyFile }: CoreFlags): ManagerOptions['content']['tls'] {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { booleanFlag, collect, withoutEffect } from './flag-values.ts';
+import { bindAddress, booleanFlag, collect, listenAddress, withoutEffect } from './flag-values.ts';
 import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 
@@ -16,7 +16,7 @@ export function addWebhookFlags(command: Command): Command {
   addProcessFlags(command);
   addWebhookServerFlags(command);
   return command
-    .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', ':8080')
+    .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')
     .option(
       '--issue-certificate <secret=hosts>',
       'keep a serving certificate for another process in this Secret; repeatable',
@@ -30,7 +30,7 @@ export function addWebhookFlags(command: Command): Command {
 /** The flags that `rukpak all` takes as well. */
 export function addWebhookServerFlags(command: Command): Command {
   return command
-    .option('--webhook-bind-address <address>', 'where the webhooks listen', ':9443')
+    .option('--webhook-bind-address <address>', 'where the webhooks listen', listenAddress, ':9443')
     .option(
       '--webhook-host <host>',
       'name or address by which the API server reaches the webhooks outside the cluster; repeatable',
