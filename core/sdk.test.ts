@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { defineProvisioner, defineSource, type Provisioner, type Source } from './sdk.ts';
+
+it('gives definitions back as they are', () => {
+  const provisioner: Provisioner = {
+    className: 'acme',
+    bundle: async (files) => files,
+    deployment: async () => [],
+  };
+  const source: Source = {
+    type: 'acme',
+    fetch: async (resolvedSource) => ({
+      files: { files: new Map(), directories: new Set() },
+      resolvedSource,
+    }),
+  };
+  expect(defineProvisioner(provisioner)).toBe(provisioner);
+  expect(defineSource(source)).toBe(source);
+});
