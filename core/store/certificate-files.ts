@@ -33,6 +33,7 @@ export async function readCertificate(files: CertificateFiles): Promise<Certific
     readFile(files.keyFile, 'utf8'),
   ]);
   try {
+    assertNotEmpty(cert, key);
     createSecureContext({ cert, key });
   } catch (error) {
     const reason = errorMessage(error);
@@ -66,4 +67,10 @@ export async function followCertificate(
       options.logger.warn({ error: errorMessage(error) }, 'certificate not reloaded');
     }
   }
+}
+
+/** What is empty is left out by Node: it would serve, and refuse every client. */
+function assertNotEmpty(cert: string, key: string): void {
+  if (cert.trim() === '') throw new Error('the certificate is empty');
+  if (key.trim() === '') throw new Error('the key is empty');
 }

@@ -365,6 +365,15 @@ describe('TLS', () => {
     await writeFile(files.keyFile, key);
     await expect(start({ tls: files })).rejects.toThrow(/tls\.crt" and the key ".*cannot be used/);
   });
+
+  it.each([
+    ['certFile', 'the certificate is empty'],
+    ['keyFile', 'the key is empty'],
+  ] as const)('does not start with an empty %s', async (file, problem) => {
+    await writeCertificate('first');
+    await writeFile(files[file], '\n');
+    await expect(start({ tls: files })).rejects.toThrow(`cannot be used: ${problem}`);
+  });
 });
 
 async function servedName(url: string): Promise<string> {
