@@ -17,7 +17,7 @@ export interface ContentLimits {
   readonly maxEntries: number;
   /** One path, in bytes. */
   readonly maxPathLength: number;
-  /** Path parts, and levels of nested YAML. */
+  /** Parts of one path. */
   readonly maxDepth: number;
   /** Unpacked bytes per compressed byte; checked once more than a megabyte is unpacked. */
   readonly maxCompressionRatio: number;
