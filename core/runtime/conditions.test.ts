@@ -71,4 +71,29 @@ describe('conditionMessage', () => {
       'read tcp 10.0.0.2:443: reset',
     );
   });
+
+  test('drops credentials however long or odd they are', () => {
+    const token = 'x'.repeat(2000);
+    expect(conditionMessage(`GET https://me:${token}@host/x`)).toBe('GET https://host/x');
+    expect(conditionMessage('GET https://me:p@ss"w\'rd@host/x@y')).toBe('GET https://host/x@y');
+  });
+
+  test('shows control characters instead of sending them to a terminal', () => {
+    expect(conditionMessage('a\u001b[2Jb\u0000c\nd\te\u009b')).toBe('a\\x1b[2Jb\\x00c\nd\te\\x9b');
+  });
+
+  test.each([
+    ['dotted words', 'a.'],
+    ['schemes', 'a://'],
+    ['brackets', '['],
+    ['addresses', '1.1.1.1:1'],
+    ['digits', '1'],
+    ['local addresses', ' - Local ('],
+    ['tokens', 'Basic '],
+  ])('takes no time for megabytes of %s', (_, piece) => {
+    const text = piece.repeat(5_000_000 / piece.length);
+    const start = performance.now();
+    conditionMessage(text);
+    expect(performance.now() - start).toBeLessThan(500);
+  });
 });

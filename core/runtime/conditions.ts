@@ -40,20 +40,32 @@ export function findCondition(
 }
 
 /**
- * A message fit for a status: below the schema's limit, without credentials in URLs and without
- * the client's own ephemeral address, which would change the status at every try.
+ * A message fit for a status: below the schema's limit, without credentials in URLs, without
+ * control characters that a terminal would obey, and without the client's own ephemeral address,
+ * which would change the status at every try. Takes time linear in the limit, however long or odd
+ * the text: much of it is written by strangers.
  */
 export function conditionMessage(text: string): string {
   const clean = text
-    .replaceAll(/(\b[a-z][a-z0-9+.-]*:\/\/)[^/\s"'@]{1,512}@/gi, '$1')
+    .slice(0, 2 * maxMessageLength)
+    .replaceAll(/(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^/\s?#]*@/gi, '$1')
     .replaceAll(/\b(Bearer|Basic) [A-Za-z0-9._~+/=-]{8,}/g, '$1 ***')
-    .replaceAll(/(?:\[[0-9a-f:]+\]|\d{1,3}(?:\.\d{1,3}){3}):\d+->/gi, '')
-    .replaceAll(/ - Local \([^)]*\)/g, '');
+    .replaceAll(/(?:\[[0-9a-f:]{1,45}\]|\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}->/gi, '')
+    .replaceAll(/ - Local \([^)]{0,200}\)/g, '')
+    .replaceAll(controlCharacters, escaped);
   if (clean.length <= maxMessageLength) return clean;
   const end = maxMessageLength - ellipsis.length;
   // Never ends between the halves of a surrogate pair: the server would refuse it as invalid UTF-8.
   const whole = isHighSurrogate(clean.charCodeAt(end - 1)) ? end - 1 : end;
   return clean.slice(0, whole) + ellipsis;
+}
+
+// All but tab and newline.
+// oxlint-disable-next-line no-control-regex
+const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+function escaped(character: string): string {
+  return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
 /** metav1.Time has whole seconds. */

@@ -152,6 +152,16 @@ describe('Controller', () => {
     expect(calls).toBe(4);
   });
 
+  test('logs no credentials, whatever an error quotes', async () => {
+    const { controller, lines } = start(async () => {
+      throw new Error('Get "https://me:secret@host/x": reset');
+    });
+    controller.enqueue('a');
+    await settle();
+    expect(JSON.stringify(lines)).toContain('https://host/x');
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
   test('does not repeat what cannot succeed', async () => {
     let calls = 0;
     const { controller, clock } = start(async () => {

@@ -3,6 +3,7 @@ import type { Logger } from '../contracts/logger.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
 import { ApiError, isConflict } from '../kube/api-error.ts';
 import { aborted } from './aborted.ts';
+import { conditionMessage } from './conditions.ts';
 import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -144,13 +145,14 @@ export class Controller {
 }
 
 function logFailure(logger: Logger, error: unknown, tries: number): void {
-  const fields = { error: errorMessage(error), tries };
+  // Errors quote what strangers wrote, and what users gave us in confidence.
+  const fields = { error: conditionMessage(errorMessage(error)), tries };
   if (error instanceof WaitingError) logger.info(fields, 'waiting');
   else if (isConflict(error)) logger.debug(fields, 'the object changed meanwhile');
   else if (error instanceof TerminalError || error instanceof ApiError) {
     logger.error(fields, 'reconcile failed');
   } else {
-    const stack = error instanceof Error ? error.stack : undefined;
+    const stack = conditionMessage(error instanceof Error ? (error.stack ?? '') : '');
     logger.error({ ...fields, stack }, 'reconcile failed');
   }
 }

@@ -112,6 +112,13 @@ describe('EventRecorder', () => {
     },
   );
 
+  test('tells no credentials', async () => {
+    const { recorder, flush, written } = aRecorder();
+    recorder.event(bundle, { ...unpacked, message: 'from https://me:secret@host/x' });
+    await flush();
+    expect(written[0]?.['message']).toBe('from https://host/x');
+  });
+
   test('lets one object have 25 events, then one every five minutes', async () => {
     const { recorder, flush, clock, written } = aRecorder();
     const flood = (): void => {

@@ -5,6 +5,7 @@ import { errorMessage } from '../errors.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { BoundedMap } from './bounded-map.ts';
+import { conditionMessage } from './conditions.ts';
 import {
   type EventText,
   eventKey,
@@ -49,8 +50,9 @@ export class EventRecorder {
   }
 
   /** Takes note and returns at once; dropped where too many wait to be written. */
-  event(regarding: KubernetesObject, text: EventText): void {
+  event(regarding: KubernetesObject, event: EventText): void {
     if (!this.#spam.allows(regarding)) return;
+    const text = { ...event, message: conditionMessage(event.message) };
     if (this.#queue.length >= capacity) {
       if (this.#dropped++ === 0) this.#options.logger.warn({}, 'events are dropped: too many wait');
       return;
