@@ -175,6 +175,14 @@ describe('readTar', () => {
     await expect(read(bytes)).rejects.toThrow('an extended header of 8000000 bytes is too large');
   });
 
+  it('reads a long name of zeros in no time', async () => {
+    const content = `${'\0'.repeat(1_000_000)}a\0`;
+    const gnu = entry({ path: 'L', type: 'NextFileHasLongPath', content });
+    const start = performance.now();
+    await expect(read(Buffer.concat([gnu, entry({ path: 'x' }), end]))).rejects.toThrow('path of');
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
   it('says of a truncated archive that it ends early, wherever it is cut', async () => {
     const whole = Buffer.concat([entry({ path: 'a', content: 'x'.repeat(600) }), end]);
     for (const length of [0, 1, 511, 513, 1111, 1535]) {

@@ -113,7 +113,9 @@ async function readExtensionBody(reader: ByteReader, size: number): Promise<Uint
 }
 
 function gnuName(body: Uint8Array): string {
-  return Buffer.from(body).toString('utf8').replace(/\0+$/, '');
+  // No pattern: one for trailing zeros takes minutes for a mebibyte of others.
+  const end = body.findLastIndex((byte) => byte !== 0) + 1;
+  return Buffer.from(body.subarray(0, end)).toString('utf8');
 }
 
 async function readEntry(reader: ByteReader, header: TarHeader): Promise<TarEntry> {
