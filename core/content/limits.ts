@@ -11,3 +11,15 @@ export const defaultLimits: ContentLimits = {
   maxCompressionRatio: 200,
   timeout: 120_000,
 };
+
+/**
+ * The limits for content that was within them when it was stored. Our own archives compress better
+ * than those that the content came in, and have an entry for the root.
+ */
+export function storedLimits(limits: ContentLimits): ContentLimits {
+  return {
+    ...limits,
+    maxEntries: limits.maxEntries + 1,
+    maxCompressionRatio: Number.POSITIVE_INFINITY,
+  };
+}

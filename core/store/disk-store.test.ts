@@ -52,6 +52,14 @@ describe('DiskStore', () => {
     expect(await readdir(directory)).toEqual(['my-bundle.v1.tgz']);
   });
 
+  it('gives back content that it compressed better than its source may, and as much as there may be', async () => {
+    const store = newStore({ ...defaultLimits, maxEntries: 2 });
+    const builder = new BundleFilesBuilder(defaultLimits);
+    builder.addFile('manifests/a.yaml', Buffer.alloc(4 * 1024 * 1024, 'a'));
+    await store.put(key, builder.build());
+    expect((await loadedText(store, key)).length).toBe(4 * 1024 * 1024);
+  });
+
   it('has nothing for unknown names', async () => {
     const store = newStore();
     expect(await store.has(key)).toBe(false);

@@ -4,6 +4,7 @@ import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { packBundle, unpackBundle } from '../content/bundle-archive.ts';
+import { storedLimits } from '../content/limits.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
@@ -32,7 +33,7 @@ export class DiskStore implements ContentStore {
   constructor(options: DiskStoreOptions) {
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
-    this.#limits = options.limits;
+    this.#limits = storedLimits(options.limits);
     mkdirSync(this.#directory, { recursive: true });
     removeLeftovers(this.#directory);
   }

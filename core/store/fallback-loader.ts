@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, request } from 'undici';
 import { unpackBundle } from '../content/bundle-archive.ts';
 import type { ByteStream } from '../content/byte-reader.ts';
+import { storedLimits } from '../content/limits.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
@@ -68,7 +69,8 @@ async function fetchContent(
   options: FallbackLoaderOptions & { bundle: StoredBundle; signal: AbortSignal },
 ): Promise<BundleFiles> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)]);
-  const { caFile, limits } = options;
+  const { caFile } = options;
+  const limits = storedLimits(options.limits);
   const agent = new Agent(
     caFile === undefined ? {} : { connect: { ca: await readFile(caFile, 'utf8') } },
   );
