@@ -28,7 +28,7 @@ export type {
   SourceResult,
 } from './contracts/source.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
-export type { ManifestFile } from './manifests/manifest-files.ts';
+export type { ManifestFile, ReadManifestsOptions } from './manifests/manifest-files.ts';
 export { readManifestFiles } from './manifests/manifest-files.ts';
 export { hashObject, sortedMap } from './manifests/object-hash.ts';
 export { parseManifests, parseObjects } from './manifests/parse-manifests.ts';

@@ -105,6 +105,17 @@ describe('the status says', () => {
     expect(await fixture.store.has({ name: 'demo', uid: 'uid-of-demo' })).toBe(false);
   });
 
+  test('Failing where the class makes more of it than there may be: it could never be loaded', async () => {
+    const fixture = new BundleFixture(aKeptBundle(), {
+      limits: { ...defaultLimits, maxBytes: 10 },
+    });
+    fixture.handler.mockResolvedValue(aTree({ 'manifests/a.yaml': 'kind: ConfigMap' }));
+    await fixture.reconcile();
+    expect(fixture.live.status?.conditions?.[0]?.message).toBe(
+      'content is larger than the limit of 10 bytes (--max-content-bytes)',
+    );
+  });
+
   test('Failing where the content cannot be stored', async () => {
     const fixture = new BundleFixture(aKeptBundle());
     fixture.store.put = () => Promise.reject(new Error('no space left on device'));

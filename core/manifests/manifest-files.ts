@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
+import { checkObjectCount, checkObjectSize } from './object-bounds.ts';
 import { parseManifests } from './parse-manifests.ts';
 
 export interface ManifestFile {
@@ -9,19 +10,31 @@ export interface ManifestFile {
   readonly objects: readonly KubernetesObject[];
 }
 
+export interface ReadManifestsOptions {
+  /** Objects in all files together; unlimited where absent. */
+  readonly maxObjects?: number;
+  /**
+   * The source's type, on which the text for a missing directory depends; without one it is that of
+   * content unpacked from an archive. A git tree without the directory just has no files.
+   */
+  readonly sourceType?: string | undefined;
+  /** Reads one file, where objects are not wanted as plain bundles have them. */
+  readonly parse?: typeof parseManifests;
+}
+
 /**
  * Reads the flat `manifests` directory of a bundle: every file whatever its name, in byte order
- * (spec section 8.1). The text for a missing directory depends on the source's type; without a type
- * it is that of content unpacked from an archive, and a git tree without it just has no files.
- * `parse` reads one file, where objects are not wanted as plain bundles have them.
- * @throws TerminalError without a prefix, at the first entry that is a directory or cannot be read.
+ * (spec section 8.1).
+ * @throws TerminalError without a prefix, at the first entry that is a directory or cannot be read,
+ * or has an object that is too large, or one too many.
  */
 export function readManifestFiles(
   files: BundleFiles,
-  sourceType?: string,
-  parse = parseManifests,
+  options: ReadManifestsOptions = {},
 ): ManifestFile[] {
+  const { maxObjects = Number.POSITIVE_INFINITY, sourceType, parse = parseManifests } = options;
   if (!files.directories.has(directory)) return withoutDirectory(files, sourceType);
+  let count = 0;
   return entriesOf(files).map((path) => {
     const content = files.files.get(path);
     if (content === undefined) {
@@ -29,7 +42,11 @@ export function readManifestFiles(
         `subdirectories are not allowed within the "manifests" directory of the bundle image filesystem: found "${path}"`,
       );
     }
-    return { path, objects: parse(path, content) };
+    const objects = parse(path, content, maxObjects);
+    count += objects.length;
+    checkObjectCount(count, maxObjects);
+    for (const object of objects) checkObjectSize(object);
+    return { path, objects };
   });
 }
 

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { readJsonStream } from './json-documents.ts';
+import { checkObjectCount } from './object-bounds.ts';
 import { type DecodedDocument, toObject, toObjects } from './objects.ts';
 import { splitDocuments } from './split-documents.ts';
 import { decodeYamlText } from './yaml/yaml-text.ts';
@@ -9,11 +10,16 @@ import { readYamlDocument } from './yaml.ts';
 /**
  * Reads the objects of one manifest file as kubectl does: YAML or JSON, any number of documents,
  * lists flattened, empty documents skipped (spec section 8.1). A missing apiVersion reads as the
- * empty string and missing metadata as an empty object: neither is refused here.
+ * empty string and missing metadata as an empty object: neither is refused here. Reading ends early
+ * where there are more than `maxObjects` documents.
  * @throws TerminalError that names the path, without a prefix for the step it belongs to.
  */
-export function parseManifests(path: string, content: Uint8Array): KubernetesObject[] {
-  const documents = parseOrExplain(path, content);
+export function parseManifests(
+  path: string,
+  content: Uint8Array,
+  maxObjects = Number.POSITIVE_INFINITY,
+): KubernetesObject[] {
+  const documents = parseOrExplain(path, content, maxObjects);
   return documents.flatMap((document) =>
     document.value === null ? [] : toObjects(path, document),
   );
@@ -24,32 +30,43 @@ export function parseManifests(path: string, content: Uint8Array): KubernetesObj
  * `parseManifests`, but a list stays the one object that it is (bundle-formats section 2.2).
  * @throws TerminalError that does not name the file.
  */
-export function parseObjects(content: Uint8Array): KubernetesObject[] {
-  const documents = parseDocuments(decodeYamlText(content));
+export function parseObjects(
+  content: Uint8Array,
+  maxObjects = Number.POSITIVE_INFINITY,
+): KubernetesObject[] {
+  const documents = parseDocuments(decodeYamlText(content), maxObjects);
   return documents.flatMap((document) => (document.value === null ? [] : [toObject(document)]));
 }
 
-function parseOrExplain(path: string, content: Uint8Array): readonly DecodedDocument[] {
+function parseOrExplain(
+  path: string,
+  content: Uint8Array,
+  maxObjects: number,
+): readonly DecodedDocument[] {
   try {
-    return parseDocuments(decodeYamlText(content));
+    return parseDocuments(decodeYamlText(content), maxObjects);
   } catch (error) {
     throw new TerminalError(`error parsing ${path}: ${errorMessage(error)}`, { cause: error });
   }
 }
 
 // What starts with a brace is tried as JSON first; from where it is none, it is read as YAML.
-function parseDocuments(text: string): readonly DecodedDocument[] {
-  if (!/^\s*\{/.test(text)) return parseYamlDocuments(text);
+function parseDocuments(text: string, maxObjects: number): readonly DecodedDocument[] {
+  if (!/^\s*\{/.test(text)) return parseYamlDocuments(text, maxObjects);
   const { documents, end } = readJsonStream(text);
   if (end === text.length) return documents;
   if (documents.length > 1) throw new TerminalError(unexpectedCharacter(text, end));
-  return [...documents, ...parseYamlDocuments(text.slice(end))];
+  return [...documents, ...parseYamlDocuments(text.slice(end), maxObjects)];
 }
 
-function parseYamlDocuments(text: string): readonly DecodedDocument[] {
-  return splitDocuments(text)
-    .map(({ text, firstLine }) => ({ value: readYamlDocument(text, firstLine) }))
-    .toArray();
+function parseYamlDocuments(text: string, maxObjects: number): readonly DecodedDocument[] {
+  const documents: DecodedDocument[] = [];
+  for (const { text: document, firstLine } of splitDocuments(text)) {
+    const value = readYamlDocument(document, firstLine);
+    // Of a million one cannot wait for the last.
+    if (value !== null) checkObjectCount(documents.push({ value }), maxObjects);
+  }
+  return documents;
 }
 
 function unexpectedCharacter(text: string, offset: number): string {

@@ -1,16 +1,22 @@
 import {
+  type BundleDeployment,
   type BundleFiles,
   errorMessage,
   type KubernetesObject,
   type ManifestFile,
+  type ProvisionerContext,
   readManifestFiles,
   stringifyJson,
   TerminalError,
 } from '../../core/sdk.ts';
 
 /** The objects of a stored plain+v0 tree, in the order of its files; identical ones once. */
-export async function plainObjects(files: BundleFiles): Promise<readonly KubernetesObject[]> {
-  return distinctObjects(readOrExplain(files));
+export async function plainObjects(
+  files: BundleFiles,
+  _deployment: BundleDeployment,
+  { limits }: ProvisionerContext,
+): Promise<readonly KubernetesObject[]> {
+  return distinctObjects(readOrExplain(files, limits.maxEntries));
 }
 
 /** All objects of manifest files in order, identical ones once. */
@@ -19,9 +25,9 @@ export function distinctObjects(files: readonly ManifestFile[]): readonly Kubern
   return [...new Map(objects.map((object) => [stringifyJson(object), object])).values()];
 }
 
-function readOrExplain(files: BundleFiles): readonly ManifestFile[] {
+function readOrExplain(files: BundleFiles, maxObjects: number): readonly ManifestFile[] {
   try {
-    return readManifestFiles(files);
+    return readManifestFiles(files, { maxObjects });
   } catch (error) {
     throw new TerminalError(`read bundle objects from bundle: ${errorMessage(error)}`, {
       cause: error,

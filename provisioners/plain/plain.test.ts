@@ -122,6 +122,37 @@ describe('a plain bundle', () => {
   });
 });
 
+describe('bounds on objects', () => {
+  const few: ProvisionerContext = { ...context, limits: { ...defaultLimits, maxEntries: 3 } };
+  const four = aTree({
+    'manifests/a': `${object}---\n${object}`,
+    'manifests/b': `${object}---\n${object}`,
+  });
+  const list = aTree({ 'manifests/a': `kind: List\nitems: [${'{kind: A}, '.repeat(4)}]` });
+  const tooMany = 'bundle has more than 3 objects (--max-content-entries): split it';
+
+  it.each([
+    ['in all files', four],
+    ['in a list', list],
+  ])('refuse too many %s', async (_, files) => {
+    await expect(plain.bundle!(files, aBundle('image'), few)).rejects.toThrow(tooMany);
+    await expect(plain.deployment!(files, deployment, few)).rejects.toThrow(tooMany);
+  });
+
+  it('give up at the first document that is one too many', async () => {
+    const files = aTree({ 'manifests/a': `${'---\nkind: A\n'.repeat(4)}---\nnot: [yaml` });
+    await expect(plain.bundle!(files, aBundle('image'), few)).rejects.toThrow(tooMany);
+  });
+
+  it('refuse an object that no API server takes, by name', async () => {
+    const data = 'x'.repeat(3 * 1024 * 1024);
+    const files = aTree({ 'manifests/a': `${object}data: {a: ${data}}\n` });
+    await expect(unpack(files)).rejects.toThrow(
+      /^get objects from bundle manifests: ConfigMap "a" has 31458\d\d bytes as JSON, more than the 3145728 that the API server takes: split it or make it smaller$/,
+    );
+  });
+});
+
 describe('a plain deployment', () => {
   const render = async (files: BundleFiles): Promise<readonly unknown[]> =>
     plain.deployment!(files, deployment, context);

@@ -10,6 +10,8 @@ import { readRegistryBundle } from './read-bundle.ts';
 export interface ConvertBundleOptions extends ConvertOptions {
   /** Type of the Bundle's source, which some messages depend on; that of archives where absent. */
   readonly sourceType?: string;
+  /** How many objects the bundle may have; unlimited where absent. */
+  readonly maxObjects?: number;
 }
 
 /**
@@ -21,7 +23,7 @@ export function convertRegistryBundle(
   options: ConvertBundleOptions = {},
 ): readonly KubernetesObject[] {
   try {
-    return convert(readRegistryBundle(files, options.sourceType ?? 'image'), options);
+    return convert(readRegistryBundle(files, options), options);
   } catch (error) {
     throw new TerminalError(
       `convert registry+v1 bundle to plain+v0 bundle: ${errorMessage(error)}`,

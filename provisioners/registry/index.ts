@@ -19,9 +19,11 @@ import { convertRegistryBundle } from './convert-bundle.ts';
 export default defineProvisioner({
   className: 'core-rukpak-io-registry',
   bundle: async (files, bundle, { limits }) => {
-    const objects = convertRegistryBundle(files, { sourceType: bundle.spec.source.type });
+    const maxObjects = limits.maxEntries;
+    const sourceType = bundle.spec.source.type;
+    const objects = convertRegistryBundle(files, { sourceType, maxObjects });
     const converted = plainContent(objects, limits);
-    validate(converted);
+    validate(converted, maxObjects);
     return converted;
   },
 });
@@ -33,9 +35,9 @@ function plainContent(objects: readonly KubernetesObject[], limits: ContentLimit
 }
 
 /** What is stored is what a deployment will read: it has to be readable now, not only then. */
-function validate(converted: BundleFiles): void {
+function validate(converted: BundleFiles, maxObjects: number): void {
   try {
-    readPlainBundle(converted);
+    readPlainBundle(converted, { maxObjects });
   } catch (error) {
     throw new TerminalError(`validate bundle: ${errorMessage(error)}`, { cause: error });
   }

@@ -6,7 +6,7 @@ import { readRegistryBundle } from './read-bundle.ts';
 const secret = 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n';
 
 function read(contents: Readonly<Record<string, string | Uint8Array>>) {
-  return readRegistryBundle(aRegistryTree(aCsvManifest(), contents), 'image');
+  return readRegistryBundle(aRegistryTree(aCsvManifest(), contents));
 }
 
 describe('readRegistryBundle', () => {
@@ -28,7 +28,7 @@ describe('readRegistryBundle', () => {
     'knows a CSV of apiVersion %s',
     (apiVersion) => {
       const csv = { ...aCsvManifest(), apiVersion };
-      expect(readRegistryBundle(aRegistryTree(csv), 'image').csv.name).toBe('pkg.v1.0.0');
+      expect(readRegistryBundle(aRegistryTree(csv)).csv.name).toBe('pkg.v1.0.0');
     },
   );
 
@@ -72,20 +72,20 @@ describe('readRegistryBundle', () => {
   });
 
   it('misses the annotations before the manifests', () => {
-    expect(() => readRegistryBundle(aTree({ 'manifests/sub/x': '' }), 'image')).toThrow(
+    expect(() => readRegistryBundle(aTree({ 'manifests/sub/x': '' }))).toThrow(
       new TerminalError('readfile metadata/annotations.yaml: file does not exist'),
     );
   });
 
   it('says that there is no manifests directory as the source would', () => {
     const files = aTree({ 'metadata/annotations.yaml': '' });
-    expect(() => readRegistryBundle(files, 'http')).toThrow(
+    expect(() => readRegistryBundle(files, { sourceType: 'http' })).toThrow(
       new TerminalError('readdir manifests: file does not exist'),
     );
-    expect(() => readRegistryBundle(files, 'configMaps')).toThrow(
+    expect(() => readRegistryBundle(files, { sourceType: 'configMaps' })).toThrow(
       new TerminalError('open manifests: file does not exist'),
     );
-    expect(readRegistryBundle(files, 'git').csv.installModes).toEqual([]);
+    expect(readRegistryBundle(files, { sourceType: 'git' }).csv.installModes).toEqual([]);
   });
 });
 

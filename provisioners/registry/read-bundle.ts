@@ -15,9 +15,14 @@ import type { RegistryBundle } from './registry-bundle.ts';
  * their group (spec section 9.1). Dependencies, properties and channels are not looked at.
  * @throws TerminalError that names the file or field, without a prefix.
  */
-export function readRegistryBundle(files: BundleFiles, sourceType: string): RegistryBundle {
+export function readRegistryBundle(
+  files: BundleFiles,
+  options: { readonly sourceType?: string; readonly maxObjects?: number } = {},
+): RegistryBundle {
+  const { sourceType = 'image' } = options;
   const packageName = readPackageName(files, sourceType);
-  const objects = readManifestFiles(files, sourceType, parseFile).flatMap((file) => file.objects);
+  const manifests = readManifestFiles(files, { ...options, sourceType, parse: parseFile });
+  const objects = manifests.flatMap((file) => file.objects);
   return {
     packageName,
     // Of several the last one counts, as in RukPak.
@@ -27,9 +32,9 @@ export function readRegistryBundle(files: BundleFiles, sourceType: string): Regi
   };
 }
 
-function parseFile(path: string, content: Uint8Array): KubernetesObject[] {
+function parseFile(path: string, content: Uint8Array, maxObjects?: number): KubernetesObject[] {
   try {
-    return parseObjects(content);
+    return parseObjects(content, maxObjects);
   } catch (error) {
     const name = path.slice(path.lastIndexOf('/') + 1);
     throw new TerminalError(`read "${name}": ${errorMessage(error)}`, { cause: error });

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import { errorMessage } from '../../errors.ts';
+import { checkObjectCount } from '../../manifests/object-bounds.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
@@ -46,6 +47,7 @@ async function objectsOf(
       const files = await content.load(bundle, signal);
       const { logger } = context;
       const objects = await handler(files, deployment, { signal, logger, limits });
+      checkObjectCount(objects.length, limits.maxEntries);
       rendered.set({ deployment, bundle }, objects, sizeOf(files));
       return objects;
     },

@@ -1,3 +1,4 @@
+import { checkFiles } from '../../content/check-files.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
@@ -18,6 +19,7 @@ export async function convert(
       (signal) => handler(fetched.files, bundle, { signal, logger, limits }),
       { limit: limits.timeout, signal: context.signal },
     );
+    if (state.converted !== fetched.files) checkFiles(state.converted, limits);
     return 'continue';
   } catch (error) {
     state.status = notUnpacked(state.status, { error, prefix: '' }, clock);

@@ -38,6 +38,8 @@ const behaviours = {
     ...Array.from({ length: 50 }, (_, i) => ({ apiVersion: 'v1', kind: 'C' + i, metadata: {}, data: 'x'.repeat(50_000) })),
   ],
   none: () => [],
+  many: () => Array.from({ length: 101 }, () => ({ apiVersion: 'v1', kind: 'A', metadata: {} })),
+  large: () => [{ kind: 'A', metadata: { name: 'a' }, data: 'x'.repeat(4_000_000) }],
   nothing: () => undefined,
   pid: () => [{ apiVersion: 'v1', kind: 'Pid', metadata: { name: String(process.pid) } }],
   context: (_, object, { limits }) => [{ ...object, limits }],
@@ -182,6 +184,15 @@ describe('a result', () => {
     const acme = await start();
     const expected = await convert(await direct(), 'other', someFiles());
     expect(plain(await convert(acme, 'other', someFiles()))).toEqual(plain(expected));
+  });
+
+  test('has no more objects than there may be, and none that is too large to apply', async () => {
+    const acme = await start();
+    const limits = { ...defaultLimits, maxEntries: 100 };
+    await expect(objectsOf(acme, 'many', context({ limits }))).rejects.toThrow(
+      'bundle has more than 100 objects (--max-content-entries)',
+    );
+    await expect(objectsOf(acme, 'large')).rejects.toThrow(/^A "a" has 4000\d\d\d bytes as JSON/);
   });
 
   test('is what a direct call returns: objects, with exact numbers and odd keys', async () => {

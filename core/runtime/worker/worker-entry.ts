@@ -3,6 +3,7 @@ import { serialize } from 'node:v8';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
+import { checkObjectCount, checkObjectSize } from '../../manifests/object-bounds.ts';
 import { ContentCollector, contentPieces, fileTable, pieceBytes } from './content-transfer.ts';
 import { forwardingLogger } from './forwarding-logger.ts';
 import type { CallMessage, FromWorker, ToWorker } from './messages.ts';
@@ -66,15 +67,19 @@ async function answerWithObjects(call: RunningCall): Promise<void> {
   const object = call.message.object as BundleDeployment;
   const result = await deployment?.(files, object, contextOf(call));
   if (result === undefined) throw new Error('the handler returned no objects');
-  await sendObjects(result);
+  await sendObjects(result, call.message.limits.maxEntries);
 }
 
-async function sendObjects(all: readonly KubernetesObject[]): Promise<void> {
+/** Bounded here: the manager is not to receive what it could not bear. */
+async function sendObjects(all: readonly KubernetesObject[], maxObjects: number): Promise<void> {
+  checkObjectCount(all.length, maxObjects);
   let objects: KubernetesObject[] = [];
   let size = 0;
   for (const object of all) {
+    const bytes = serialize(object).byteLength;
+    if (bytes > pieceBytes) checkObjectSize(object);
     objects.push(object);
-    size += serialize(object).byteLength;
+    size += bytes;
     if (size < pieceBytes) continue;
     await send({ type: 'objects', objects });
     objects = [];
