@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { GroupVersionKind } from '../kube/resource.ts';
 
@@ -6,7 +7,7 @@ type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
 /** Keys of KEP-3659, on members and on the parent. */
 export const applySetKey = {
-  partOf: 'applyset.kubernetes.io/part-of',
+  partOf: label.partOf,
   id: 'applyset.kubernetes.io/id',
   groupKinds: 'applyset.kubernetes.io/contains-group-kinds',
   tooling: 'applyset.kubernetes.io/tooling',

@@ -1,13 +1,23 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import { gvkOf } from '../kube/resource.ts';
 import { isMap, mapOf } from './json-fields.ts';
+
+/** Longer than any name that the API server takes, and shorter than what a URL may have. */
+const maxNameLength = 1024;
+const shownLength = 100;
 
 /**
  * Says what keeps an object from being sent at all: the API server cannot be asked about a name
- * that is no path segment. Everything else is the API server's to judge. Undefined where all is well.
+ * that is no path segment, and a deployment cannot own itself. Everything else is the API server's
+ * to judge. Undefined where all is well.
  */
-export function contentProblem(object: KubernetesObject): string | undefined {
+export function contentProblem(
+  object: KubernetesObject,
+  owner: KubernetesObject,
+): string | undefined {
   const { name, namespace, labels, annotations } = mapOf(object.metadata);
-  const what = `${object.kind} "${typeof name === 'string' ? name : ''}"`;
+  const shownName = typeof name === 'string' ? name.slice(0, shownLength) : '';
+  const what = `${object.kind.slice(0, shownLength)} "${shownName}"`;
   if (typeof name !== 'string' || name === '') {
     return `${what}: metadata.name must be set (metadata.generateName is not supported)`;
   }
@@ -17,7 +27,18 @@ export function contentProblem(object: KubernetesObject): string | undefined {
   if (namespaceError !== undefined) return `${what}: metadata.namespace ${namespaceError}`;
   if (!isMapOrAbsent(labels)) return `${what}: metadata.labels must be a map`;
   if (!isMapOrAbsent(annotations)) return `${what}: metadata.annotations must be a map`;
+  if (isOwner(object, owner)) {
+    return `${what}: a bundle may not contain the BundleDeployment that installs it; remove it from the bundle`;
+  }
   return undefined;
+}
+
+function isOwner(object: KubernetesObject, owner: KubernetesObject): boolean {
+  return (
+    object.kind === owner.kind &&
+    object.metadata.name === owner.metadata.name &&
+    gvkOf(object).group === gvkOf(owner).group
+  );
 }
 
 function namespaceProblem(namespace: unknown): string | undefined {
@@ -27,6 +48,9 @@ function namespaceProblem(namespace: unknown): string | undefined {
 
 function segmentProblem(segment: string): string | undefined {
   if (segment === '.' || segment === '..') return `may not be "${segment}"`;
+  if (segment.length > maxNameLength) {
+    return `has ${segment.length} characters, more than the ${maxNameLength} that there may be`;
+  }
   return /[/%]/.test(segment) ? 'may not contain "/" or "%"' : undefined;
 }
 

@@ -33,8 +33,8 @@ export interface DesiredSetRequest extends DesiredContext {
  * @throws TerminalError for unknown kinds (spec section 6, number 4) and names that cannot be.
  */
 export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
-  const { objects, operation, discovery, signal } = request;
-  const problems = objects.flatMap((object) => contentProblem(object) ?? []);
+  const { objects, operation, discovery, signal, owner } = request;
+  const problems = objects.flatMap((object) => contentProblem(object, owner) ?? []);
   if (problems.length > 0) throw invalidContent(problems, operation);
   const kinds = await resolveKinds(objects, discovery, signal);
   if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);

@@ -138,7 +138,7 @@ function entryOf(resource: Resource, live: KubernetesObject): InventoryEntry {
     id: objectID(resource, key),
     resource,
     key,
-    owner: labelledOwner(live) ?? '',
+    owner: labelledOwner(object) ?? '',
     projection: projectionOf(object),
     object,
     deleted: false,

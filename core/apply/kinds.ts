@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Discovery } from '../kube/discovery.ts';
-import { apiVersionOf, type GroupVersionKind, gvkOf, type Resource } from '../kube/resource.ts';
+import { type GroupVersionKind, gvkOf, type Resource } from '../kube/resource.ts';
 import { fieldAt, listOf, stringAt } from './json-fields.ts';
 import { isDefinition } from './order.ts';
 
@@ -76,8 +76,13 @@ function definedResource(
 function noMatch(object: KubernetesObject): string {
   const { name, namespace } = object.metadata;
   return (
-    `resource mapping not found for name: "${name ?? ''}" namespace: "${namespace ?? ''}" ` +
-    `from "": no matches for kind "${object.kind}" in version "${apiVersionOf(gvkOf(object))}"\n` +
+    `resource mapping not found for name: "${shown(name)}" namespace: "${shown(namespace)}" ` +
+    `from "": no matches for kind "${shown(object.kind)}" in version "${shown(object.apiVersion)}"\n` +
     'ensure CRDs are installed first'
   );
+}
+
+/** The names are a stranger's, and there may be thousands of them in one message. */
+function shown(text = ''): string {
+  return text.slice(0, 300);
 }

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { ownershipMessage, ownershipOf } from './ownership.ts';
+import { labelledOwner, ownershipMessage, ownershipOf } from './ownership.ts';
 
 function owner(annotations: object = {}): BundleDeployment {
   return { metadata: { name: 'demo', annotations } } as unknown as BundleDeployment;
@@ -124,4 +124,39 @@ test('a thousand objects make a short message', () => {
   expect(message.length).toBeLessThan(3000);
   expect(message).toContain('; and 990 more. ');
   expect(message).toMatch(/core\.rukpak\.io\/adopt='\*'$/);
+});
+
+describe('a Bundle that was generated for a deployment', () => {
+  const generated = {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: {
+      name: 'demo-1234',
+      labels: {
+        'core.rukpak.io/owner-kind': 'BundleDeployment',
+        'core.rukpak.io/owner-name': 'demo',
+        'core.rukpak.io/bundle-template-hash': '1234',
+      },
+      ...controlledBy({ name: 'demo' }),
+    },
+  };
+
+  test("is nobody's content, not even by consent", () => {
+    expect(labelledOwner(generated)).toBeUndefined();
+    const adopting = owner({ 'core.rukpak.io/adopt': '*' });
+    expect(ownershipOf(generated, adopting, 'rukpak-system')).toEqual({
+      verdict: 'refused',
+      because: 'was generated for BundleDeployment "demo"',
+    });
+  });
+
+  test('is told from one that the content has', () => {
+    const labels = {
+      ...generated.metadata.labels,
+      'applyset.kubernetes.io/part-of': 'applyset-x-v1',
+    };
+    const content = { ...generated, metadata: { ...generated.metadata, labels } };
+    expect(labelledOwner(content)).toBe('demo');
+    expect(ownershipOf(content, owner(), 'rukpak-system')).toEqual({ verdict: 'ours' });
+  });
 });

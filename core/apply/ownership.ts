@@ -1,5 +1,6 @@
 import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { generatedFor } from '../../api/v1alpha1/generated-bundle.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { ObjectKey } from '../kube/resource.ts';
@@ -36,9 +37,11 @@ export function isDeployment(reference: OwnerReference, name: string): boolean {
   );
 }
 
-/** The deployment that an object's labels name. */
+/** The deployment that an object's labels name as the one whose content it is. */
 export function labelledOwner(object: KubernetesObject): string | undefined {
   const { labels } = object.metadata;
+  // What a deployment unpacks its content with is never its content, and never to be pruned.
+  if (generatedFor(object) !== undefined) return undefined;
   if (stringAt(labels, label.ownerKind) !== bundleDeploymentResource.kind) return undefined;
   return stringAt(labels, label.ownerName) || undefined;
 }
@@ -56,6 +59,10 @@ export function ownershipOf(
   systemNamespace: string,
 ): Ownership {
   const name = owner.metadata.name ?? '';
+  const deployment = generatedFor(live);
+  if (deployment !== undefined) {
+    return { verdict: 'refused', because: `was generated for BundleDeployment "${deployment}"` };
+  }
   const controller = controllerOf(live);
   if (controller !== undefined) {
     if (isDeployment(controller, name)) return { verdict: 'ours' };

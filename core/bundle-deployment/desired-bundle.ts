@@ -7,13 +7,14 @@ import { bundleName } from './template-hash.ts';
 export function desiredBundle(deployment: BundleDeployment, hash: string): Bundle {
   const { name = '', uid = '' } = deployment.metadata;
   const { metadata, spec } = deployment.spec.template;
+  const { [label.partOf]: _, ...labels } = metadata?.labels ?? {};
   return {
     apiVersion: 'core.rukpak.io/v1alpha1',
     kind: 'Bundle',
     metadata: {
       name: bundleName(name, hash),
       labels: {
-        ...metadata?.labels,
+        ...labels,
         [label.ownerKind]: 'BundleDeployment',
         [label.ownerName]: name,
         [label.templateHash]: hash,

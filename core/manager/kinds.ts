@@ -1,5 +1,9 @@
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { bundleDeploymentResource, bundleResource, label } from '../../api/v1alpha1/index.ts';
+import {
+  bundleDeploymentResource,
+  bundleResource,
+  generatedFor,
+} from '../../api/v1alpha1/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
@@ -51,10 +55,8 @@ export function watchKinds(options: {
   };
 }
 
-/** The owner's name, as a list of one, or none for a Bundle made by hand. */
-export function ownerOf({ metadata }: Bundle): readonly string[] {
-  const name = metadata.labels?.[label.ownerName];
-  return name !== undefined && metadata.labels?.[label.ownerKind] === 'BundleDeployment'
-    ? [name]
-    : [];
+/** The owner's name, as a list of one, or none for a Bundle that no deployment generated. */
+export function ownerOf(bundle: Bundle): readonly string[] {
+  const owner = generatedFor(bundle);
+  return owner === undefined ? [] : [owner];
 }

@@ -1,0 +1,16 @@
+import type { KubernetesObject } from '../meta.ts';
+import { label } from './labels.ts';
+
+/**
+ * The BundleDeployment that a Bundle was generated for; undefined for any other object. A Bundle
+ * that is content of a deployment carries the deployment's labels too, but is part of its ApplySet.
+ */
+export function generatedFor({ kind, metadata }: KubernetesObject): string | undefined {
+  const { labels = {} } = metadata;
+  const generated =
+    kind === 'Bundle' &&
+    labels[label.ownerKind] === 'BundleDeployment' &&
+    labels[label.templateHash] !== undefined &&
+    labels[label.partOf] === undefined;
+  return generated ? labels[label.ownerName] : undefined;
+}
