@@ -46,6 +46,20 @@ export function aConfigMap(name: string, data: Readonly<Record<string, string>> 
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data };
 }
 
+export function aServiceAccount(name: string): object {
+  return { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: 'default' } };
+}
+
+/** In front of the pods of `aDeployment` of that name. */
+export function aService(name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name, namespace: 'default' },
+    spec: { selector: { app: name }, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+  };
+}
+
 /** A Deployment that the fake node makes available. */
 export function aDeployment(name: string, spec: object = {}): object {
   return {

@@ -51,6 +51,11 @@ export class System {
     return this.#process?.pid;
   }
 
+  /** The folder of the stored archives; it survives a restart. */
+  get archives(): string {
+    return join(this.#storage, 'bundles');
+  }
+
   /** Where the content server listens. */
   get contentAddress(): string {
     return `http://127.0.0.1:${this.#ports[0]}`;
@@ -74,7 +79,7 @@ export class System {
         `--http-external-address=${this.contentAddress}`,
         `--health-probe-bind-address=127.0.0.1:${health}`,
         `--webhook-bind-address=127.0.0.1:${webhook}`,
-        `--provisioner-storage-dir=${join(this.#storage, 'bundles')}`,
+        `--provisioner-storage-dir=${this.archives}`,
         `--insecure-registry=${this.#options.registry}`,
         ...(this.#options.flags ?? []),
       ],

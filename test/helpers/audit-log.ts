@@ -1,0 +1,85 @@
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** One request that the API server answered, or a watch that it opened. */
+export interface ApiRequest {
+  readonly verb: string;
+  /** With its subresource, such as `bundles/status`; the path of what is no resource. */
+  readonly resource: string;
+}
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly userAgent?: string;
+  readonly objectRef?: { readonly resource?: string; readonly subresource?: string };
+}
+
+const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+
+/** Reads what our processes asked of a cluster that was started with its audit log. */
+export class AuditLog {
+  readonly #file: string;
+
+  constructor(clusterDir: string) {
+    this.#file = join(clusterDir, 'audit.log');
+  }
+
+  /** The present end, for `since`. */
+  async position(): Promise<number> {
+    return (await stat(this.#file)).size;
+  }
+
+  /** The requests of the system's processes from a position on. */
+  async since(position: number): Promise<readonly ApiRequest[]> {
+    const lines = (await this.#read(position)).split('\n');
+    // The last line may still be under way.
+    const events = lines.slice(0, -1).map((line) => JSON.parse(line) as AuditEvent);
+    return events.filter(isOurs).filter(isCounted).map(requestOf);
+  }
+
+  async #read(position: number): Promise<string> {
+    const file = await open(this.#file);
+    try {
+      const { size } = await file.stat();
+      const { buffer, bytesRead } = await file.read({
+        buffer: Buffer.alloc(size - position),
+        position,
+      });
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+export function isWrite({ verb }: ApiRequest): boolean {
+  return writes.has(verb);
+}
+
+/** `get leases 30, watch bundles 1`, sorted; `nothing` for none. */
+export function summary(requests: readonly ApiRequest[]): string {
+  const counts = new Map<string, number>();
+  for (const { verb, resource } of requests) {
+    const key = `${verb} ${resource}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const parts = [...counts].map(([key, count]) => `${key} ${count}`).toSorted();
+  return parts.length === 0 ? 'nothing' : parts.join(', ');
+}
+
+function isOurs({ userAgent = '' }: AuditEvent): boolean {
+  return userAgent.startsWith('rukpak-');
+}
+
+/** A watch has a line when it is opened, and a second one when it ends. */
+function isCounted({ verb, stage }: AuditEvent): boolean {
+  return stage !== (verb === 'watch' ? 'ResponseComplete' : 'ResponseStarted');
+}
+
+function requestOf({ verb, objectRef, requestURI }: AuditEvent): ApiRequest {
+  const { resource, subresource } = objectRef ?? {};
+  if (resource === undefined) return { verb, resource: requestURI.replace(/\?.*/, '') };
+  return { verb, resource: subresource === undefined ? resource : `${resource}/${subresource}` };
+}

@@ -1,0 +1,22 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Kubectl } from './kubectl.ts';
+
+/** Kinds that say nothing about what was installed, and come and go by themselves. */
+const restless = /^(events|leases|componentstatuses|endpoints|endpointslices)(\.|$)/;
+
+/** All objects of the cluster by `idOf`, of every kind that can be listed. */
+export async function everyObject(
+  kubectl: Kubectl,
+): Promise<ReadonlyMap<string, KubernetesObject>> {
+  const names = await kubectl.must(['api-resources', '--verbs=list', '--output=name']);
+  const kinds = names.split('\n').filter((name) => name !== '' && !restless.test(name));
+  const objects = await kubectl.list(kinds.join(','));
+  return new Map(objects.map((object) => [idOf(object), object]));
+}
+
+/** `Deployment.apps default/name`. */
+export function idOf({ apiVersion, kind, metadata }: KubernetesObject): string {
+  const [group] = apiVersion.includes('/') ? apiVersion.split('/') : [''];
+  const type = group === '' ? kind : `${kind}.${group}`;
+  return `${type} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`;
+}
