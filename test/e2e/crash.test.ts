@@ -155,7 +155,7 @@ function isInstalled({ kind, metadata }: KubernetesObject): boolean {
 /** Made by Kubernetes for what we installed. */
 function isDerived({ kind, metadata: { name = '', namespace } }: KubernetesObject): boolean {
   if (namespace === 'pkg-system' && ['default', 'kube-root-ca.crt'].includes(name)) return true;
-  return ['APIService', 'IPAddress', 'Pod', 'ReplicaSet'].includes(kind);
+  return ['APIService', 'Pod', 'ReplicaSet'].includes(kind);
 }
 
 async function exactlyWhatIsWanted(version: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Kubectl } from './kubectl.ts';
 
 /** Kinds that say nothing about what was installed, and come and go by themselves. */
-const restless = /^(events|leases|componentstatuses|endpoints|endpointslices)(\.|$)/;
+const restless = /^(events|leases|componentstatuses|endpoints|endpointslices|ipaddresses)(\.|$)/;
 
 /** All objects of the cluster by `idOf`, of every kind that can be listed. */
 export async function everyObject(
