@@ -4,7 +4,12 @@ import { renderBundle } from '../../cmd/ctl/render-bundle.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import registry from '../../provisioners/registry/index.ts';
-import { realBundles, realBundlesArePresent, realBundleVersions } from '../helpers/real-bundles.ts';
+import {
+  realBundleDirectory,
+  realBundles,
+  realBundlesArePresent,
+  realBundleVersions,
+} from '../helpers/real-bundles.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
 describe.skipIf(!realBundlesArePresent())('real bundles', () => {
@@ -13,8 +18,8 @@ describe.skipIf(!realBundlesArePresent())('real bundles', () => {
     expect(listed.toSorted()).toEqual(realBundleVersions().toSorted());
   });
 
-  it.each(realBundles)('$name', async ({ directory, outcome }) => {
-    const files = loadDirectory(directory, defaultLimits);
+  it.each(realBundles)('$name', async ({ name, outcome }) => {
+    const files = loadDirectory(realBundleDirectory(name), defaultLimits);
     if (typeof outcome === 'string') {
       expect(messageOf(() => renderBundle(files, {}))).toBe(outcome);
       return;

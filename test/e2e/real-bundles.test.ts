@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { renderBundle } from '../../cmd/ctl/render-bundle.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
@@ -8,7 +9,12 @@ import { eventually } from '../helpers/eventually.ts';
 import { identitiesOf, missingContent, ownedObjects } from '../helpers/installed-content.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
-import { type RealBundle, realBundles, realBundlesArePresent } from '../helpers/real-bundles.ts';
+import {
+  realBundleDirectory,
+  realBundles,
+  realBundlesArePresent,
+  withoutWebhooks,
+} from '../helpers/real-bundles.ts';
 import { System } from '../helpers/system.ts';
 
 const present = realBundlesArePresent();
@@ -53,10 +59,18 @@ const installed = realBundles.filter(
   ({ name, outcome }) => typeof outcome === 'number' && !(name in refusals),
 );
 
-/** A name that a BundleDeployment can have. */
-function nameOf({ name }: RealBundle): string {
-  const [operator, version = ''] = name.split('/');
-  return `${operator}-${version.replaceAll('.', '-')}`.slice(0, 45).replace(/-$/, '');
+/** A name that a BundleDeployment can have, with a short prefix too. */
+function deploymentName(bundle: string): string {
+  const [operator, version = ''] = bundle.split('/');
+  return `${operator}-${version.replaceAll('.', '-')}`.slice(0, 40).replace(/-$/, '');
+}
+
+function contentOf(bundle: string): BundleFiles {
+  return loadDirectory(realBundleDirectory(bundle), defaultLimits);
+}
+
+function statusOf(deployment: KubernetesObject): BundleDeploymentStatus {
+  return (deployment['status'] as BundleDeploymentStatus | undefined) ?? {};
 }
 
 async function deploy(name: string, tag: string, { files }: BundleFiles): Promise<void> {
@@ -89,18 +103,49 @@ async function remove(name: string, objects: readonly KubernetesObject[]): Promi
   if (kinds.length === 0) return;
   await eventually(
     async () => expect(identitiesOf(await ownedObjects(kubectl, name, kinds))).toEqual([]),
-    { within: 60_000, every: 500 },
+    { within: 120_000, every: 500 },
   );
+}
+
+/** Of the kind that real bundles have objects of and this cluster does not know. */
+function aServiceMonitorCRD(): object {
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'servicemonitors.monitoring.coreos.com' },
+    spec: {
+      group: 'monitoring.coreos.com',
+      scope: 'Namespaced',
+      names: { kind: 'ServiceMonitor', plural: 'servicemonitors' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
 }
 
 function isBuiltIn(apiVersion: string): boolean {
   return /^(v1|apps\/v1|(rbac\.authorization|apiextensions)\.k8s\.io\/v1)$/.test(apiVersion);
 }
 
+/** Expects exactly these objects, as written. */
+async function expectContent(name: string, content: BundleFiles): Promise<void> {
+  const objects = renderBundle(content, {});
+  expect(identitiesOf(await ownedObjects(kubectl, name, objects))).toEqual(identitiesOf(objects));
+  expect(await missingContent(kubectl, objects)).toEqual([]);
+}
+
+async function comesAndGoes(name: string, content: BundleFiles): Promise<void> {
+  await deploy(name, 'v1', content);
+  await condition(name, 'Installed', { status: 'True', reason: 'InstallationSucceeded' });
+  await condition(name, 'Healthy', { status: 'True', reason: 'Healthy' });
+  await expectContent(name, content);
+  await remove(name, renderBundle(content, {}));
+}
+
 describe.skipIf(!present).concurrent('a real bundle', () => {
   test.each(unconverted)('$name says why it does not convert', async (bundle) => {
-    const name = nameOf(bundle);
-    await deploy(name, 'v1', loadDirectory(bundle.directory, defaultLimits));
+    const name = deploymentName(bundle.name);
+    await deploy(name, 'v1', contentOf(bundle.name));
     const failed = { status: 'False', reason: 'UnpackFailed' } as const;
     const deployment = await condition(name, 'HasValidBundle', failed);
     const [made] = await kubectl.list('bundles', `core.rukpak.io/owner-name=${name}`);
@@ -112,8 +157,8 @@ describe.skipIf(!present).concurrent('a real bundle', () => {
   });
 
   test.each(refused)('$name says what the API server refuses', async (bundle) => {
-    const name = nameOf(bundle);
-    const files = loadDirectory(bundle.directory, defaultLimits);
+    const name = deploymentName(bundle.name);
+    const files = contentOf(bundle.name);
     await deploy(name, 'v1', files);
     await condition(name, 'HasValidBundle', { status: 'True', reason: 'UnpackSuccessful' });
     const failed = { status: 'False', reason: 'InstallFailed' } as const;
@@ -127,14 +172,75 @@ describe.skipIf(!present).concurrent('a real bundle', () => {
   });
 
   test.each(installed)('$name installs and becomes healthy', async (bundle) => {
-    const name = nameOf(bundle);
-    const files = loadDirectory(bundle.directory, defaultLimits);
-    const objects = renderBundle(files, {});
-    await deploy(name, 'v1', files);
-    await condition(name, 'Installed', { status: 'True', reason: 'InstallationSucceeded' });
+    await comesAndGoes(deploymentName(bundle.name), contentOf(bundle.name));
+  });
+
+  // The largest, and those with kinds that no other has.
+  test.each([
+    'aerospike-kubernetes-operator/4.0.0',
+    'cert-manager/1.9.1-rc1',
+    'edp-keycloak-operator/1.33.0',
+    'sn-operator/0.19.7',
+  ])('%s without its webhooks installs and becomes healthy', async (name) => {
+    await comesAndGoes(`less-${deploymentName(name)}`, withoutWebhooks(contentOf(name)));
+  });
+
+  test('dynatrace-operator/0.8.0 has a field that no Deployment has, and installs without it', async () => {
+    const name = 'less-dynatrace-operator';
+    const objects = renderBundle(withoutWebhooks(contentOf('dynatrace-operator/0.8.0')), {});
+    await deploy(name, 'v1', withoutWebhooks(contentOf('dynatrace-operator/0.8.0')));
     await condition(name, 'Healthy', { status: 'True', reason: 'Healthy' });
     expect(identitiesOf(await ownedObjects(kubectl, name, objects))).toEqual(identitiesOf(objects));
-    expect(await missingContent(kubectl, objects)).toEqual([]);
+    const deployments = objects.filter(({ kind }) => kind === 'Deployment');
+    expect(deployments).toHaveLength(2);
+    const text = await eventually(async () => {
+      const description = await kubectl.must(['describe', 'bundledeployment', name]);
+      expect(description.match(/Warning +FieldsDropped/g)).toHaveLength(2);
+      return description;
+    });
+    expect(text.match(/repeated list items: spec\.template\.containers\n/g)).toHaveLength(2);
     await remove(name, objects);
+  });
+});
+
+describe.skipIf(!present)('an operator without its webhooks', () => {
+  const name = 'vault-config-operator';
+  const content = (version: string): BundleFiles =>
+    withoutWebhooks(contentOf(`${name}/${version}`));
+  const installed = { status: 'True', reason: 'InstallationSucceeded' } as const;
+
+  test('waits for a kind that the cluster does not have', async () => {
+    const older = content('0.8.49');
+    await deploy(name, 'v0.8.49', older);
+    const refusal = await condition(name, 'Installed', {
+      status: 'False',
+      reason: 'InstallFailed',
+    });
+    expect(conditionOf(refusal, 'Installed')?.message).toBe(
+      'required resource not found: error while running post render on files: ' +
+        `resource mapping not found for name: "${name}-controller-manager-metrics-monitor" namespace: "${name}" from "": ` +
+        'no matches for kind "ServiceMonitor" in version "monitoring.coreos.com/v1"\n' +
+        'ensure CRDs are installed first',
+    );
+    expect(await kubectl.exists('namespace', name)).toBe(false);
+    await kubectl.apply(aServiceMonitorCRD());
+    await condition(name, 'Installed', installed);
+    await expectContent(name, older);
+  });
+
+  test('is upgraded, with one CRD more, and what only the old version had is pruned', async () => {
+    const before = await condition(name, 'Healthy', { status: 'True' });
+    const newer = content('0.8.52');
+    await deploy(name, 'v0.8.52', newer);
+    await eventually(async () => {
+      const { activeBundle } = statusOf(await kubectl.get('bundledeployment', name));
+      expect(activeBundle).not.toBe(statusOf(before).activeBundle);
+    });
+    await condition(name, 'Healthy', { status: 'True' });
+    const objects = renderBundle(newer, {});
+    expect(objects.length).toBe(renderBundle(content('0.8.49'), {}).length + 1);
+    await expectContent(name, newer);
+    await remove(name, objects);
+    await kubectl.must(['delete', 'crd', 'servicemonitors.monitoring.coreos.com']);
   });
 });

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type BundleFiles, type JsonObject, parseYaml, stringifyJson } from '../../core/sdk.ts';
+import { aTree } from './registry-bundle.ts';
 
 export interface RealBundle {
   /** `<package>/<version>`, and the folder in it where the bundle begins deeper. */
   readonly name: string;
-  readonly directory: string;
   /** How many objects it becomes, or why it is refused. */
   readonly outcome: number | string;
 }
@@ -22,6 +24,10 @@ export function realBundlesArePresent(): boolean {
 const prefix = 'convert registry+v1 bundle to plain+v0 bundle: ';
 const mode = `${prefix}AllNamespace install mode must be enabled`;
 const webhooks = `${prefix}webhookDefinitions are not supported`;
+
+export function realBundleDirectory(name: string): string {
+  return join(folder, name);
+}
 
 /** `<package>/<version>` of all that are there. */
 export function realBundleVersions(): readonly string[] {
@@ -82,9 +88,20 @@ const outcomes: Readonly<Record<string, number | string>> = {
 };
 
 export const realBundles: readonly RealBundle[] = Object.entries(outcomes).map(
-  ([name, outcome]) => ({
-    name,
-    directory: `${folder}/${name}`,
-    outcome,
-  }),
+  ([name, outcome]) => ({ name, outcome }),
 );
+
+/** The same content without the one thing that keeps some bundles from being converted. */
+export function withoutWebhooks({ files }: BundleFiles): BundleFiles {
+  const contents = [...files].map(([path, content]) => {
+    const text = Buffer.from(content).toString('utf8');
+    return [path, text.includes('webhookdefinitions:') ? withoutDefinitions(text) : content];
+  });
+  return aTree(Object.fromEntries(contents));
+}
+
+function withoutDefinitions(manifest: string): string {
+  const { spec, ...csv } = parseYaml(manifest) as JsonObject;
+  const { webhookdefinitions: _, ...rest } = spec as JsonObject;
+  return stringifyJson({ ...csv, spec: rest });
+}
