@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
+import { fetchInWorkers } from '../core/runtime/worker/fetch-in-workers.ts';
 import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
-import { createGitSource } from '../core/sources/git/git-source.ts';
 import { createImageSource } from '../core/sources/image/index.ts';
 import { builtInProvisionerModules } from '../provisioners/index.ts';
 import type { CoreFlags } from './core-flags.ts';
@@ -20,17 +21,24 @@ export async function runCore(
   signal: AbortSignal,
 ): Promise<void> {
   const workers = await runInWorkers({ modules: builtInProvisionerModules, logger });
+  const git = fetchInWorkers({ module: gitModule, type: 'git', size: flags.workers, logger });
   try {
     const options = managerOptions(flags, logger);
-    await runManager({ ...options, provisioners: workers.provisioners }, signal);
+    const sources = [imageSource(flags), git];
+    await runManager({ ...options, sources, provisioners: workers.provisioners }, signal);
   } finally {
-    await workers.close();
+    await Promise.all([workers.close(), git.close()]);
   }
 }
 
-function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 'provisioners'> {
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const gitModule = new URL(`../core/sources/git/index${extname(import.meta.url)}`, import.meta.url);
+
+function managerOptions(
+  flags: CoreFlags,
+  logger: Logger,
+): Omit<ManagerOptions, 'provisioners' | 'sources'> {
   return {
-    sources: [imageSource(flags), createGitSource()],
     kubeconfig: flags.kubeconfig,
     systemNamespace: systemNamespaceOf(flags),
     limits: {

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import { ContentCollector } from './content-transfer.ts';
 import type { ContentMessage, FilesMessage, ObjectsMessage } from './messages.ts';
@@ -7,10 +8,12 @@ import type { ContentMessage, FilesMessage, ObjectsMessage } from './messages.ts
 export class Answer {
   readonly #objects: KubernetesObject[] = [];
   #files: ContentCollector | undefined;
+  #resolvedSource: BundleSource | undefined;
 
   add(message: FilesMessage | ContentMessage | ObjectsMessage): void {
     switch (message.type) {
       case 'files':
+        this.#resolvedSource = message.resolvedSource;
         if (message.files !== 'unchanged') this.#files = new ContentCollector(message.files);
         return;
       case 'content':
@@ -23,6 +26,11 @@ export class Answer {
   /** What a bundle handler returned; undefined where it was what it had been given. */
   files(): BundleFiles | undefined {
     return this.#files?.files();
+  }
+
+  /** What a source says that it fetched. */
+  get resolvedSource(): BundleSource | undefined {
+    return this.#resolvedSource;
   }
 
   /** What a deployment handler returned. */

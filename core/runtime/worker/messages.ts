@@ -1,6 +1,8 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
+import type { SecretContent } from '../../contracts/source.ts';
 import type { FileTable } from './content-transfer.ts';
 import type { Thrown } from './thrown.ts';
 
@@ -11,16 +13,19 @@ import type { Thrown } from './thrown.ts';
 export type ToWorker = CallMessage | ContentMessage | AbortMessage;
 export type FromWorker = LogMessage | FilesMessage | ContentMessage | ObjectsMessage | EndMessage;
 
-export type HandlerName = 'bundle' | 'deployment';
+/** A provisioner's two handlers, and what a source does. */
+export type HandlerName = 'bundle' | 'deployment' | 'fetch';
 
 /** Begins a call; it runs once the content of its files has followed. */
 export interface CallMessage {
   readonly type: 'call';
-  /** URL of the provisioner's module. */
+  /** URL of the provisioner's or source's module. */
   readonly module: string;
   readonly handler: HandlerName;
-  /** The Bundle or BundleDeployment. */
-  readonly object: KubernetesObject;
+  /** The Bundle or BundleDeployment; for `fetch` a source. */
+  readonly object: KubernetesObject | BundleSource;
+  /** For `fetch`: the Secrets that the source names, as far as they exist. */
+  readonly secrets?: ReadonlyMap<string, SecretContent>;
   readonly limits: ContentLimits;
   readonly files: FileTable;
 }
@@ -43,10 +48,12 @@ export interface LogMessage {
   readonly message: string;
 }
 
-/** A bundle handler's result: the files that it was given, or others whose content follows. */
+/** The files of a result: those that the handler was given, or others whose content follows. */
 export interface FilesMessage {
   readonly type: 'files';
   readonly files: FileTable | 'unchanged';
+  /** What was fetched. */
+  readonly resolvedSource?: BundleSource;
 }
 
 /** The next objects of a deployment handler's result. */

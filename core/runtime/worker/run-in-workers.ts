@@ -40,20 +40,21 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
     logger: options.logger,
   });
   return {
-    provisioners: served.map(({ module, provisioner: { className, bundle, deployment } }) => ({
-      className,
-      ...(bundle === undefined ? {} : { bundle: bundleHandler(pool, { module, className }) }),
-      ...(deployment === undefined
-        ? {}
-        : { deployment: deploymentHandler(pool, { module, className }) }),
-    })),
+    provisioners: served.map(({ module, provisioner: { className, bundle, deployment } }) => {
+      const origin = { module, callee: `class "${className}"` };
+      return {
+        className,
+        ...(bundle === undefined ? {} : { bundle: bundleHandler(pool, origin) }),
+        ...(deployment === undefined ? {} : { deployment: deploymentHandler(pool, origin) }),
+      };
+    }),
     close: () => pool.close(),
   };
 }
 
 interface Origin {
   readonly module: URL;
-  readonly className: string;
+  readonly callee: string;
 }
 
 function bundleHandler(pool: WorkerPool, origin: Origin): BundleHandler {

@@ -1,8 +1,10 @@
 /** The main module of a worker process: runs the handlers that its manager asks for. */
 import { serialize } from 'node:v8';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import type { Bundle, BundleDeployment, BundleSource } from '../../../api/v1alpha1/index.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
+import type { SecretReader, Source } from '../../contracts/source.ts';
 import { checkObjectCount, checkObjectSize } from '../../manifests/object-bounds.ts';
 import { ContentCollector, contentPieces, fileTable, pieceBytes } from './content-transfer.ts';
 import { forwardingLogger } from './forwarding-logger.ts';
@@ -44,25 +46,45 @@ function runWhenComplete(call: RunningCall | undefined): void {
 
 async function answer(call: RunningCall): Promise<void> {
   try {
-    await (call.message.handler === 'bundle' ? answerWithFiles(call) : answerWithObjects(call));
+    await answers[call.message.handler](call);
     await send({ type: 'end' });
   } catch (error) {
     await send({ type: 'end', error: toThrown(error) });
   }
 }
 
+const answers = {
+  bundle: answerWithFiles,
+  deployment: answerWithObjects,
+  fetch: answerWithContent,
+} as const;
+
+async function answerWithContent(call: RunningCall): Promise<void> {
+  const { message } = call;
+  const source = await load<Source>(message);
+  const secrets: SecretReader = { read: async (name) => message.secrets?.get(name) };
+  const context = { ...contextOf(call), secrets };
+  const { files, resolvedSource } = await source.fetch(message.object as BundleSource, context);
+  await sendFiles(files, resolvedSource);
+}
+
 async function answerWithFiles(call: RunningCall): Promise<void> {
-  const { bundle } = await load(call.message);
+  const { bundle } = await load<Provisioner>(call.message);
   const files = call.content.files();
   const result = await bundle?.(files, call.message.object as Bundle, contextOf(call));
   if (result === undefined) throw new Error('the handler returned no files');
   if (result === files) return await send({ type: 'files', files: 'unchanged' });
-  await send({ type: 'files', files: fileTable(result) });
-  for (const parts of contentPieces(result)) await send({ type: 'content', parts });
+  await sendFiles(result);
+}
+
+async function sendFiles(files: BundleFiles, resolvedSource?: BundleSource): Promise<void> {
+  const resolved = resolvedSource === undefined ? {} : { resolvedSource };
+  await send({ type: 'files', files: fileTable(files), ...resolved });
+  for (const parts of contentPieces(files)) await send({ type: 'content', parts });
 }
 
 async function answerWithObjects(call: RunningCall): Promise<void> {
-  const { deployment } = await load(call.message);
+  const { deployment } = await load<Provisioner>(call.message);
   const files = call.content.files();
   const object = call.message.object as BundleDeployment;
   const result = await deployment?.(files, object, contextOf(call));
@@ -88,9 +110,8 @@ async function sendObjects(all: readonly KubernetesObject[], maxObjects: number)
   await send({ type: 'objects', objects });
 }
 
-async function load({ module }: CallMessage): Promise<Provisioner> {
-  const { default: provisioner } = (await import(module)) as { readonly default: Provisioner };
-  return provisioner;
+async function load<T extends Provisioner | Source>({ module }: CallMessage): Promise<T> {
+  return ((await import(module)) as { readonly default: T }).default;
 }
 
 function contextOf({ message, abort }: RunningCall): ProvisionerContext {

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { extname } from 'node:path';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { Clock } from '../../clock.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { ProvisionerContext } from '../../contracts/provisioner.ts';
+import type { SecretContent } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { Answer } from './answer.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
@@ -21,13 +23,15 @@ export interface WorkerProcessOptions {
   readonly logger: Logger;
 }
 
-/** One call of a provisioner's handler. */
+/** One call of a provisioner's handler, or of a source. */
 export interface Call {
-  readonly className: string;
+  /** Who is called, for messages: `class "acme"`. */
+  readonly callee: string;
   readonly module: URL;
   readonly handler: HandlerName;
   readonly files: BundleFiles;
-  readonly object: KubernetesObject;
+  readonly object: KubernetesObject | BundleSource;
+  readonly secrets?: ReadonlyMap<string, SecretContent>;
   readonly context: ProvisionerContext;
 }
 
@@ -107,10 +111,17 @@ export class WorkerProcess {
     await this.#exited;
   }
 
-  async #deliver({ module, handler, files, object, context }: Call): Promise<void> {
+  async #deliver({ module, handler, files, object, secrets, context }: Call): Promise<void> {
     const { limits } = context;
-    const table = fileTable(files);
-    await this.#send({ type: 'call', module: module.href, handler, object, limits, files: table });
+    await this.#send({
+      type: 'call',
+      module: module.href,
+      handler,
+      object,
+      ...(secrets === undefined ? {} : { secrets }),
+      limits,
+      files: fileTable(files),
+    });
     for (const parts of contentPieces(files)) await this.#send({ type: 'content', parts });
   }
 
@@ -154,7 +165,7 @@ export class WorkerProcess {
 
   #causeOfDeath(): Error {
     const { exitCode, signalCode } = this.#process;
-    const name = `class "${this.#running?.call.className}"`;
+    const name = this.#running?.call.callee ?? 'nobody';
     if (this.#output.includes('JavaScript heap out of memory')) {
       return new TerminalError(
         `${name} needs more than ${this.#options.memoryMegabytes} MiB of memory for this content: make it smaller or split it`,

@@ -1,0 +1,71 @@
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type { SecretContent, Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+export interface SourceWorkerOptions {
+  /** Module whose default export is a source of this type. */
+  readonly module: URL;
+  readonly type: string;
+  /** Processes at once: as many as fetches, lest a slow server hold up those of others. */
+  readonly size: number;
+  /** Bound on the JavaScript heap of each process; 512 where absent. */
+  readonly memoryMegabytes?: number;
+  readonly clock?: Clock;
+  readonly logger: Logger;
+}
+
+export interface WorkerSource extends Source {
+  /** Ends the processes at once; fetches that are running or begin later reject. */
+  close(): Promise<void>;
+}
+
+/**
+ * A source whose fetches run in processes of their own, for servers' data that takes processor time
+ * to read. It is given the Secrets that its spec names, as they were when the fetch began.
+ */
+export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
+  const { module, type, size, memoryMegabytes = 512, clock = systemClock, logger } = options;
+  const pool = new WorkerPool({ size, memoryMegabytes, clock, logger });
+  const origin = {
+    module,
+    callee: `source type "${type}"`,
+    handler: 'fetch',
+    files: noFiles,
+  } as const;
+  return {
+    type,
+    async fetch(source, context): Promise<SourceResult> {
+      const secrets = await namedSecrets(source, context);
+      const answer = await pool.run({ ...origin, object: source, secrets, context });
+      const { resolvedSource } = answer;
+      const files = answer.files();
+      if (files === undefined || resolvedSource === undefined) {
+        throw new Error(`${origin.callee} returned no content`);
+      }
+      return { files, resolvedSource };
+    },
+    close: () => pool.close(),
+  };
+}
+
+const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
+
+async function namedSecrets(
+  source: BundleSource,
+  { secrets, signal }: SourceContext,
+): Promise<ReadonlyMap<string, SecretContent>> {
+  const found = new Map<string, SecretContent>();
+  for (const name of secretNames(source)) {
+    const secret = await secrets.read(name, signal);
+    if (secret !== undefined) found.set(name, secret);
+  }
+  return found;
+}
+
+function secretNames({ git, http, image }: BundleSource): string[] {
+  const { auth = {} } = git ?? http ?? {};
+  return [auth.secret?.name ?? '', image?.pullSecret ?? ''].filter((name) => name !== '');
+}
