@@ -88,6 +88,23 @@ describe('a Bundle that is being deleted', () => {
     expect(fixture.fetch).toHaveBeenCalledTimes(1);
   });
 
+  test('does not wait for what is being fetched for it', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    const fetching = Promise.withResolvers<AbortSignal>();
+    fixture.fetch.mockImplementation(async (_source, { signal }) => {
+      fetching.resolve(signal);
+      return await new Promise(() => undefined);
+    });
+    const reconciled = fixture.reconcile();
+    const signal = await fetching.promise;
+    fixture.abandon('another');
+    expect(signal.aborted).toBe(false);
+    fixture.abandon();
+    await expect(reconciled).resolves.toBeUndefined();
+    expect(signal.aborted).toBe(true);
+    expect(fixture.phases).toEqual([]);
+  });
+
   test('keeps the finalizer while the archive cannot be removed', async () => {
     const fixture = new BundleFixture(aKeptBundle({ metadata: { deletionTimestamp } }));
     fixture.store.delete = () => Promise.reject(new Error('read-only file system'));

@@ -27,6 +27,8 @@ const slowUnpack = 2_000;
 /** Brings one Bundle from its source into the store (spec section 2). */
 export class BundleReconciler {
   readonly #dependencies: BundleDependencies;
+  /** By name, those that are being unpacked. */
+  readonly #unpacking = new Map<string, AbortController>();
 
   constructor(dependencies: BundleDependencies) {
     this.#dependencies = dependencies;
@@ -40,6 +42,29 @@ export class BundleReconciler {
     const { cache, provisioners } = this.#dependencies;
     const bundle = cache.get({ name });
     if (bundle === undefined || !provisioners.has(bundle.spec.provisionerClassName)) return;
+    if (bundle.metadata.deletionTimestamp !== undefined) {
+      await this.#reconcile(bundle, context);
+      return;
+    }
+    const abandoned = new AbortController();
+    this.#unpacking.set(name, abandoned);
+    const signal = AbortSignal.any([context.signal, abandoned.signal]);
+    try {
+      await this.#reconcile(bundle, { ...context, signal });
+    } catch (error) {
+      // The deletion asks for a reconcile of its own.
+      if (!abandoned.signal.aborted) throw error;
+    } finally {
+      this.#unpacking.delete(name);
+    }
+  }
+
+  /** Ends the unpacking of a Bundle that is being deleted: its finalizer waits for that. */
+  abandon(name: string): void {
+    this.#unpacking.get(name)?.abort(new Error('the Bundle is being deleted'));
+  }
+
+  async #reconcile(bundle: Bundle, context: StepContext): Promise<void> {
     const observedGeneration = bundle.metadata.generation ?? 0;
     const state: BundleState = { bundle, status: { ...bundle.status, observedGeneration } };
     const settle = this.#announceWhenSlow(state, context);

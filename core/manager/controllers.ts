@@ -34,13 +34,15 @@ export function createControllers(
   const { kinds } = parts;
   const bundleWrites = new OwnWrites(kinds.bundles);
   const deploymentWrites = new OwnWrites(kinds.deployments);
-  const bundles = createBundleController(options, parts, bundleWrites);
+  const { controller: bundles, reconciler } = createBundleController(options, parts, bundleWrites);
   const deployments = createDeploymentController(options, parts, {
     cache: deploymentWrites,
     onLost: (bundle) => bundles.enqueue(bundle),
   });
   kinds.bundles.onChange(({ type, object, previous }) => {
-    if (type !== 'deleted' && !bundleWrites.taking) bundles.enqueue(object.metadata.name ?? '');
+    const { name = '', deletionTimestamp } = object.metadata;
+    if (type !== 'deleted' && !bundleWrites.taking) bundles.enqueue(name);
+    if (type === 'deleted' || deletionTimestamp !== undefined) reconciler.abandon(name);
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
@@ -54,7 +56,7 @@ function createBundleController(
   options: ManagerOptions,
   parts: ControllerParts,
   cache: OwnWrites<Bundle>,
-): Controller {
+): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
   const { kube, store, events, metrics, clock } = parts;
   const { logger, limits, workers, sources, systemNamespace } = options;
   const reconciler = new BundleReconciler({
@@ -69,7 +71,7 @@ function createBundleController(
     clock,
     logger,
   });
-  return new Controller({
+  const controller = new Controller({
     name: 'bundle',
     workers,
     reconcile: (name, context) => reconciler.reconcile(name, context),
@@ -77,6 +79,7 @@ function createBundleController(
     logger,
     metrics,
   });
+  return { controller, reconciler };
 }
 
 function createDeploymentController(

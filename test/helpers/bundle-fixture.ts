@@ -63,6 +63,11 @@ export class BundleFixture {
     await this.#reconciler.reconcile(name, { signal: this.stop.signal, logger: silentLogger });
   }
 
+  /** Tells of a deletion, as the watch does. */
+  abandon(name = 'demo'): void {
+    this.#reconciler.abandon(name);
+  }
+
   /** What a reconcile rejects with; undefined where it does not. */
   async failure(): Promise<unknown> {
     try {
