@@ -212,6 +212,14 @@ describe('content', () => {
     });
   });
 
+  test('a pin that somebody else wrote is no reason to fetch other content', async () => {
+    const evil = anImage(`evil.example.com/app@sha256:${'6'.repeat(64)}`);
+    const bundle = aKeptBundle({ status: { ...failing(), resolvedSource: evil } });
+    const fixture = new BundleFixture(bundle);
+    await fixture.reconcile();
+    expect(fixture.fetch.mock.lastCall?.[0]).toEqual(bundle.spec.source);
+  });
+
   test('a pin without its pull secret is fetched with that of the spec', async () => {
     const source = { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 'robot' } };
     const status = { ...failing(), resolvedSource: pinned };

@@ -17,7 +17,7 @@ import { silentLogger } from './silent-logger.ts';
 import { aStoredBundle } from './stored-objects.ts';
 
 export const tree = aTree({ 'manifests/cm.yaml': 'kind: ConfigMap' });
-export const pinned = anImage('example.com/app@sha256:1234');
+export const pinned = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
 
 /** A Bundle that has its finalizer. */
 export function aKeptBundle(fields: Parameters<typeof aStoredBundle>[0] = {}): Bundle {

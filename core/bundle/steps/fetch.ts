@@ -3,6 +3,7 @@ import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { BundleDependencies } from '../dependencies.ts';
+import { isPinOf } from '../pin.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';
 
@@ -39,10 +40,20 @@ async function fetchContent(
   );
 }
 
-/** The pin, with the credentials of the spec: RukPak's pins of images have lost theirs. */
-function wantedSource({ spec, status }: Bundle): BundleSource {
+/**
+ * The spec, at what it is pinned to. Nothing else is taken from the pin: RukPak's pins of images have
+ * lost their pull secret, and whoever may write a status is not to say where credentials go.
+ */
+function wantedSource({ spec: { source }, status }: Bundle): BundleSource {
   const pin = status?.resolvedSource;
-  const pullSecret = spec.source.image?.pullSecret;
-  if (pin?.image === undefined || pullSecret === undefined) return pin ?? spec.source;
-  return { ...pin, image: { ...pin.image, pullSecret } };
+  const { image, git } = source;
+  if (pin === undefined || !isPinOf(pin, source)) return source;
+  if (image !== undefined) return { ...source, image: { ...image, ...pick(pin.image) } };
+  return git === undefined ? pin : { ...source, git: { ...git, ...pick(pin.git) } };
+}
+
+function pick<T extends { readonly ref: unknown }>(
+  pinned: T | undefined,
+): Pick<T, 'ref'> | undefined {
+  return pinned && { ref: pinned.ref };
 }

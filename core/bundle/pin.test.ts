@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { BundleSource, GitSource } from '../../api/v1alpha1/bundle.ts';
+import { isPinOf } from './pin.ts';
+
+const digest = (digit: string): string => `sha256:${digit.repeat(64)}`;
+const commit = (digit: string): string => digit.repeat(40);
+
+function image(ref: string): BundleSource {
+  return { type: 'image', image: { ref } };
+}
+
+function git(ref: GitSource['ref'], more: Partial<GitSource> = {}): BundleSource {
+  return { type: 'git', git: { repository: 'https://example.com/r', ref, ...more } };
+}
+
+test.each([
+  ['a tag', image(`example.com/a@${digest('1')}`), image('example.com/a:v1')],
+  ['a short name', image(`docker.io/library/a@${digest('1')}`), image('a')],
+  [
+    'its own digest',
+    image(`example.com/a@${digest('1')}`),
+    image(`example.com/a:v1@${digest('1')}`),
+  ],
+  ['a branch', git({ commit: commit('1') }), git({ branch: 'main' })],
+  ['its own commit', git({ commit: commit('1') }), git({ commit: commit('1') })],
+  ['an empty directory', git({ commit: commit('1') }), git({ tag: 'v1' }, { directory: '' })],
+])('is one of %s', (_, pin, spec) => {
+  expect(isPinOf(pin, spec)).toBe(true);
+});
+
+test.each([
+  ['of another repository', image(`example.com/evil@${digest('1')}`), image('example.com/a:v1')],
+  ['of another registry', image(`evil.com/a@${digest('1')}`), image('example.com/a:v1')],
+  [
+    'with another digest',
+    image(`example.com/a@${digest('2')}`),
+    image(`example.com/a@${digest('1')}`),
+  ],
+  ['without a digest', image('example.com/a:v2'), image('example.com/a:v1')],
+  ['that is no reference', image('::'), image('example.com/a:v1')],
+  ['of another type', git({ commit: commit('1') }), image('example.com/a:v1')],
+  ['without its block', { type: 'image' }, image('example.com/a:v1')],
+  [
+    'of another git repository',
+    git({ commit: commit('1') }, { repository: 'https://evil.com/r' }),
+    git({ branch: 'main' }),
+  ],
+  [
+    'of another directory',
+    git({ commit: commit('1') }, { directory: 'x' }),
+    git({ branch: 'main' }),
+  ],
+  ['with another commit', git({ commit: commit('2') }), git({ commit: commit('1') })],
+  ['without a commit', git({ branch: 'other' }), git({ branch: 'main' })],
+] as const)('is none %s', (_, pin, spec) => {
+  expect(isPinOf(pin, spec)).toBe(false);
+});

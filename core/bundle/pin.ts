@@ -1,0 +1,44 @@
+import type { BundleSource, GitSource, ImageSource } from '../../api/v1alpha1/bundle.ts';
+import {
+  type ImageReference,
+  parseImageReference,
+  repositoryName,
+} from '../sources/image/reference.ts';
+
+/**
+ * Whether a pin names content of the very place that the spec names. A status may be written by more
+ * people than a spec, and must not bring in other content.
+ */
+export function isPinOf(pin: BundleSource, spec: BundleSource): boolean {
+  if (pin.type !== spec.type) return false;
+  if (pin.image !== undefined && spec.image !== undefined) return isImageOf(pin.image, spec.image);
+  if (pin.git !== undefined && spec.git !== undefined) return isCommitOf(pin.git, spec.git);
+  return pin.image === spec.image && pin.git === spec.git;
+}
+
+function isImageOf(pin: ImageSource, spec: ImageSource): boolean {
+  const pinned = referenceOf(pin);
+  const wanted = referenceOf(spec);
+  if (pinned?.digest === undefined || wanted === undefined) return false;
+  return (
+    repositoryName(pinned) === repositoryName(wanted) &&
+    (wanted.digest === undefined || wanted.digest === pinned.digest)
+  );
+}
+
+function referenceOf({ ref }: ImageSource): ImageReference | undefined {
+  try {
+    return parseImageReference(ref);
+  } catch {
+    return undefined;
+  }
+}
+
+function isCommitOf(pin: GitSource, spec: GitSource): boolean {
+  return (
+    pin.repository === spec.repository &&
+    (pin.directory ?? '') === (spec.directory ?? '') &&
+    pin.ref.commit !== undefined &&
+    (spec.ref.commit === undefined || spec.ref.commit === pin.ref.commit)
+  );
+}
