@@ -18,25 +18,26 @@ interface Version {
     readonly resource: string;
     readonly responseKind?: { readonly kind?: string };
     readonly scope?: string;
+    readonly verbs?: readonly string[];
   }[];
 }
 
 /** The kinds that a cluster serves. */
 export class DiscoveredGroups {
   readonly #resources = new Map<string, Resource>();
-  /** The first version of a group that has the kind is the preferred one. */
+  /** The first version of a group that has the kind is the preferred one; only of kinds that are stored. */
   readonly #preferred = new Map<string, Resource>();
   /** Groups, or versions of them, whose aggregated API server did not answer. */
   readonly #stale = new Set<string>();
 
   add(group: string, { version, freshness, resources = [] }: Version): void {
     if (freshness === 'Stale') this.#stale.add(group).add(`${group}/${version}`);
-    for (const { resource: plural, responseKind, scope } of resources) {
+    for (const { resource: plural, responseKind, scope, verbs } of resources) {
       const kind = responseKind?.kind;
       if (!kind) continue;
       const resource = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
       addOnce(this.#resources, `${group}/${version}/${kind}`, resource);
-      addOnce(this.#preferred, `${group}/${kind}`, resource);
+      if (isStored(verbs)) addOnce(this.#preferred, `${group}/${kind}`, resource);
     }
   }
 
@@ -74,6 +75,11 @@ export function groupsIn(lists: readonly unknown[]): DiscoveredGroups {
     }
   }
   return groups;
+}
+
+/** Reviews and bindings are only ever created: no object of them can be looked for. */
+function isStored(verbs: readonly string[] = ['list', 'watch']): boolean {
+  return verbs.includes('list') && verbs.includes('watch');
 }
 
 function addOnce(map: Map<string, Resource>, key: string, resource: Resource): void {

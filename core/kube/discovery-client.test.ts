@@ -49,6 +49,16 @@ function start(): { server: Server; discovery: DiscoveryClient } {
 }
 
 describe('DiscoveryClient', () => {
+  test('finds no place to look for objects that are never kept', async () => {
+    const { server, discovery } = start();
+    const review = { resource: 'tokenreviews', responseKind: { kind: 'TokenReview' } };
+    const resources = [{ ...review, scope: 'Cluster', verbs: ['create'] }];
+    server.groups = [group('authentication.k8s.io', { version: 'v1', resources })];
+    const gvk = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReview' };
+    expect(await discovery.resourceFor(gvk)).toMatchObject({ plural: 'tokenreviews' });
+    expect(await discovery.resourceForGroupKind(gvk.group, gvk.kind)).toBeUndefined();
+  });
+
   test('finds kinds of the core group, of groups, and their scope', async () => {
     const { discovery } = start();
     expect(await discovery.resourceFor({ group: '', version: 'v1', kind: 'Pod' })).toEqual({

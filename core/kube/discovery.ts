@@ -4,7 +4,10 @@ import type { GroupVersionKind, Resource } from './resource.ts';
 export interface Discovery {
   /** The resource of a kind, or undefined where the cluster does not serve it. */
   resourceFor(gvk: GroupVersionKind, signal?: AbortSignal): Promise<Resource | undefined>;
-  /** The preferred version of a kind by group and kind alone, for inventories that name no version. */
+  /**
+   * The preferred version of a kind by group and kind alone, for inventories that name no version;
+   * undefined also where objects of the kind are not kept, such as reviews.
+   */
   resourceForGroupKind(
     group: string,
     kind: string,
