@@ -44,15 +44,16 @@ function summarize(milliseconds: number): void {
   for (const { seen } of acts) process.stdout.write(`- ${seen}\n`);
 }
 
-function explain({ cluster, samples, system }: Stage): void {
+function explain(stage: Stage): void {
+  const { cluster, folder, samples, system } = stage;
   process.stdout.write(`
 Left running, as you asked:
   export KUBECONFIG=${cluster.kubeconfig}
   kubectl apply -f ${samples}/bundledeployment-plain.yaml
   log of the system: ${system.logFile}
   registry: ${cluster.registry} (the git server has stopped with the demo)
-To stop it: end the process that "pgrep -f webhook-bind-address=127.0.0.1:${system.ports.webhooks}" names, then
-  npm run cluster -- down --dir ${cluster.dir}
+To stop it:
+  kill ${stage.systemPid()}; npm run cluster -- down --dir ${cluster.dir}; rm -r ${folder}
 `);
 }
 

@@ -16,6 +16,8 @@ const sampleGitPort = 5080;
 
 /** Everything that the demo starts. */
 export interface Stage {
+  /** Holds everything that the demo writes. */
+  readonly folder: string;
   readonly transcript: Transcript;
   readonly cluster: Cluster;
   /** Folder of the samples, with addresses that are right here. */
@@ -25,6 +27,8 @@ export interface Stage {
   readonly webhookUrl: string;
   readonly system: SystemOptions;
   stop(): Promise<void>;
+  /** Process ID of the system; 0 before it is started. */
+  systemPid(): number;
   /** Leaves all running that can outlive this process. */
   detach(): void;
 }
@@ -73,6 +77,7 @@ async function set({ root, folder, cleanups, stop, say }: Setting): Promise<Stag
   const transcript = new Transcript({ environment: environmentFor(cluster), directory: root });
   let running: DemoSystem | undefined;
   return {
+    folder,
     transcript,
     cluster,
     samples,
@@ -83,6 +88,7 @@ async function set({ root, folder, cleanups, stop, say }: Setting): Promise<Stag
       cleanups.push(async () => running?.stop());
     },
     stop,
+    systemPid: () => running?.pid ?? 0,
     detach: () => running?.detach(),
   };
 }
