@@ -98,6 +98,9 @@ export const acts: readonly Act[] = [
     seen: 'deleting a BundleDeployment removed all that it had installed, and nothing else',
     async play({ transcript }) {
       await transcript.run('kubectl delete bundledeployments,bundles --all');
+      transcript.note(
+        "Kubernetes' garbage collector removes what they owned; in a new cluster it looks for new kinds every 30 s",
+      );
       const left = `kubectl get ${kinds},customresourcedefinitions,clusterroles,bundles --all-namespaces ${ours} -o name`;
       await transcript.until(left, { wanted: ({ output }) => output === '' });
       await transcript.run(`kubectl get ${kinds} --all-namespaces ${ours}`);
