@@ -171,3 +171,15 @@ test('deletion and subresources are not its business', async () => {
   expect(await judge({ operation: 'DELETE' })).toEqual(ok);
   expect(await judge({ operation: 'UPDATE', subResource: 'status' })).toEqual(ok);
 });
+
+test('judges a path of a million parts in no time', async () => {
+  const start = performance.now();
+  const directory = `${'a/'.repeat(500_000)}${'../'.repeat(500_000)}b`;
+  expect(await create({ type: 'git', git: { ...git, directory } })).toEqual(ok);
+  const { allowed } = await create({
+    type: 'git',
+    git: { ...git, directory: '../'.repeat(500_000) },
+  });
+  expect(allowed).toBe(false);
+  expect(performance.now() - start).toBeLessThan(2000);
+});
