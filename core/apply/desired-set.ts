@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { bundleDeploymentReason } from '../../api/v1alpha1/conditions.ts';
 import { TerminalError } from '../errors.ts';
@@ -7,6 +8,9 @@ import { contentProblem } from './content-check.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from './desired.ts';
 import { missingResource } from './failures.ts';
 import { kindKey, resolveKinds } from './kinds.ts';
+
+/** Milliseconds of work between two looks at what else there is to do. */
+const maxTurn = 10;
 
 /** Everything that a deployment shall have, with the marks of its owner. */
 export interface DesiredSet {
@@ -39,7 +43,14 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
   const kinds = await resolveKinds(objects, discovery, signal);
   if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);
   const byID = new Map<string, DesiredObject>();
+  let turn = performance.now();
   for (const object of objects) {
+    // Tens of thousands of objects take a second: others must get their turn.
+    if (performance.now() - turn > maxTurn) {
+      await setImmediate();
+      signal.throwIfAborted();
+      turn = performance.now();
+    }
     const resource = kinds.resources.get(kindKey(object));
     if (resource === undefined) continue;
     const desired = desiredObject(object, resource, request);
