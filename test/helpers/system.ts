@@ -61,6 +61,11 @@ export class System {
     return `http://127.0.0.1:${this.#ports[0]}`;
   }
 
+  /** Where `/healthz` and `/readyz` are. */
+  get healthAddress(): string {
+    return `http://127.0.0.1:${this.#ports[1]}`;
+  }
+
   /** Starts it again on the same ports and storage, and waits until it is ready. */
   async restart(): Promise<void> {
     this.launch();
