@@ -17,7 +17,7 @@ const givenSeed = process.env['RUKPAK_CRASH_SEED'];
 const seed = givenSeed === undefined ? Math.floor(Math.random() * 1e6) : Number(givenSeed);
 const random = seededRandom(seed);
 /** For all twenty to settle after the last crash. */
-const settling = { within: 180_000, every: 1_000 };
+const settling = { within: 600_000, every: 1_000 };
 
 let system: System;
 let kubectl: Kubectl;

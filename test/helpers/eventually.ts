@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
-  { within = 60_000, every = 200 } = {},
+  { within = 180_000, every = 200 } = {},
 ): Promise<T> {
   const deadline = Date.now() + within;
   for (;;) {
