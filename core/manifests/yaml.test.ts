@@ -269,8 +269,8 @@ c: plain
         const text = `q: ${head}${parts.join('')}\nz: 1\n`;
         const [block, packaged] = [text, `x-anchor: &anchor 1\n${text}`].map(attempt);
         if (packaged !== undefined) expect(block).toEqual(packaged);
-        // Only tabs that the package refuses as indentation are more than it reads.
-        else if (!text.includes('\t')) expect(block).toBeUndefined();
+        // Two things that Go reads and the package refuses: tabs as indentation, and \' in quotes.
+        else if (!/\t|\\'/.test(text)) expect(block).toBeUndefined();
       }),
       { numRuns: 1000 },
     );
