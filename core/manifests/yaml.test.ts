@@ -259,6 +259,11 @@ c: plain
     });
   });
 
+  it('takes a tab for no part of a value, and leaves odd escaped breaks to the package', () => {
+    expect(parseYaml('q: \t\n  a\nz: 1\n')).toEqual({ q: 'a', z: 1 });
+    expect(parseYaml('q: "\\\n\n"\nz: 1\n')).toEqual({ q: ' ', z: 1 });
+  });
+
   it('reads what the yaml package writes the same way in both readers', () => {
     const pieces =
       'a; ;\n;\n  ;\n\n;: ;- ; #;";\';\\;|\n  ;>\n  ;1;[a];{a: b};,;~;<<;\\n;\n- ;\nk: ;\n  k: ;\t;.;|-\n   ';

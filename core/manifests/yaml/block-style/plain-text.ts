@@ -12,7 +12,7 @@ export function readPlainText(cursor: Cursor, parent: number): string {
   if (!needsCare.test(line)) return line + continuation(cursor, parent);
   const comment = line.indexOf(' #');
   const content = trimBlanksEnd(comment === -1 ? line : line.slice(0, comment));
-  if (needsCare.test(content)) throw unsupported;
+  if (content === '' || needsCare.test(content)) throw unsupported;
   if (comment === -1) return content + continuation(cursor, parent);
   finish(cursor, parent);
   return content;

@@ -60,6 +60,8 @@ function foldLines(raw: string, escapes: boolean): string {
 
 // One line break folds to a space, more fold to one less, an escaped one to nothing.
 function lineBreak(breaks: number, single: string): string {
+  // An escaped break before empty lines is read in more than one way.
+  if (breaks > 1 && single === '') throw unsupported;
   return breaks > 1 ? '\n'.repeat(breaks - 1) : single;
 }
 
