@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { Clock } from '../clock.ts';
 import type { Applier, ApplyRequest, ApplyResult, HealthProblem } from '../contracts/applier.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
@@ -11,7 +12,6 @@ import { Claims } from './claims.ts';
 import { Definitions } from './definitions.ts';
 import { type DesiredSet, desiredSet } from './desired-set.ts';
 import { DriftDetector } from './drift.ts';
-import type { EventSink } from './event-sink.ts';
 import { type ApplyFailure, failuresError, type Operation } from './failures.ts';
 import { Inventory } from './inventory.ts';
 import { KindLifecycle } from './kind-lifecycle.ts';

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { Clock } from '../clock.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { DesiredObject } from './desired.ts';
-import type { EventSink } from './event-sink.ts';
 import { describeObject } from './object-id.ts';
 import type { OpenAPIDocuments } from './openapi-documents.ts';
 import { fieldManager } from './projection.ts';

@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { AppliedRecords } from './applied-records.ts';
 import type { DriftDetector } from './drift.ts';
-import type { EventSink } from './event-sink.ts';
 import type { Inventory } from './inventory.ts';
 import { describeObject } from './object-id.ts';
 import type { CheckedObject } from './ownership-check.ts';

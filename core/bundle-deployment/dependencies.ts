@@ -1,9 +1,9 @@
-import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { Clock } from '../clock.ts';
 import type { Applier } from '../contracts/applier.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
@@ -25,13 +25,6 @@ export interface ContentLoader {
   load(bundle: Bundle, signal: AbortSignal): Promise<BundleFiles>;
 }
 
-export interface Events {
-  event(
-    regarding: KubernetesObject,
-    event: { type: 'Normal' | 'Warning'; reason: string; message: string },
-  ): void;
-}
-
 /** What the BundleDeployment reconciler works with. */
 export interface BundleDeploymentDependencies {
   readonly client: KubeClient;
@@ -44,7 +37,7 @@ export interface BundleDeploymentDependencies {
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;
-  readonly events: Events;
+  readonly events: EventSink;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -1,8 +1,8 @@
 import type { Condition } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason as reason } from '../../api/v1alpha1/conditions.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import { findCondition } from '../runtime/conditions.ts';
-import type { Events } from './dependencies.ts';
 
 /** Reasons that merely repeat another condition's news. */
 const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse]);
@@ -12,7 +12,7 @@ const expected: ReadonlySet<string> = new Set([reason.unhealthy]);
 
 /** Records an Event for each condition that says something new. */
 export function recordTransitions(
-  events: Events,
+  events: EventSink,
   { before, after }: { before: BundleDeployment; after: BundleDeployment },
 ): void {
   for (const condition of after.status?.conditions ?? []) {

@@ -1,7 +1,7 @@
-import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { SecretReader, Source } from '../contracts/source.ts';
@@ -15,13 +15,6 @@ export interface BundleCache {
   upsertIfNewer(bundle: Bundle): void;
 }
 
-export interface Events {
-  event(
-    regarding: KubernetesObject,
-    event: { type: 'Normal' | 'Warning'; reason: string; message: string },
-  ): void;
-}
-
 /** What the Bundle reconciler works with. */
 export interface BundleDependencies {
   readonly client: KubeClient;
@@ -33,7 +26,7 @@ export interface BundleDependencies {
   readonly store: ContentStore;
   readonly secrets: SecretReader;
   readonly limits: ContentLimits;
-  readonly events: Events;
+  readonly events: EventSink;
   readonly clock: Clock;
   readonly logger: Logger;
 }

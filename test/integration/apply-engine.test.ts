@@ -13,8 +13,8 @@ import {
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { ApplyEngine } from '../../core/apply/apply-engine.ts';
-import type { ObjectEvent } from '../../core/apply/event-sink.ts';
 import { systemClock } from '../../core/clock.ts';
+import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
