@@ -7,6 +7,7 @@ import { Reflector } from '../core/kube/reflector.ts';
 import type { Resource } from '../core/kube/resource.ts';
 import { IndexedCache } from '../core/runtime/indexed-cache.ts';
 import type { Runnable } from '../core/runtime/manager.ts';
+import { reflectorRunnable } from '../core/runtime/reflector-runnable.ts';
 import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
 
 const configMapResource: Resource = {
@@ -54,11 +55,7 @@ export function createWebhookCaches(options: {
         get: async (name) => configMaps.get({ namespace: systemNamespace, name }),
       },
     },
-    reflectors: reflectors.map((reflector) => ({
-      name: 'webhook cache',
-      run: (signal) => reflector.run(signal),
-      ready: (signal) => reflector.whenSynced(signal),
-    })),
+    reflectors: reflectors.map((reflector) => reflectorRunnable('webhook cache', reflector)),
   };
 }
 

@@ -10,6 +10,7 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
 import type { Runnable } from '../runtime/manager.ts';
+import { reflectorRunnable } from '../runtime/reflector-runnable.ts';
 
 /** The two kinds as watch caches hold them. */
 export interface Kinds {
@@ -42,11 +43,7 @@ export function watchKinds(options: {
   return {
     bundles,
     deployments,
-    reflectors: reflectors.map((reflector) => ({
-      name: 'reflector',
-      run: (signal) => reflector.run(signal),
-      ready: (signal) => reflector.whenSynced(signal),
-    })),
+    reflectors: reflectors.map((reflector) => reflectorRunnable('reflector', reflector)),
     checkSynced() {
       for (const { synced, lastError } of reflectors) {
         if (!synced) throw new Error(lastError?.message ?? 'the first list is under way');
