@@ -1,27 +1,16 @@
 import { type Command, Option } from 'commander';
 import { defaultLimits } from '../core/content/limits.ts';
-import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import {
-  booleanFlag,
-  collect,
-  collectUrls,
-  duration,
-  httpUrl,
-  listenAddress,
-  positiveInteger,
-  withoutEffect,
-} from './flag-values.ts';
+  addContentServerFlags,
+  type ContentServerDefaults,
+  type ContentServerFlags,
+} from './content-server-flags.ts';
+import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
+import { booleanFlag, collect, duration, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
-export interface CoreFlags extends ProcessFlags {
-  readonly httpBindAddress: string;
-  readonly httpExternalAddress: string;
-  readonly tlsCertFile?: string;
-  readonly tlsPrivateKeyFile?: string;
-  readonly bundleCaFile?: string;
-  readonly contentServer: readonly string[];
-  readonly provisionerStorageDir: string;
+export interface CoreFlags extends ProcessFlags, ContentServerFlags {
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
   readonly insecureRegistry: readonly string[];
@@ -36,10 +25,8 @@ export interface CoreFlags extends ProcessFlags {
 }
 
 /** What a program listens on and writes to when it is not told. */
-export interface CoreDefaults {
-  readonly httpBindAddress: string;
+export interface CoreDefaults extends ContentServerDefaults {
   readonly healthProbeBindAddress: string;
-  readonly provisionerStorageDir: string;
 }
 
 /** As in v0.16. */
@@ -75,36 +62,6 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
     .addOption(withoutEffect('--upload-storage-dir <dir>', 'there is no upload source yet'))
     .addOption(
       withoutEffect('--upload-storage-sync-interval <duration>', 'there is no upload source yet'),
-    );
-}
-
-function addContentServerFlags(command: Command, defaults: CoreDefaults): void {
-  command
-    .option(
-      '--http-bind-address <address>',
-      'where the content server listens',
-      listenAddress,
-      defaults.httpBindAddress,
-    )
-    .option(
-      '--http-external-address <url>',
-      'where others reach it',
-      httpUrl,
-      'http://localhost:8080',
-    )
-    .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
-    .option('--tls-private-key-file <path>', 'its key')
-    .option(
-      '--provisioner-storage-dir <dir>',
-      'where archives are kept',
-      defaults.provisionerStorageDir,
-    )
-    .option('--bundle-ca-file <path>', 'CA (PEM) of other content servers')
-    .option(
-      '--content-server <url>',
-      'another content server that gets our token; repeatable',
-      collectUrls,
-      [],
     );
 }
 

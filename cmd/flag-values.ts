@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { errorMessage } from '../core/errors.ts';
 import { parseBindAddress } from '../core/runtime/bind-address.ts';
-import { parseListenAddress } from '../core/store/listen-address.ts';
 
 /** Parsers of flag values; each refuses with the sentence that commander prints. */
 
@@ -32,12 +31,18 @@ export function duration(text: string): number {
 
 /** `:8081` or `host:8081`; `0` is off. */
 export function bindAddress(text: string): string {
-  return checked(text, parseBindAddress);
+  try {
+    parseBindAddress(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+  }
 }
 
-/** `:8443` or `host:8443`. */
+/** `:8443` or `host:8443`, for what cannot be turned off. */
 export function listenAddress(text: string): string {
-  return checked(text, parseListenAddress);
+  if (isAddress(text)) return text;
+  throw new InvalidArgumentError('It is no address to listen on: use ":8443" or "host:8443".');
 }
 
 export function httpUrl(text: string): string {
@@ -77,11 +82,10 @@ export function withoutEffect(flags: string, reason: string): Option {
   return new Option(flags, `no effect: ${reason}`);
 }
 
-function checked(text: string, parse: (text: string) => unknown): string {
+function isAddress(text: string): boolean {
   try {
-    parse(text);
-    return text;
-  } catch (error) {
-    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+    return parseBindAddress(text) !== undefined;
+  } catch {
+    return false;
   }
 }

@@ -8,6 +8,7 @@ import { fetchInWorkers } from '../core/runtime/worker/fetch-in-workers.ts';
 import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
 import { createImageSource } from '../core/sources/image/index.ts';
 import { builtInProvisionerModules } from '../provisioners/index.ts';
+import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 
@@ -49,14 +50,7 @@ function managerOptions(
       maxCompressionRatio: flags.maxContentCompressionRatio,
       timeout: flags.contentTimeout,
     },
-    content: {
-      directory: flags.provisionerStorageDir,
-      bindAddress: flags.httpBindAddress,
-      externalAddress: flags.httpExternalAddress,
-      tls: tlsFiles(flags),
-      contentServers: flags.contentServer,
-      caFile: flags.bundleCaFile,
-    },
+    content: contentOptions(flags),
     healthProbeBindAddress: flags.healthProbeBindAddress,
     leaseName: flags.leaderElect ? leaseName : undefined,
     workers: flags.workers,
@@ -80,12 +74,4 @@ function readCertificates(file: string): string {
   } catch (error) {
     throw new Error(`cannot read --registry-ca-file: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-function tlsFiles({ tlsCertFile, tlsPrivateKeyFile }: CoreFlags): ManagerOptions['content']['tls'] {
-  if (tlsCertFile === undefined && tlsPrivateKeyFile === undefined) return undefined;
-  if (tlsCertFile === undefined || tlsPrivateKeyFile === undefined) {
-    throw new Error('--tls-cert-file and --tls-private-key-file need each other');
-  }
-  return { certFile: tlsCertFile, keyFile: tlsPrivateKeyFile };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { aborted } from '../runtime/aborted.ts';
+import { type BindAddress, parseBindAddress } from '../runtime/bind-address.ts';
 import { HealthServer } from '../runtime/health-server.ts';
 import type { Runnable } from '../runtime/manager.ts';
 import { apiServerAccessReviewer } from '../store/access-review.ts';
@@ -33,7 +34,7 @@ export function createContentServer(
     async run(signal) {
       starting.resolve(
         startContentServer({
-          address: content.bindAddress,
+          address: listenAddress(content.bindAddress),
           directory: content.directory,
           ...(content.tls === undefined ? {} : { tls: content.tls }),
           reviewer: apiServerAccessReviewer(parts.kube.client),
@@ -47,4 +48,11 @@ export function createContentServer(
       await server.close();
     },
   };
+}
+
+/** Unlike probes, content cannot be turned off: status.contentURL promises it. */
+function listenAddress(text: string): BindAddress {
+  const address = parseBindAddress(text);
+  if (address === undefined) throw new Error('the content server needs an address to listen on');
+  return address;
 }

@@ -52,7 +52,7 @@ afterEach(async () => {
 
 async function start(options: Partial<ContentServerOptions> = {}): Promise<string> {
   const server = await startContentServer({
-    address: '127.0.0.1:0',
+    address: { host: '127.0.0.1', port: 0 },
     directory,
     logger,
     clock: systemClock,
@@ -314,8 +314,8 @@ describe('the listener', () => {
   });
 
   it('refuses an address that is taken', async () => {
-    const taken = new URL(await start()).host;
-    await expect(start({ address: taken })).rejects.toThrow('EADDRINUSE');
+    const { hostname: host, port } = new URL(await start());
+    await expect(start({ address: { host, port: Number(port) } })).rejects.toThrow('EADDRINUSE');
   });
 });
 

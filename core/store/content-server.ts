@@ -6,11 +6,10 @@ import type { Logger } from '../contracts/logger.ts';
 import { cachedAccessReviewer } from './access-cache.ts';
 import { type CertificateFiles, followCertificate, readCertificate } from './certificate-files.ts';
 import { type ContentAppOptions, createContentApp } from './content-app.ts';
-import { parseListenAddress } from './listen-address.ts';
 
 export interface ContentServerOptions extends ContentAppOptions {
-  /** `:8443` or `host:port`. */
-  readonly address: string;
+  /** All interfaces without a host; port 0 for any free one. */
+  readonly address: { readonly host?: string; readonly port: number };
   /** Serves HTTPS, taking up new files without a restart; plain HTTP without. */
   readonly tls?: CertificateFiles;
   readonly clock: Clock;
@@ -29,7 +28,6 @@ const closeTimeout = 5_000;
 
 /** Listens and serves; throws where the address or the certificate cannot be used. */
 export async function startContentServer(options: ContentServerOptions): Promise<ContentServer> {
-  const { host, port } = parseListenAddress(options.address);
   const logger = options.logger.child({ logger: 'http' });
   const reviewer = cachedAccessReviewer(options.reviewer, options.clock);
   const app = createContentApp({ ...options, logger, reviewer });
@@ -45,7 +43,7 @@ export async function startContentServer(options: ContentServerOptions): Promise
         });
   server.setTimeout(idleTimeout);
   try {
-    await listen(server, host === undefined ? { port } : { host, port });
+    await listen(server, options.address);
   } catch (error) {
     stopped.abort();
     throw error;
@@ -81,7 +79,7 @@ async function createTlsServer(
   return server;
 }
 
-async function listen(server: Server, address: { host?: string; port: number }): Promise<void> {
+async function listen(server: Server, address: ContentServerOptions['address']): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address, () => {

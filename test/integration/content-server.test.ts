@@ -40,7 +40,7 @@ beforeAll(async () => {
   files.addFile('manifests/a.yaml', Buffer.from('kind: Namespace'));
   await store.put(bundle, files.build());
   server = await startContentServer({
-    address: '127.0.0.1:0',
+    address: { host: '127.0.0.1', port: 0 },
     directory,
     reviewer: apiServerAccessReviewer(kube.client),
     clock: systemClock,
@@ -150,7 +150,7 @@ describe('the content server with a real API server', () => {
     const nowhere = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'content-server-test' });
     await nowhere.close();
     const cut = await startContentServer({
-      address: '127.0.0.1:0',
+      address: { host: '127.0.0.1', port: 0 },
       directory,
       reviewer: apiServerAccessReviewer(nowhere.client),
       clock: systemClock,
