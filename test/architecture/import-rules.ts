@@ -8,7 +8,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   'core/errors.ts': ['api/', 'core/contracts/'],
   'core/clock.ts': [],
   ...layer(
-    ['core/kube/', 'core/manifests/', 'core/content/', 'core/observe/'],
+    ['core/kube/', 'core/net/', 'core/manifests/', 'core/content/', 'core/observe/'],
     ['api/', 'core/contracts/', 'core/errors.ts', 'core/clock.ts'],
   ),
   ...layer(
@@ -19,6 +19,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
       'core/errors.ts',
       'core/clock.ts',
       'core/kube/',
+      'core/net/',
       'core/manifests/',
       'core/content/',
       'core/observe/',
