@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { parseImagePolicies } from './image-policy.ts';
+
+function policies(spec: object, kind = 'ClusterImagePolicy'): unknown {
+  const apiVersion = 'policy.sigstore.dev/v1beta1';
+  const text = JSON.stringify({ apiVersion, kind, metadata: { name: 'acme' }, spec });
+  return parseImagePolicies('policy.yaml', Buffer.from(text));
+}
+
+const images = [{ glob: '**' }];
+const authorities = [{ static: { action: 'pass' } }];
+
+test.each([
+  ['an unknown field', { images, authorities, match: [] }, /policy\.yaml, acme: spec: .*"match"/],
+  ['no images', { authorities }, 'policy.yaml, acme: spec.images: '],
+  [
+    'an authority of two kinds',
+    { images, authorities: [{ static: { action: 'pass' }, key: { data: '' } }] },
+    'spec.authorities.0: needs exactly one of key, keyless and static',
+  ],
+  [
+    'a private key',
+    { images, authorities: [{ key: { data: '-----BEGIN EC PRIVATE KEY-----' } }] },
+    'spec.authorities[0].key.data: not a public key: it is no PEM block "PUBLIC KEY"',
+  ],
+  [
+    'an identity without an issuer',
+    { images, authorities: [{ keyless: { identities: [{ subject: 'a' }] } }] },
+    'spec.authorities.0.keyless.identities.0: needs issuer or issuerRegExp',
+  ],
+  [
+    'a broken pattern',
+    { images, authorities: [{ keyless: { identities: [{ issuer: 'a', subjectRegExp: '(' }] } }] },
+    '"(" is no regular expression',
+  ],
+  ['a mode that only warns', { images, authorities, mode: 'warn' }, 'spec.mode: '],
+])('refuses %s', (_, spec, message) => {
+  expect(() => policies(spec)).toThrow(message);
+});
+
+test('refuses other kinds and empty files', () => {
+  expect(() => policies({ images, authorities }, 'Policy')).toThrow('policy.yaml, acme: kind: ');
+  expect(() => parseImagePolicies('policy.yaml', Buffer.from('# nothing'))).toThrow(
+    'policy.yaml holds no ClusterImagePolicy',
+  );
+});

@@ -1,0 +1,170 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { errorMessage } from '../../../errors.ts';
+import { parseManifests } from '../../../manifests/parse-manifests.ts';
+
+/** Who must have signed an image's manifest; any one authority of a policy suffices. */
+export interface ImagePolicy {
+  readonly name: string;
+  /** Whether the policy is about a repository, named `<domain>/<path>`. */
+  matches(repository: string): boolean;
+  readonly authorities: readonly Authority[];
+}
+
+export type Authority = KeyAuthority | KeylessAuthority | StaticAuthority;
+
+/** Whoever holds the private key. */
+export interface KeyAuthority {
+  readonly type: 'key';
+  readonly name: string;
+  readonly publicKey: KeyObject;
+}
+
+/** Whoever could sign in as one of these to the issuer, as a certificate of the trust root says. */
+export interface KeylessAuthority {
+  readonly type: 'keyless';
+  readonly name: string;
+  readonly identities: readonly Identity[];
+}
+
+/** No signature is looked at. */
+export interface StaticAuthority {
+  readonly type: 'static';
+  readonly name: string;
+  readonly action: 'pass' | 'fail';
+}
+
+export interface Identity {
+  matches(signer: { readonly issuer: string; readonly subject: string }): boolean;
+}
+
+const identitySchema = z
+  .strictObject({
+    issuer: z.string().min(1).optional(),
+    issuerRegExp: z.string().min(1).optional(),
+    subject: z.string().min(1).optional(),
+    subjectRegExp: z.string().min(1).optional(),
+  })
+  .refine(
+    ({ issuer, issuerRegExp }) => (issuer ?? issuerRegExp) !== undefined,
+    'needs issuer or issuerRegExp',
+  )
+  .refine(
+    ({ subject, subjectRegExp }) => (subject ?? subjectRegExp) !== undefined,
+    'needs subject or subjectRegExp',
+  );
+
+const authoritySchema = z
+  .strictObject({
+    name: z.string().optional(),
+    key: z.strictObject({ data: z.string() }).optional(),
+    keyless: z.strictObject({ identities: z.array(identitySchema).min(1) }).optional(),
+    static: z.strictObject({ action: z.enum(['pass', 'fail']) }).optional(),
+  })
+  .refine(
+    ({ key, keyless, static: fixed }) =>
+      [key, keyless, fixed].filter((kind) => kind !== undefined).length === 1,
+    'needs exactly one of key, keyless and static',
+  );
+
+// What is not understood is refused: a field that is skipped in silence would be a hole.
+const policySchema = z.strictObject({
+  apiVersion: z.enum(['policy.sigstore.dev/v1beta1', 'policy.sigstore.dev/v1alpha1']),
+  kind: z.literal('ClusterImagePolicy'),
+  metadata: z.looseObject({ name: z.string().min(1) }),
+  spec: z.strictObject({
+    images: z.array(z.strictObject({ glob: z.string().min(1) })).min(1),
+    authorities: z.array(authoritySchema).min(1),
+    mode: z.literal('enforce').optional(),
+  }),
+});
+
+type AuthoritySpec = z.infer<typeof authoritySchema>;
+
+/**
+ * Reads ClusterImagePolicies as sigstore's policy-controller has them, as far as they are listed in
+ * docs/howto/signatures.md.
+ * @throws Error that names the file, the policy and the field
+ */
+export function parseImagePolicies(file: string, content: Uint8Array): readonly ImagePolicy[] {
+  const objects = parseManifests(file, content);
+  if (objects.length === 0) throw new Error(`${file} holds no ClusterImagePolicy`);
+  return objects.map((object, index) => {
+    const where = `${file}, ${object.metadata.name ?? `document ${index + 1}`}`;
+    const result = policySchema.safeParse(object);
+    if (!result.success) throw new Error(`${where}: ${problemOf(result.error)}`);
+    const { metadata, spec } = result.data;
+    const globs = spec.images.map(({ glob }) => globPattern(glob));
+    return {
+      name: metadata.name,
+      matches: (repository) => globs.some((pattern) => pattern.test(repository)),
+      authorities: spec.authorities.map((authority, position) =>
+        authorityOf(authority, `${where}: spec.authorities[${position}]`),
+      ),
+    };
+  });
+}
+
+function problemOf({ issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.map(String).join('.') ?? '';
+  return `${path}${path === '' ? '' : ': '}${issue?.message ?? 'not valid'}`;
+}
+
+/** `*` stands for anything within one part of a path, `**` for anything at all. */
+function globPattern(glob: string): RegExp {
+  const pattern = glob.replaceAll(/\*\*|\*|[^*]+/g, (part) => {
+    if (part === '**') return '.*';
+    return part === '*' ? '[^/]*' : part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&');
+  });
+  return new RegExp(`^${pattern}$`);
+}
+
+function authorityOf(spec: AuthoritySpec, where: string): Authority {
+  const { key, keyless, static: fixed } = spec;
+  if (key !== undefined) {
+    const publicKey = publicKeyOf(key.data, where);
+    return { type: 'key', name: spec.name ?? 'the public key', publicKey };
+  }
+  if (keyless !== undefined) {
+    const identities = keyless.identities.map((identity) => identityOf(identity, where));
+    return { type: 'keyless', name: spec.name ?? 'the identities', identities };
+  }
+  return { type: 'static', name: spec.name ?? 'static', action: fixed?.action ?? 'fail' };
+}
+
+function publicKeyOf(pem: string, where: string): KeyObject {
+  try {
+    if (!pem.includes('PUBLIC KEY')) throw new Error('it is no PEM block "PUBLIC KEY"');
+    return createPublicKey(pem);
+  } catch (error) {
+    throw new Error(`${where}.key.data: not a public key: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function identityOf(spec: z.infer<typeof identitySchema>, where: string): Identity {
+  const issuer = textMatcher(spec.issuer, spec.issuerRegExp, where);
+  const subject = textMatcher(spec.subject, spec.subjectRegExp, where);
+  return { matches: (signer) => issuer(signer.issuer) && subject(signer.subject) };
+}
+
+function textMatcher(
+  exact: string | undefined,
+  expression: string | undefined,
+  where: string,
+): (text: string) => boolean {
+  if (expression === undefined) return (text) => text === exact;
+  const pattern = compiled(expression, where);
+  return (text) => (exact === undefined || text === exact) && pattern.test(text);
+}
+
+function compiled(expression: string, where: string): RegExp {
+  try {
+    return new RegExp(expression, 'u');
+  } catch (error) {
+    throw new Error(`${where}: ${JSON.stringify(expression)} is no regular expression`, {
+      cause: error,
+    });
+  }
+}
