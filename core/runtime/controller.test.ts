@@ -95,6 +95,17 @@ describe('Controller', () => {
     for (const go of release.values()) go();
   });
 
+  test('works on all keys at once where it is told to', async () => {
+    const { reconcile, started, release } = heldReconcile();
+    const workers = Number.POSITIVE_INFINITY;
+    const { controller } = start(reconcile, { workers });
+    const keys = Array.from({ length: 1000 }, (_, index) => `key-${index}`);
+    for (const key of keys) controller.enqueue(key);
+    await settle();
+    expect(started).toEqual(keys);
+    for (const go of release.values()) go();
+  });
+
   test('a slow key holds nobody else up', async () => {
     const done: string[] = [];
     const { controller } = start(async (key, { signal }) => {
@@ -141,6 +152,25 @@ describe('Controller', () => {
     expect(lines[0]?.fields).toHaveProperty('stack');
   });
 
+  test('tries again after a second what waits for something outside', async () => {
+    let calls = 0;
+    const { controller, clock } = start(async () => {
+      calls++;
+      throw new WaitingError('no upload yet');
+    });
+    controller.enqueue('a');
+    await settle();
+    for (const delay of [1000, 2000]) {
+      const before = calls;
+      clock.advance(delay - 1);
+      await settle();
+      expect(calls).toBe(before);
+      clock.advance(1);
+      await settle();
+      expect(calls).toBe(before + 1);
+    }
+  });
+
   test('survives a reconcile that throws before it returns a promise', async () => {
     let calls = 0;
     const { controller } = start(() => {
@@ -162,11 +192,14 @@ describe('Controller', () => {
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
-  test('does not repeat what cannot succeed', async () => {
+  test.each([
+    ['cannot succeed', new TerminalError('bad spec')],
+    ['waits for a change', new WaitingError('no upload yet', { retry: 'on-change' })],
+  ])('does not repeat what %s', async (_what, error) => {
     let calls = 0;
     const { controller, clock } = start(async () => {
       calls++;
-      throw new TerminalError('bad spec');
+      throw error;
     });
     controller.enqueue('a');
     await settle();
@@ -250,6 +283,19 @@ describe('Controller', () => {
       'stopping: running reconciles took too long and are aborted',
       'stopping: a reconcile ignores its signal',
     ]);
+  });
+
+  test('a stop tells those who have not begun, and what they throw then is no failure', async () => {
+    const { controller, abort, running, lines } = start(async (_, { signal, stopping }) => {
+      await new Promise((_, reject) => {
+        stopping.addEventListener('abort', () => reject(stopping.reason as Error));
+      }).finally(() => expect(signal.aborted).toBe(false));
+    });
+    controller.enqueue('a');
+    await settle();
+    abort.abort();
+    await running;
+    expect(lines).toEqual([]);
   });
 
   test('an idle controller stops at once', async () => {

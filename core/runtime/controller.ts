@@ -5,13 +5,18 @@ import { ApiError, isConflict } from '../kube/api-error.ts';
 import { aborted } from './aborted.ts';
 import { conditionMessage } from './conditions.ts';
 import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
+import { Semaphore } from './semaphore.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileContext {
   /** Aborted only when a stop has waited long enough: finish what you are at. */
   readonly signal: AbortSignal;
+  /** Aborted when a stop begins: what still waits to begin rejects with its reason. */
+  readonly stopping: AbortSignal;
   readonly logger: Logger;
 }
+
+type Signals = Pick<ReconcileContext, 'signal' | 'stopping'>;
 
 export interface ReconcileResult {
   /** Milliseconds. */
@@ -20,9 +25,9 @@ export interface ReconcileResult {
 
 export interface ControllerOptions {
   readonly name: string;
-  /** Keys worked on at once; 8 where absent. */
+  /** Keys worked on at once, Infinity for all that there are; 8 where absent. */
   readonly workers?: number;
-  /** A rejection asks for another try with back-off; a TerminalError does not. */
+  /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -58,12 +63,10 @@ export class Controller {
 
   /** Works until the signal is aborted; resolves when the running reconciles are finished. */
   async run(signal: AbortSignal): Promise<void> {
-    const { workers = 8, stopGrace = 20_000 } = this.#options;
+    const { stopGrace = 20_000 } = this.#options;
     const reconciles = new AbortController();
     const stopped = new AbortController();
-    const running = Promise.all(
-      Array.from({ length: workers }, async () => await this.#work(signal, reconciles.signal)),
-    ).finally(() => stopped.abort());
+    const running = this.#serve(signal, reconciles.signal).finally(() => stopped.abort());
     await Promise.race([aborted(signal), running]);
     this.#queue.shutDown();
     await Promise.race([running, this.#pause(stopGrace, stopped.signal)]);
@@ -74,27 +77,40 @@ export class Controller {
     if (!stopped.signal.aborted) this.#log('stopping: a reconcile ignores its signal');
   }
 
-  async #work(stop: AbortSignal, signal: AbortSignal): Promise<void> {
+  /** Begins to work on keys until the stop; resolves when what was begun has ended. */
+  async #serve(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
+    const workers = new Semaphore(this.#options.workers ?? 8);
+    const running = new Set<Promise<void>>();
     for (;;) {
-      const key = await this.#queue.get(stop);
-      if (key === undefined) return;
-      this.#options.metrics?.queueDuration(this.#options.name, this.#queue.waited(key) / 1000);
-      this.#reportActive(1);
-      try {
-        await this.#reconcile(key, signal);
-      } finally {
-        this.#queue.done(key);
-        this.#reportActive(-1);
-        this.#reportDepth();
-      }
+      const leave = await workers.take(stopping).catch(() => undefined);
+      const key = leave === undefined ? undefined : await this.#queue.get(stopping);
+      if (leave === undefined || key === undefined) break;
+      const work = this.#work(key, { signal, stopping }).finally(() => {
+        leave();
+        running.delete(work);
+      });
+      running.add(work);
+    }
+    await Promise.all(running);
+  }
+
+  async #work(key: string, signals: Signals): Promise<void> {
+    this.#options.metrics?.queueDuration(this.#options.name, this.#queue.waited(key) / 1000);
+    this.#reportActive(1);
+    try {
+      await this.#reconcile(key, signals);
+    } finally {
+      this.#queue.done(key);
+      this.#reportActive(-1);
+      this.#reportDepth();
     }
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<void> {
+  async #reconcile(key: string, signals: Signals): Promise<void> {
     const { name, clock, metrics } = this.#options;
     const logger = this.#options.logger.child({ controller: name, key });
     const startedAt = clock.now();
-    const outcome = await this.#outcomeOf(key, { signal, logger });
+    const outcome = await this.#outcomeOf(key, { ...signals, logger });
     metrics?.reconcileTotal(name, outcome);
     metrics?.reconcileTime(name, (clock.now() - startedAt) / 1000);
   }
@@ -114,13 +130,15 @@ export class Controller {
     return 'requeue_after';
   }
 
-  #failed(key: string, error: unknown, { signal, logger }: ReconcileContext): ReconcileOutcome {
-    if (signal.aborted) return 'error';
+  #failed(key: string, error: unknown, context: ReconcileContext): ReconcileOutcome {
+    const { signal, stopping, logger } = context;
+    if (signal.aborted || (stopping.aborted && error === stopping.reason)) return 'error';
     logFailure(logger, error, this.#queue.retries(key) + 1);
-    if (error instanceof TerminalError) {
+    if (!isRetried(error)) {
       this.#queue.forget(key);
     } else {
-      this.#queue.addRateLimited(key);
+      if (error instanceof WaitingError) this.#queue.addWaiting(key);
+      else this.#queue.addRateLimited(key);
       this.#options.metrics?.retriesTotal(this.#options.name);
     }
     return 'error';
@@ -142,6 +160,11 @@ export class Controller {
     this.#active += change;
     this.#options.metrics?.activeWorkers(this.#options.name, this.#active);
   }
+}
+
+function isRetried(error: unknown): boolean {
+  if (error instanceof WaitingError) return error.retry === 'back-off';
+  return !(error instanceof TerminalError);
 }
 
 function logFailure(logger: Logger, error: unknown, tries: number): void {

@@ -18,6 +18,17 @@ describe('RateLimiter', () => {
     expect(limiter.next('a')).toBe(5);
   });
 
+  test('lets who waits for something outside wait from 1 s to 1000 s, and takes no turn of others', () => {
+    const limiter = new RateLimiter(new ManualClock());
+    const delays = Array.from({ length: 12 }, () => limiter.nextWaiting('a'));
+    expect(delays.slice(0, 3)).toEqual([1000, 2000, 4000]);
+    expect(delays.slice(-2)).toEqual([1_000_000, 1_000_000]);
+    for (let key = 0; key < 1000; key++) limiter.nextWaiting(`key-${key}`);
+    expect(limiter.next('b')).toBe(5);
+    limiter.forget('a');
+    expect(limiter.nextWaiting('a')).toBe(1000);
+  });
+
   test('never overflows', () => {
     const limiter = new RateLimiter(new ManualClock());
     for (let failure = 0; failure < 5000; failure++) limiter.next('a');

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 
 const firstDelay = 5;
+const firstWaitingDelay = 1_000;
 const longestDelay = 1_000_000;
 const perSecond = 10;
 const burst = 100;
@@ -21,10 +22,15 @@ export class RateLimiter {
 
   /** Milliseconds until the key's next try; counts one more failure. */
   next(key: string): number {
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.set(key, failures + 1);
-    const own = Math.min(firstDelay * 2 ** failures, longestDelay);
-    return Math.max(own, this.#takeToken());
+    return Math.max(this.#delay(key, firstDelay), this.#takeToken());
+  }
+
+  /**
+   * The same for a key that waits for something outside: from 1 s on, and with no part in the bound
+   * on all keys, so that the many Bundles of one dead server never delay the retries of others.
+   */
+  nextWaiting(key: string): number {
+    return this.#delay(key, firstWaitingDelay);
   }
 
   /** The key succeeded: its next failure waits the shortest time again. */
@@ -35,6 +41,12 @@ export class RateLimiter {
   /** Failures since the key was last forgotten. */
   retries(key: string): number {
     return this.#failures.get(key) ?? 0;
+  }
+
+  #delay(key: string, first: number): number {
+    const failures = this.retries(key);
+    this.#failures.set(key, failures + 1);
+    return Math.min(first * 2 ** failures, longestDelay);
   }
 
   #takeToken(): number {

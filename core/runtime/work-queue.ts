@@ -84,6 +84,11 @@ export class WorkQueue {
     this.addAfter(key, this.#limiter.next(key));
   }
 
+  /** The same for a key that waits for something outside, which takes its time. */
+  addWaiting(key: string): void {
+    this.addAfter(key, this.#limiter.nextWaiting(key));
+  }
+
   /** The key's failures no longer count. */
   forget(key: string): void {
     this.#limiter.forget(key);

@@ -1,5 +1,5 @@
+import { Semaphore } from '../semaphore.ts';
 import type { Answer } from './answer.ts';
-import { Semaphore } from './semaphore.ts';
 import { type Call, WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {

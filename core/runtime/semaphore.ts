@@ -12,14 +12,27 @@ export class Semaphore {
    * @throws the signal's reason where it is aborted while the task waits.
    */
   async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
-    if (this.#free > 0) this.#free--;
-    else await this.#turn(signal);
+    const leave = await this.take(signal);
     try {
       return await task();
     } finally {
-      this.#pass();
+      leave();
     }
+  }
+
+  /**
+   * Waits for room; the function that it resolves to gives it back, at its first call.
+   * @throws the signal's reason where it is aborted before.
+   */
+  async take(signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    if (this.#free > 0) this.#free--;
+    else await this.#turn(signal);
+    let taken = true;
+    return () => {
+      if (taken) this.#pass();
+      taken = false;
+    };
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
