@@ -21,12 +21,14 @@ export type {
   ProvisionerContext,
 } from './contracts/provisioner.ts';
 export type {
+  ConfigMapReader,
   SecretContent,
   SecretReader,
   Source,
   SourceContext,
   SourceResult,
 } from './contracts/source.ts';
+export type { ContentKey } from './contracts/store.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
 export type { ManifestFile, ReadManifestsOptions } from './manifests/manifest-files.ts';
 export { readManifestFiles } from './manifests/manifest-files.ts';

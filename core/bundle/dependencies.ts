@@ -4,7 +4,7 @@ import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { SecretReader, Source } from '../contracts/source.ts';
+import type { ConfigMapReader, SecretReader, Source } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 
@@ -25,6 +25,7 @@ export interface BundleDependencies {
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   readonly store: ContentStore;
   readonly secrets: SecretReader;
+  readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
   readonly events: EventSink;
   readonly clock: Clock;

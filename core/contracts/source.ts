@@ -1,6 +1,7 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleFiles, ContentLimits } from './bundle-files.ts';
 import type { Logger } from './logger.ts';
+import type { ContentKey } from './store.ts';
 
 /** Reads the Secrets of the system namespace, and no others. */
 export interface SecretReader {
@@ -13,12 +14,23 @@ export interface SecretContent {
   readonly data: ReadonlyMap<string, Uint8Array>;
 }
 
+/** Reads the ConfigMaps of the system namespace, and no others. */
+export interface ConfigMapReader {
+  /** The system namespace, for messages. */
+  readonly namespace: string;
+  /** The values of `data` and `binaryData` by key; undefined where there is no such ConfigMap. */
+  read(name: string, signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
+}
+
 export interface SourceContext {
+  /** The Bundle whose content is fetched. */
+  readonly bundle: ContentKey;
   /** Ends the fetch: the process stops, the Bundle is gone, or the time limit passed. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly limits: ContentLimits;
   readonly secrets: SecretReader;
+  readonly configMaps: ConfigMapReader;
 }
 
 export interface SourceResult {

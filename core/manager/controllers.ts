@@ -3,6 +3,7 @@ import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
 import type { Clock } from '../clock.ts';
+import { createConfigMapReader } from '../kube/config-map-reader.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import { createSecretReader } from '../kube/secret-reader.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -66,6 +67,7 @@ function createBundleController(
     provisioners: classesWith(options.provisioners, 'bundle'),
     store,
     secrets: createSecretReader(kube.client, systemNamespace),
+    configMaps: createConfigMapReader(kube.client, systemNamespace),
     limits,
     events,
     clock,

@@ -46,6 +46,7 @@ export class BundleFixture {
       provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
       store: this.store,
       secrets: { read: async () => undefined },
+      configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,
       events: this.events,
       clock: this.clock,

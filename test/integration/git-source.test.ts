@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GitSource } from '../../api/v1alpha1/bundle.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
-import type { SourceContext, SourceResult } from '../../core/contracts/source.ts';
+import type { SourceResult } from '../../core/contracts/source.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { createGitSource } from '../../core/sources/git/git-source.ts';
 import { TestRepository } from '../../deploy/local/git/create-repository.ts';
 import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { aSourceContext } from '../helpers/source-context.ts';
 
 let root: string;
 let server: GitServer;
@@ -40,17 +40,7 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-function contextWith(overrides: Partial<SourceContext> = {}): SourceContext {
-  return {
-    signal: AbortSignal.timeout(60_000),
-    logger: silentLogger,
-    limits: defaultLimits,
-    secrets: { read: async () => undefined },
-    ...overrides,
-  };
-}
-
-function fetchGit(git: Partial<GitSource>, context = contextWith()): Promise<SourceResult> {
+function fetchGit(git: Partial<GitSource>, context = aSourceContext()): Promise<SourceResult> {
   const spec = { repository: `${server.url}/combo`, ref: { branch: 'main' }, ...git };
   return createGitSource().fetch({ type: 'git', git: spec }, context);
 }
@@ -147,7 +137,7 @@ describe('servers', () => {
     const repository = `${guarded.url}/combo`;
     const result = await fetchGit(
       { repository, auth: { secret: { name: 's' } } },
-      contextWith({ secrets }),
+      aSourceContext({ secrets }),
     );
     expect(result.resolvedSource.git?.auth).toEqual({ secret: { name: 's' } });
     await expect(fetchGit({ repository })).rejects.toThrow('authentication required');
@@ -168,7 +158,7 @@ describe('servers', () => {
 
   test('more than the limit', async () => {
     const limits = { ...defaultLimits, maxBytes: 200 };
-    await expect(fetchGit({}, contextWith({ limits }))).rejects.toThrow('--max-content-bytes');
+    await expect(fetchGit({}, aSourceContext({ limits }))).rejects.toThrow('--max-content-bytes');
   });
 });
 
@@ -178,7 +168,7 @@ describe('compression', () => {
     await repository.commit({ files: { 'manifests/bomb.yaml': ' '.repeat(8 * 1024 * 1024) } });
     const limits = { ...defaultLimits, maxBytes: 1024 * 1024 };
     await expect(
-      fetchGit({ repository: `${server.url}/bomb` }, contextWith({ limits })),
+      fetchGit({ repository: `${server.url}/bomb` }, aSourceContext({ limits })),
     ).rejects.toThrow('the repository unpacks to more than the limit of 1048576 bytes');
   });
 });
@@ -211,7 +201,7 @@ describe('redirects', () => {
     const data = new Map([['password', Buffer.from('secret')]]);
     const result = await fetchGit(
       { repository: `http://127.0.0.1:${port}/combo`, auth: { secret: { name: 's' } } },
-      contextWith({ secrets: { read: async () => ({ type: 'Opaque', data }) } }),
+      aSourceContext({ secrets: { read: async () => ({ type: 'Opaque', data }) } }),
     );
     expect(textOf(result)['manifests/a.yaml']).toBe('second');
     expect(seen.length).toBeGreaterThan(0);

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
 import type { SecretContent, SourceResult } from '../../core/contracts/source.ts';
 import { TerminalError, WaitingError } from '../../core/errors.ts';
 import { createImageSource } from '../../core/sources/image/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
 import { pushImage, pushIndex } from '../helpers/push-image.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { aSourceContext } from '../helpers/source-context.ts';
 
 interface Fetch {
   readonly ref: string;
@@ -31,12 +30,9 @@ async function fetchImage(wanted: Fetch): Promise<SourceResult> {
   const image = pullSecret === undefined ? { ref } : { ref, pullSecret: 'pull' };
   return await source.fetch(
     { type: 'image', image },
-    {
-      signal: AbortSignal.timeout(60_000),
-      logger: silentLogger,
-      limits: defaultLimits,
+    aSourceContext({
       secrets: { read: async (name) => (name === 'pull' ? pullSecret : undefined) },
-    },
+    }),
   );
 }
 

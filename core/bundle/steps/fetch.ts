@@ -2,6 +2,7 @@ import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
+import { storedContentKey } from '../content-key.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import { isPinOf } from '../pin.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
@@ -28,14 +29,22 @@ async function fetchContent(
   dependencies: BundleDependencies,
   context: StepContext,
 ): Promise<SourceResult> {
-  const { sources, secrets, limits } = dependencies;
+  const { sources, secrets, configMaps, limits } = dependencies;
   const wanted = wantedSource(state.bundle);
   const source = sources.get(wanted.type);
   if (source === undefined) {
     throw new TerminalError(`source type "${wanted.type}" not supported`);
   }
   return withTimeLimit(
-    (signal) => source.fetch(wanted, { signal, logger: context.logger, limits, secrets }),
+    (signal) =>
+      source.fetch(wanted, {
+        bundle: storedContentKey(state.bundle),
+        signal,
+        logger: context.logger,
+        limits,
+        secrets,
+        configMaps,
+      }),
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
 }

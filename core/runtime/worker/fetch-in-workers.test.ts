@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { defaultLimits } from '../../content/limits.ts';
-import type { SecretContent, SourceContext } from '../../contracts/source.ts';
+import { aSourceContext } from '../../../test/helpers/source-context.ts';
+import type { SecretContent } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import { fetchInWorkers, type WorkerSource } from './fetch-in-workers.ts';
 
@@ -61,13 +61,8 @@ const named: SecretContent = {
 function fetch(repository: string, signal = new AbortController().signal) {
   const auth = { secret: { name: 'named' } };
   const source: BundleSource = { type: 'git', git: { repository, ref: { branch: 'main' }, auth } };
-  const context: SourceContext = {
-    signal,
-    logger: silentLogger,
-    limits: defaultLimits,
-    secrets: { read: async (name) => (name === 'named' ? named : undefined) },
-  };
-  return git.fetch(source, context);
+  const secrets = { read: async (name: string) => (name === 'named' ? named : undefined) };
+  return git.fetch(source, aSourceContext({ signal, secrets }));
 }
 
 describe('a source in worker processes', () => {

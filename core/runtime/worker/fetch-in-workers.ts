@@ -29,7 +29,7 @@ export interface WorkerSource extends Source {
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
   const { module, type, size, memoryMegabytes = 512, clock = systemClock, logger } = options;
   const pool = new WorkerPool({ size, memoryMegabytes, clock, logger });
-  const origin = {
+  const call = {
     module,
     callee: `source type "${type}"`,
     handler: 'fetch',
@@ -38,12 +38,13 @@ export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
   return {
     type,
     async fetch(source, context): Promise<SourceResult> {
-      const secrets = await namedSecrets(source, context);
-      const answer = await pool.run({ ...origin, object: source, secrets, context });
+      const { bundle } = context;
+      const origin = { bundle, secrets: await namedSecrets(source, context) };
+      const answer = await pool.run({ ...call, object: source, origin, context });
       const { resolvedSource } = answer;
       const files = answer.files();
       if (files === undefined || resolvedSource === undefined) {
-        throw new Error(`${origin.callee} returned no content`);
+        throw new Error(`${call.callee} returned no content`);
       }
       return { files, resolvedSource };
     },

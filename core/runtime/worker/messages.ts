@@ -3,6 +3,7 @@ import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { SecretContent } from '../../contracts/source.ts';
+import type { ContentKey } from '../../contracts/store.ts';
 import type { FileTable } from './content-transfer.ts';
 import type { Thrown } from './thrown.ts';
 
@@ -16,6 +17,13 @@ export type FromWorker = LogMessage | FilesMessage | ContentMessage | ObjectsMes
 /** A provisioner's two handlers, and what a source does. */
 export type HandlerName = 'bundle' | 'deployment' | 'fetch';
 
+/** What a source in a worker process is given of its context. */
+export interface FetchOrigin {
+  readonly bundle: ContentKey;
+  /** The Secrets that the source names, as far as they exist. */
+  readonly secrets: ReadonlyMap<string, SecretContent>;
+}
+
 /** Begins a call; it runs once the content of its files has followed. */
 export interface CallMessage {
   readonly type: 'call';
@@ -24,8 +32,8 @@ export interface CallMessage {
   readonly handler: HandlerName;
   /** The Bundle or BundleDeployment; for `fetch` a source. */
   readonly object: KubernetesObject | BundleSource;
-  /** For `fetch`: the Secrets that the source names, as far as they exist. */
-  readonly secrets?: ReadonlyMap<string, SecretContent>;
+  /** For `fetch`. */
+  readonly origin?: FetchOrigin;
   readonly limits: ContentLimits;
   readonly files: FileTable;
 }

@@ -5,6 +5,8 @@ export interface Thrown {
   readonly kind: 'terminal' | 'waiting' | 'other';
   readonly message: string;
   readonly reason?: string;
+  /** Of a WaitingError. */
+  readonly retry?: WaitingError['retry'];
   readonly stack?: string;
 }
 
@@ -16,13 +18,17 @@ export function toThrown(error: unknown): Thrown {
     kind: kindOf(error),
     message: errorMessage(error),
     ...(reason === undefined ? {} : { reason }),
+    ...(error instanceof WaitingError ? { retry: error.retry } : {}),
     ...(stack === undefined ? {} : { stack }),
   };
 }
 
 /** An error of the same class, message and reason, with the stack of where it was thrown. */
-export function fromThrown({ kind, message, reason, stack }: Thrown): Error {
-  const error = new errorClasses[kind](message, reason === undefined ? {} : { reason });
+export function fromThrown({ kind, message, reason, retry, stack }: Thrown): Error {
+  const error = new errorClasses[kind](message, {
+    ...(reason === undefined ? {} : { reason }),
+    ...(retry === undefined ? {} : { retry }),
+  });
   if (stack !== undefined) error.stack = stack;
   return error;
 }

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle, BundleDeployment, BundleSource } from '../../../api/v1alpha1/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
-import type { SecretReader, Source } from '../../contracts/source.ts';
+import type { Source, SourceContext } from '../../contracts/source.ts';
 import { checkObjectCount, checkObjectSize } from '../../manifests/object-bounds.ts';
 import { ContentCollector, contentPieces, fileTable, pieceBytes } from './content-transfer.ts';
 import { forwardingLogger } from './forwarding-logger.ts';
@@ -62,8 +62,7 @@ const answers = {
 async function answerWithContent(call: RunningCall): Promise<void> {
   const { message } = call;
   const source = await load<Source>(message);
-  const secrets: SecretReader = { read: async (name) => message.secrets?.get(name) };
-  const context = { ...contextOf(call), secrets };
+  const context = fetchContextOf(call);
   const { files, resolvedSource } = await source.fetch(message.object as BundleSource, context);
   await sendFiles(files, resolvedSource);
 }
@@ -118,6 +117,25 @@ function contextOf({ message, abort }: RunningCall): ProvisionerContext {
   const logger = forwardingLogger((line) => void send(line));
   return { signal: abort.signal, logger, limits: message.limits };
 }
+
+function fetchContextOf(call: RunningCall): SourceContext {
+  const { origin } = call.message;
+  if (origin === undefined) throw new Error('the call does not say for which Bundle it fetches');
+  return {
+    ...contextOf(call),
+    bundle: origin.bundle,
+    secrets: { read: async (name) => origin.secrets.get(name) },
+    configMaps: noConfigMaps,
+  };
+}
+
+/** Sources that read ConfigMaps take no processor time to speak of, and run in the manager. */
+const noConfigMaps: SourceContext['configMaps'] = {
+  namespace: '',
+  read: async () => {
+    throw new Error('a source in a worker process cannot read ConfigMaps');
+  },
+};
 
 /** Resolves when the message is on its way, so that large results wait for their reader. */
 function send(message: FromWorker): Promise<void> {

@@ -8,11 +8,10 @@ import type { Clock } from '../../clock.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { ProvisionerContext } from '../../contracts/provisioner.ts';
-import type { SecretContent } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { Answer } from './answer.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
-import type { FromWorker, HandlerName, ToWorker } from './messages.ts';
+import type { FetchOrigin, FromWorker, HandlerName, ToWorker } from './messages.ts';
 import { fromThrown, toThrown } from './thrown.ts';
 
 export interface WorkerProcessOptions {
@@ -31,7 +30,7 @@ export interface Call {
   readonly handler: HandlerName;
   readonly files: BundleFiles;
   readonly object: KubernetesObject | BundleSource;
-  readonly secrets?: ReadonlyMap<string, SecretContent>;
+  readonly origin?: FetchOrigin;
   readonly context: ProvisionerContext;
 }
 
@@ -111,14 +110,14 @@ export class WorkerProcess {
     await this.#exited;
   }
 
-  async #deliver({ module, handler, files, object, secrets, context }: Call): Promise<void> {
+  async #deliver({ module, handler, files, object, origin, context }: Call): Promise<void> {
     const { limits } = context;
     await this.#send({
       type: 'call',
       module: module.href,
       handler,
       object,
-      ...(secrets === undefined ? {} : { secrets }),
+      ...(origin === undefined ? {} : { origin }),
       limits,
       files: fileTable(files),
     });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { aSourceContext } from '../../../test/helpers/source-context.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
@@ -36,13 +36,7 @@ afterEach(async () => {
 });
 
 function context(changes: Partial<SourceContext> = {}): SourceContext {
-  return {
-    signal: AbortSignal.timeout(20_000),
-    logger: silentLogger,
-    limits: defaultLimits,
-    secrets: { read: async () => undefined },
-    ...changes,
-  };
+  return aSourceContext({ signal: AbortSignal.timeout(20_000), ...changes });
 }
 
 function refOf(version: string): string {
