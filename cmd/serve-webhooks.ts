@@ -1,0 +1,78 @@
+import { systemClock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import { Metrics } from '../core/observe/metrics.ts';
+import { parseBindAddress } from '../core/runtime/bind-address.ts';
+import { HealthServer } from '../core/runtime/health-server.ts';
+import { Manager, type Runnable } from '../core/runtime/manager.ts';
+import type { AdmissionValidator } from '../webhooks/review.ts';
+import { startWebhookServer, type WebhookServer } from '../webhooks/server.ts';
+import { createMetricsServer } from './metrics-server.ts';
+import type { WebhookCertificates } from './webhook-certificates.ts';
+
+export interface ServeWebhooksOptions {
+  readonly bindAddress: string;
+  readonly healthProbeBindAddress: string;
+  readonly metricsBindAddress: string;
+  readonly certificates: WebhookCertificates;
+  readonly routes: ReadonlyMap<string, AdmissionValidator>;
+  /** What else runs; requests are answered once it is ready. */
+  readonly runnables: readonly Runnable[];
+  readonly logger: Logger;
+  /** Called when admission requests are answered. */
+  readonly onReady?: (() => void) | undefined;
+}
+
+/** Answers admission requests at the routes until the signal is aborted. */
+export async function serveWebhooks(
+  options: ServeWebhooksOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { healthProbeBindAddress, metricsBindAddress, runnables, logger, onReady } = options;
+  const server = webhookServer(options);
+  const manager = new Manager(logger);
+  manager.add(
+    new HealthServer({
+      bindAddress: healthProbeBindAddress,
+      logger,
+      readyChecks: { server: server.check },
+    }),
+  );
+  manager.add(createMetricsServer(metricsBindAddress, new Metrics()));
+  manager.add(...runnables);
+  manager.add(server.runnable);
+  manager.add({ name: 'announcement', run: async () => onReady?.() });
+  await manager.run(signal);
+}
+
+function webhookServer({ bindAddress, logger, certificates, routes }: ServeWebhooksOptions): {
+  readonly runnable: Runnable;
+  readonly check: () => void;
+} {
+  const listening = Promise.withResolvers<void>();
+  listening.promise.catch(() => undefined);
+  let server: WebhookServer | undefined;
+  return {
+    check() {
+      if (server === undefined) throw new Error('the webhooks do not listen yet');
+    },
+    runnable: {
+      name: 'webhook server',
+      ready: () => listening.promise,
+      async run(signal) {
+        const address = parseBindAddress(bindAddress);
+        if (address === undefined) throw new Error('--webhook-bind-address must name a port');
+        const pair = await certificates.first(signal);
+        server = await startWebhookServer({
+          ...address,
+          certificates: pair,
+          routes,
+          clock: systemClock,
+          logger,
+        });
+        listening.resolve();
+        await certificates.follow((next) => server?.useCertificates(next), signal);
+        await server.close();
+      },
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { systemClock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import { followCertificateFiles, readCertificateFiles } from '../webhooks/certs/files.ts';
+import { createCABundleInjection } from '../webhooks/certs/inject.ts';
+import type { KeyPair } from '../webhooks/certs/key-pair.ts';
+import { type CertificateRotation, createCertificateRotation } from '../webhooks/certs/rotation.ts';
+import type { ObjectClient, ObjectFollower, ObjectKey } from '../webhooks/cluster.ts';
+
+/** Where serving certificates come from. */
+export interface WebhookCertificates {
+  first(signal: AbortSignal): Promise<KeyPair>;
+  /** Calls back with each later key pair. */
+  follow(onChange: (pair: KeyPair) => void, signal: AbortSignal): Promise<void>;
+}
+
+export interface OwnCertificateOptions {
+  readonly client: ObjectClient;
+  readonly follower: ObjectFollower;
+  readonly logger: Logger;
+  /** Where they are kept. */
+  readonly secret: ObjectKey & { readonly namespace: string };
+  /** The Service in the Secret's namespace that they are for. */
+  readonly serviceName: string;
+  /** More names and addresses that they are for. */
+  readonly hosts: readonly string[];
+  /** The ValidatingWebhookConfigurations that name our CA. */
+  readonly webhookConfigurations: readonly string[];
+}
+
+/** Those of a folder, as cert-manager and the kubelet keep them. */
+export function mountedCertificates(folder: string, logger: Logger): WebhookCertificates {
+  return {
+    first: () => readCertificateFiles(folder),
+    follow: (onChange, signal) =>
+      followCertificateFiles({ folder, clock: systemClock, logger }, onChange, signal),
+  };
+}
+
+/** Issued by ourselves, and made known to the API server. */
+export function ownCertificates(options: OwnCertificateOptions): WebhookCertificates {
+  const { client, follower, logger, secret, webhookConfigurations } = options;
+  const shared = { client, follower, clock: systemClock, logger };
+  const hosts = servedHosts(options);
+  const rotation: CertificateRotation = createCertificateRotation({ ...shared, secret, hosts });
+  const injections = webhookConfigurations.map((webhookConfiguration) =>
+    createCABundleInjection({ ...shared, webhookConfiguration }),
+  );
+  function trust(caBundle: string): void {
+    for (const injection of injections) injection.setBundle(caBundle);
+  }
+  return {
+    async first(signal) {
+      const state = await rotation.ensure(signal);
+      trust(state.caBundle);
+      return state.serving;
+    },
+    async follow(onChange, signal) {
+      const onState: Parameters<CertificateRotation['run']>[0] = (state) => {
+        trust(state.caBundle);
+        onChange(state.serving);
+      };
+      const injecting = injections.map((injection) => injection.run(signal));
+      await Promise.all([rotation.run(onState, signal), ...injecting]);
+    },
+  };
+}
+
+function servedHosts({ serviceName, secret, hosts }: OwnCertificateOptions): readonly string[] {
+  const service = `${serviceName}.${secret.namespace}.svc`;
+  return [service, `${service}.cluster.local`, 'localhost', '127.0.0.1', ...hosts];
+}
