@@ -1,0 +1,122 @@
+import { isIPv6 } from 'node:net';
+import { TerminalError } from '../../errors.ts';
+
+/** Where a repository is, and in which way its server is spoken to. */
+export type RepositoryAddress = HTTPAddress | SSHAddress;
+
+export interface HTTPAddress {
+  readonly protocol: 'http';
+  readonly url: URL;
+}
+
+export interface SSHAddress {
+  readonly protocol: 'ssh';
+  readonly user: string;
+  /** A name or an address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** As the server's git takes it; relative to the user's home where it has no leading slash. */
+  readonly path: string;
+}
+
+const defaultUser = 'git';
+const defaultPort = 22;
+
+// oxlint-disable-next-line no-control-regex -- what it looks for
+const controlCharacters = /[\u0000-\u001f\u007f]/;
+
+/**
+ * What `git.repository` means: `https://…`, `http://…`, `ssh://[user@]host[:port]/path`, or
+ * `[user@]host:path` as scp has it (spec section 3.2). Everything else is refused: local paths,
+ * helpers like `ext::`, and what a command line would take for an option.
+ */
+export function repositoryAddress(repository: string): RepositoryAddress {
+  if (repository === '') {
+    throw new TerminalError('missing git source information: repository must be provided');
+  }
+  if (controlCharacters.test(repository)) {
+    throw refusal(repository, 'it has control characters or line breaks');
+  }
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(repository)?.[1]?.toLowerCase();
+  switch (scheme) {
+    case 'http':
+    case 'https':
+      return { protocol: 'http', url: parseURL(repository) };
+    case 'ssh':
+      return checked(repository, sshURL(repository));
+    case undefined:
+      return checked(repository, scpAddress(repository));
+    default:
+      throw unknownForm(repository);
+  }
+}
+
+function parseURL(repository: string): URL {
+  if (URL.canParse(repository)) return new URL(repository);
+  throw refusal(repository, 'it is no valid URL');
+}
+
+function sshURL(repository: string): SSHAddress {
+  const url = parseURL(repository);
+  if (url.password !== '') {
+    throw new TerminalError(
+      `git repository on host "${url.hostname}" has a password in its URL, which SSH does not use: remove it, and put a key into the Secret that git.auth.secret names`,
+    );
+  }
+  const path = decoded(repository, url.pathname);
+  return {
+    protocol: 'ssh',
+    user: decoded(repository, url.username) || defaultUser,
+    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: url.port === '' ? defaultPort : Number(url.port),
+    // As git does: ssh://host/~user/x is below that user's home.
+    path: path.startsWith('/~') ? path.slice(1) : path,
+  };
+}
+
+function decoded(repository: string, part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refusal(repository, 'its percent-encoding is not valid');
+  }
+}
+
+/** `[user@]host:path`; a slash before the first colon makes it a local path, as for git. */
+function scpAddress(repository: string): SSHAddress {
+  const [, user = defaultUser, bracketed, name, path] =
+    /^(?:([^@/:]+)@)?(?:\[([^\]]+)\]|([^@/:[\]]+)):([^:\\].*)$/.exec(repository) ?? [];
+  const host = bracketed ?? name;
+  if (host === undefined || path === undefined) throw unknownForm(repository);
+  return { protocol: 'ssh', user, host, port: defaultPort, path };
+}
+
+function checked(repository: string, address: SSHAddress): SSHAddress {
+  const { user, host, port, path } = address;
+  if (!/^[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?\.?$/i.test(host) && !isIPv6(host)) {
+    throw refusal(repository, `"${host}" is no host name`);
+  }
+  // What an SSH client or a shell might take for an option or worse is no name of anyone.
+  if (!/^[a-z0-9_.@+][a-z0-9_.@+-]*$/i.test(user)) {
+    throw refusal(repository, `"${user}" is no user name`);
+  }
+  if (port === 0) throw refusal(repository, '0 is no port');
+  if (path === '' || path === '/') throw refusal(repository, 'it has no path');
+  if (path.startsWith('-') || controlCharacters.test(path)) {
+    throw refusal(repository, 'its path begins with "-" or has control characters');
+  }
+  return address;
+}
+
+function unknownForm(repository: string): TerminalError {
+  return refusal(
+    repository,
+    'its URL must begin with https://, http:// or ssh://, or have the form user@host:path',
+  );
+}
+
+function refusal(repository: string, reason: string): TerminalError {
+  return new TerminalError(
+    `git repository ${JSON.stringify(repository)} is not supported: ${reason}`,
+  );
+}
