@@ -1,12 +1,15 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { SourceResult } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
+import { UnpackSlots } from './unpack-slots.ts';
 
 const key = { name: 'demo', uid: 'uid-of-demo' };
 const deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -103,6 +106,20 @@ describe('a Bundle that is being deleted', () => {
     await expect(reconciled).resolves.toBeUndefined();
     expect(signal.aborted).toBe(true);
     expect(fixture.phases).toEqual([]);
+  });
+
+  test('does not wait for its turn to be unpacked', async () => {
+    const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
+    await slots.take('elsewhere.example', new AbortController().signal);
+    const fixture = new BundleFixture(aKeptBundle(), { slots });
+    const reconciled = fixture.reconcile();
+    await setImmediate();
+    fixture.abandon();
+    await expect(reconciled).resolves.toBeUndefined();
+    fixture.change(aKeptBundle({ metadata: { deletionTimestamp } }));
+    await fixture.reconcile();
+    expect(fixture.live.metadata.finalizers).toEqual([]);
+    expect(fixture.fetch).not.toHaveBeenCalled();
   });
 
   test('keeps the finalizer while the archive cannot be removed', async () => {
@@ -232,6 +249,50 @@ describe('content', () => {
   });
 });
 
+describe('a Bundle that waits for its turn', () => {
+  test('gets it when another has ended, whether that went well or not', async () => {
+    for (const failure of [undefined, new Error('connection reset')]) {
+      const fixture = new BundleFixture(aKeptBundle(), {
+        slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
+      });
+      fixture.change(aKeptBundle({ name: 'other' }));
+      const fetched = Promise.withResolvers<SourceResult>();
+      fixture.fetch.mockReturnValueOnce(fetched.promise);
+      const first = fixture.failure();
+      const second = fixture.reconcile('other');
+      await setImmediate();
+      expect(fixture.fetch).toHaveBeenCalledTimes(1);
+      if (failure === undefined) fetched.resolve({ files: tree, resolvedSource: pinned });
+      else fetched.reject(failure);
+      expect(await first).toBe(failure);
+      await second;
+      expect(fixture.phases).toEqual([failure === undefined ? 'Unpacked' : 'Failing', 'Unpacked']);
+    }
+  });
+
+  test('ends when the process begins to stop, and nothing is said about it', async () => {
+    const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
+    await slots.take('elsewhere.example', new AbortController().signal);
+    const fixture = new BundleFixture(aKeptBundle(), { slots });
+    const reconciled = fixture.failure();
+    await setImmediate();
+    const reason = new Error('the process stops');
+    fixture.stopping.abort(reason);
+    expect(await reconciled).toBe(reason);
+    expect(fixture.client.calls).toEqual([]);
+  });
+
+  test('that is being unpacked when the process begins to stop is unpacked', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    fixture.fetch.mockImplementation(async () => {
+      fixture.stopping.abort(new Error('the process stops'));
+      return { files: tree, resolvedSource: pinned };
+    });
+    await fixture.reconcile();
+    expect(fixture.live.status?.phase).toBe('Unpacked');
+  });
+});
+
 describe('an unpacking that takes long', () => {
   const announced = { phase: 'Unpacking', conditions: [{ reason: 'Unpacking', message: '' }] };
   const result: SourceResult = { files: tree, resolvedSource: pinned };
@@ -306,11 +367,12 @@ describe('an unpacking that takes long', () => {
     expect(fixture.live.status?.phase).toBe('Unpacked');
   });
 
-  test('keeps the transition time where the status stays False', async () => {
+  test('is not announced where it failed before: why says more', async () => {
     const fixture = new BundleFixture(aKeptBundle({ status: failing() }));
     const fetched = slowly(fixture);
     const reconciled = fixture.failure();
-    await vi.advanceTimersByTimeAsync(2_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(fixture.phases).toEqual([]);
     fetched.reject(new Error('connection reset'));
     await reconciled;
     expect(fixture.live.status).toEqual(failing());

@@ -3,10 +3,12 @@ import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts'
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { findCondition } from '../runtime/conditions.ts';
+import { Semaphore } from '../runtime/semaphore.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDependencies } from './dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';
 import { unpacking } from './status.ts';
+import { awaitSlot } from './steps/await-slot.ts';
 import { convert } from './steps/convert.ts';
 import { fetch } from './steps/fetch.ts';
 import { finalize } from './steps/finalize.ts';
@@ -19,7 +21,12 @@ type Step = (
   context: StepContext,
 ) => Promise<StepOutcome>;
 
-const steps: readonly Step[] = [finalize, reuse, fetch, convert, persist];
+/** Quick unless there is something to unpack. */
+const firstSteps: readonly Step[] = [finalize, reuse];
+const unpackSteps: readonly Step[] = [awaitSlot, fetch, convert, persist];
+
+/** Bundles in their first steps at once: at a start there may be thousands. */
+const maxFirstSteps = 64;
 
 /** Unpacking that takes longer is announced by phase Unpacking, so that a slow pull is seen. */
 const slowUnpack = 2_000;
@@ -29,6 +36,7 @@ export class BundleReconciler {
   readonly #dependencies: BundleDependencies;
   /** By name, those that are being unpacked. */
   readonly #unpacking = new Map<string, AbortController>();
+  readonly #firstSteps = new Semaphore(maxFirstSteps);
 
   constructor(dependencies: BundleDependencies) {
     this.#dependencies = dependencies;
@@ -71,7 +79,7 @@ export class BundleReconciler {
     try {
       await this.#runSteps(state, context);
     } catch (error) {
-      if (context.signal.aborted) throw error;
+      if (context.signal.aborted || isStop(error, context)) throw error;
       await settle();
       await this.#writeStatus(state, context);
       if (!(error instanceof TerminalError)) throw error;
@@ -85,9 +93,27 @@ export class BundleReconciler {
   }
 
   async #runSteps(state: BundleState, context: StepContext): Promise<void> {
-    for (const step of steps) {
-      if ((await step(state, this.#dependencies, context)) === 'done') return;
+    const first = () => this.#run(firstSteps, state, context);
+    if ((await this.#firstSteps.run(first, context.signal)) === 'done') return;
+    try {
+      await this.#run(unpackSteps, state, context);
+    } finally {
+      state.slot?.release();
+      // The status is yet to be written: content is not to be held for so long.
+      delete state.fetched;
+      delete state.converted;
     }
+  }
+
+  async #run(
+    steps: readonly Step[],
+    state: BundleState,
+    context: StepContext,
+  ): Promise<StepOutcome> {
+    for (const step of steps) {
+      if ((await step(state, this.#dependencies, context)) === 'done') return 'done';
+    }
+    return 'continue';
   }
 
   /** The returned function ends the waiting, and awaits a write under way: status has one writer. */
@@ -104,8 +130,8 @@ export class BundleReconciler {
 
   async #announce(state: BundleState, context: StepContext): Promise<void> {
     const { clock, logger } = this.#dependencies;
-    // Content that was offered before is fetched again: it does not become less true meanwhile.
-    if (state.bundle.status?.phase === 'Unpacked') return;
+    // What was offered before does not become less true, and why it failed before says more.
+    if (state.bundle.status?.phase !== undefined) return;
     if (state.bundle.metadata.deletionTimestamp !== undefined) return;
     const announced = { ...state, status: unpacking(state.status, clock) };
     try {
@@ -141,4 +167,9 @@ export class BundleReconciler {
       message: now.message,
     });
   }
+}
+
+/** Whether a Bundle that waited to be unpacked was told that the process stops. */
+function isStop(error: unknown, { stopping }: StepContext): boolean {
+  return stopping.aborted && error === stopping.reason;
 }

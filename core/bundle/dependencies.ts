@@ -7,6 +7,7 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ConfigMapReader, SecretReader, Source } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { UnpackSlots } from './unpack-slots.ts';
 
 /** Read and write access to the Bundles that the watch cache holds. */
 export interface BundleCache {
@@ -24,6 +25,7 @@ export interface BundleDependencies {
   /** By class name; only classes with a bundle handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   readonly store: ContentStore;
+  readonly slots: UnpackSlots;
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;

@@ -2,6 +2,7 @@ import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { SourceResult } from '../contracts/source.ts';
+import type { UnpackSlot } from './unpack-slots.ts';
 
 /** What one reconcile of a Bundle has found out so far. */
 export interface BundleState {
@@ -9,12 +10,16 @@ export interface BundleState {
   bundle: Bundle;
   /** The status to write at the end. */
   status: BundleStatus;
+  /** Held from the fetch to the end of the unpacking. */
+  slot?: UnpackSlot;
   fetched?: SourceResult;
   converted?: BundleFiles;
 }
 
 export interface StepContext {
   readonly signal: AbortSignal;
+  /** Aborted when the process begins to stop: what waits to begin ends. */
+  readonly stopping: AbortSignal;
   readonly logger: Logger;
 }
 

@@ -1,6 +1,7 @@
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
+import { UnpackSlots } from '../bundle/unpack-slots.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
 import type { Clock } from '../clock.ts';
 import { createConfigMapReader } from '../kube/config-map-reader.ts';
@@ -66,6 +67,7 @@ function createBundleController(
     sources: new Map(sources.map((source) => [source.type, source])),
     provisioners: classesWith(options.provisioners, 'bundle'),
     store,
+    slots: new UnpackSlots({ slots: workers, clock }),
     secrets: createSecretReader(kube.client, systemNamespace),
     configMaps: createConfigMapReader(kube.client, systemNamespace),
     limits,
@@ -75,7 +77,8 @@ function createBundleController(
   });
   const controller = new Controller({
     name: 'bundle',
-    workers,
+    // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
+    workers: Number.POSITIVE_INFINITY,
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,
     logger,

@@ -18,7 +18,7 @@ export interface ManagerOptions {
   readonly healthProbeBindAddress: string;
   /** The Lease to hold before reconciling; none where absent. */
   readonly leaseName?: string | undefined;
-  /** Objects of one kind that are reconciled at once. */
+  /** BundleDeployments reconciled at once, and Bundles unpacked. */
   readonly workers: number;
   /** Whether the Healthy condition is reported (feature gate BundleDeploymentHealth). */
   readonly reportHealth: boolean;

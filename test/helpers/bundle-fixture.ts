@@ -3,6 +3,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { BundleReconciler } from '../../core/bundle/bundle-reconciler.ts';
 import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
+import { UnpackSlots } from '../../core/bundle/unpack-slots.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
 import type { Source } from '../../core/contracts/source.ts';
@@ -33,6 +34,8 @@ export class BundleFixture {
   readonly events = new EventList();
   readonly clock = new ManualClock();
   readonly stop = new AbortController();
+  /** The stop's beginning; `stop` is its end. */
+  readonly stopping = new AbortController();
   readonly fetch = vi.fn<Source['fetch']>(async () => ({ files: tree, resolvedSource: pinned }));
   readonly handler = vi.fn<BundleHandler>(async (files) => files);
   readonly #reconciler: BundleReconciler;
@@ -48,6 +51,7 @@ export class BundleFixture {
       secrets: { read: async () => undefined },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,
+      slots: new UnpackSlots({ slots: 8, clock: this.clock }),
       events: this.events,
       clock: this.clock,
       logger: silentLogger,
@@ -61,7 +65,8 @@ export class BundleFixture {
   }
 
   async reconcile(name = 'demo'): Promise<void> {
-    await this.#reconciler.reconcile(name, { signal: this.stop.signal, logger: silentLogger });
+    const signals = { signal: this.stop.signal, stopping: this.stopping.signal };
+    await this.#reconciler.reconcile(name, { ...signals, logger: silentLogger });
   }
 
   /** Tells of a deletion, as the watch does. */

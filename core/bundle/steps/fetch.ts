@@ -14,8 +14,11 @@ export async function fetch(
   dependencies: BundleDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
+  const { slot } = state;
+  if (slot === undefined) return 'done';
   try {
-    state.fetched = await fetchContent(state, dependencies, context);
+    const fetching = () => fetchContent(state, dependencies, context);
+    state.fetched = await slot.fetch(fetching, context.signal);
     return 'continue';
   } catch (error) {
     const failure = { error, prefix: 'source bundle content: ' };
@@ -55,10 +58,14 @@ async function fetchContent(
  */
 function wantedSource({ spec: { source }, status }: Bundle): BundleSource {
   const pin = status?.resolvedSource;
-  const { image, git } = source;
+  const { image, git, http } = source;
   if (pin === undefined || !isPinOf(pin, source)) return source;
   if (image !== undefined) return { ...source, image: { ...image, ...pick(pin.image) } };
-  return git === undefined ? pin : { ...source, git: { ...git, ...pick(pin.git) } };
+  if (git !== undefined) return { ...source, git: { ...git, ...pick(pin.git) } };
+  const { checksum } = pin.http ?? {};
+  return http === undefined || checksum === undefined
+    ? source
+    : { ...source, http: { ...http, checksum } };
 }
 
 function pick<T extends { readonly ref: unknown }>(
