@@ -6,6 +6,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
+import { FormerReleases } from './adoption/former-releases.ts';
 import { AppliedRecords } from './applied-records.ts';
 import { ApplySetParents } from './applyset-parent.ts';
 import { Claims } from './claims.ts';
@@ -18,6 +19,7 @@ import { KindLifecycle } from './kind-lifecycle.ts';
 import { KindWatches } from './kind-watches.ts';
 import { OpenAPIDocuments } from './openapi-documents.ts';
 import { isDefinition } from './order.ts';
+import { isLeftByRukpak } from './ownership.ts';
 import { OwnershipCheck } from './ownership-check.ts';
 import { type PlannedObject, planSet } from './plan.ts';
 import { prune, superfluous } from './prune.ts';
@@ -48,6 +50,7 @@ export class ApplyEngine implements Applier {
   readonly #backoff: RepairBackoff;
   readonly #watches: KindWatches;
   readonly #parents: ApplySetParents;
+  readonly #releases: FormerReleases;
   readonly #definitions: Definitions;
   readonly #drift: DriftDetector;
   readonly #ownership: OwnershipCheck;
@@ -61,6 +64,7 @@ export class ApplyEngine implements Applier {
     this.#backoff = new RepairBackoff(clock);
     this.#watches = new KindWatches({ ...options, inventory });
     this.#parents = new ApplySetParents(client);
+    this.#releases = new FormerReleases(options);
     this.#definitions = new Definitions({ ...options, inventory });
     this.#ownership = new OwnershipCheck({ ...options, claims });
     const [backoff, watches] = [this.#backoff, this.#watches];
@@ -84,10 +88,13 @@ export class ApplyEngine implements Applier {
     const { owner, signal } = request;
     const operation = isInstalled(owner) ? 'upgrade' : 'install';
     const set = await desiredSet({ ...this.#options, ...request, operation });
-    await this.#watchKinds(owner, set, signal);
+    const earlier = await this.#earlierKinds(owner, signal);
+    await this.#watchKinds(set, earlier, signal);
     const plan = this.#plan(owner, set);
     let changes = 0;
-    if (plan.length > 0) changes += await this.#applyPlan({ request, operation, set, plan });
+    if (plan.length > 0) {
+      changes += await this.#applyPlan({ request, operation, set, plan, earlier });
+    }
     changes += await this.#prune(request, set);
     this.#records.keepOnly(nameOf(owner), [...set.ids]);
     this.#claims.keepOnly(set.ids, nameOf(owner));
@@ -114,11 +121,20 @@ export class ApplyEngine implements Applier {
     this.#listeners.push(listener);
   }
 
-  /** Watches the kinds of the set, and those that an earlier set of this owner left objects of. */
-  async #watchKinds(owner: BundleDeployment, set: DesiredSet, signal: AbortSignal): Promise<void> {
+  /** The kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
+  async #earlierKinds(owner: BundleDeployment, signal: AbortSignal): Promise<readonly GroupKind[]> {
+    if (this.#parents.isParent(owner)) return this.#parents.kinds(owner);
+    return await this.#releases.kinds(owner, signal);
+  }
+
+  async #watchKinds(
+    set: DesiredSet,
+    earlierKinds: readonly GroupKind[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
     const earlier: Resource[] = [];
-    for (const { group, kind } of this.#parents.kinds(owner)) {
+    for (const { group, kind } of earlierKinds) {
       const resource =
         this.#watches.watched({ group, kind }) ??
         (await this.#options.discovery.resourceForGroupKind(group, kind, signal));
@@ -135,6 +151,7 @@ export class ApplyEngine implements Applier {
       inventory: this.#inventory,
       backoff: this.#backoff,
       hasDrifted: (record) => this.#drift.hasDrifted(record),
+      isLeft: (live) => isLeftByRukpak(live, nameOf(owner), this.#options.systemNamespace),
     });
     for (const record of found) {
       this.#records.set(record);
@@ -147,7 +164,7 @@ export class ApplyEngine implements Applier {
     return pending;
   }
 
-  async #applyPlan({ request, operation, set, plan }: PlanRun): Promise<number> {
+  async #applyPlan({ request, operation, set, plan, earlier }: PlanRun): Promise<number> {
     const { owner, signal } = request;
     const pending = await this.#ownership.run({
       owner,
@@ -158,7 +175,7 @@ export class ApplyEngine implements Applier {
       signal,
     });
     this.#records.extend(nameOf(owner), [...set.ids]);
-    await this.#parents.write(owner, [...set.resources, ...this.#parents.kinds(owner)], signal);
+    await this.#parents.write(owner, [...set.resources, ...earlier], signal);
     let changes = 0;
     const kindOfWork = pending.every(({ repair }) => repair) ? 'reconcile' : operation;
     const failures = await runStages(pending, {
@@ -203,7 +220,10 @@ interface PlanRun {
   readonly operation: 'install' | 'upgrade';
   readonly set: DesiredSet;
   readonly plan: readonly PlannedObject[];
+  readonly earlier: readonly GroupKind[];
 }
+
+type GroupKind = Pick<Resource, 'group' | 'kind'>;
 
 function throwAny(
   failures: readonly ApplyFailure[],

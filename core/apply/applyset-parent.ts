@@ -25,6 +25,11 @@ export class ApplySetParents {
     this.#client = client;
   }
 
+  /** True where the deployment has been marked as a parent: we have had it before. */
+  isParent(owner: BundleDeployment): boolean {
+    return marksOf(this.#latest(owner)).id === deploymentApplySetID(owner.metadata.name ?? '');
+  }
+
   /** The kinds that the parent says its set may have. */
   kinds(owner: BundleDeployment): readonly GroupKind[] {
     return parseGroupKinds(marksOf(this.#latest(owner)).groupKinds);

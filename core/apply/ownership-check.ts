@@ -8,7 +8,7 @@ import type { Resource } from '../kube/resource.ts';
 import type { Claims } from './claims.ts';
 import type { DesiredObject } from './desired.ts';
 import { forEachLimit } from './for-each-limit.ts';
-import { ownershipMessage, ownershipOf, type RefusedObject } from './ownership.ts';
+import { isLeftByRukpak, ownershipMessage, ownershipOf, type RefusedObject } from './ownership.ts';
 import type { PlannedObject } from './plan.ts';
 
 const concurrentReads = 8;
@@ -28,6 +28,8 @@ export interface OwnershipRequest {
 export interface CheckedObject extends PlannedObject {
   /** Controllers to remove from it first, because it was adopted. */
   readonly dropControllers: boolean;
+  /** RukPak's fields in it are to become ours first. */
+  readonly takeOver: boolean;
 }
 
 export interface OwnershipCheckOptions {
@@ -75,19 +77,23 @@ export class OwnershipCheck {
   async #judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
     const refused: RefusedObject[] = [];
     const checked: CheckedObject[] = [];
+    const { owner } = request;
+    const { systemNamespace } = this.#options;
     await forEachLimit(request.pending, concurrentReads, async (planned) => {
       const live = planned.live ?? (await this.#read(planned, request));
-      const ownership =
-        live === undefined
-          ? ({ verdict: 'ours' } as const)
-          : ownershipOf(live, request.owner, this.#options.systemNamespace);
+      if (live === undefined) {
+        checked.push({ ...planned, live, dropControllers: false, takeOver: false });
+        return;
+      }
+      const ownership = ownershipOf(live, owner, systemNamespace);
       if (ownership.verdict === 'refused') {
         const { resource, key } = planned.desired;
         refused.push({ kind: resource.kind, key, because: ownership.because });
         return;
       }
       const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
-      checked.push({ ...planned, live, dropControllers });
+      const takeOver = isLeftByRukpak(live, owner.metadata.name ?? '', systemNamespace);
+      checked.push({ ...planned, live, dropControllers, takeOver });
     });
     if (refused.length > 0) throw refusal(refused, request);
     return checked;

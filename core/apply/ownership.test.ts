@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { labelledOwner, ownershipMessage, ownershipOf } from './ownership.ts';
+import { isLeftByRukpak, labelledOwner, ownershipMessage, ownershipOf } from './ownership.ts';
 
 function owner(annotations: object = {}): BundleDeployment {
   return { metadata: { name: 'demo', annotations } } as unknown as BundleDeployment;
@@ -76,6 +76,33 @@ test('the Helm release of the same name is taken over', () => {
   expect(judge(release('demo', 'rukpak-system'))).toEqual({
     verdict: 'adopt',
     dropControllers: false,
+  });
+});
+
+describe('what RukPak wrote is left by it', () => {
+  const managedFields = [{ manager: 'core', operation: 'Update', apiVersion: 'v1' }];
+
+  function isLeft(metadata: object): boolean {
+    const object = { name: 'c', namespace: 'n', managedFields, ...metadata };
+    const live = { apiVersion: 'v1', kind: 'ConfigMap', metadata: object };
+    return isLeftByRukpak(live, 'demo', 'rukpak-system');
+  }
+
+  test.each([
+    ['as part of the release of this name', release('demo', 'rukpak-system')],
+    ['without marks of Helm, as what it repaired', labels('demo')],
+  ])('%s', (_, metadata) => {
+    expect(isLeft(metadata)).toBe(true);
+    expect(isLeft({ ...metadata, managedFields: [] })).toBe(false);
+  });
+
+  test.each([
+    ['nobody says it is of this deployment', {}],
+    ['it is of another deployment', labels('other')],
+    ['it is of another release', { ...labels('demo'), ...release('other', 'rukpak-system') }],
+    ['it is of a release elsewhere', release('demo', 'default')],
+  ])('unless %s', (_, metadata) => {
+    expect(isLeft(metadata)).toBe(false);
   });
 });
 

@@ -4,6 +4,7 @@ import { generatedFor } from '../../api/v1alpha1/generated-bundle.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { ObjectKey } from '../kube/resource.ts';
+import { hasFormerFields } from './adoption/former-fields.ts';
 import { stringAt } from './json-fields.ts';
 import { describeObject, objectPath } from './object-id.ts';
 
@@ -123,6 +124,18 @@ function helmRelease(live: KubernetesObject): Release | undefined {
   if (stringAt(labels, 'app.kubernetes.io/managed-by') !== 'Helm') return undefined;
   if (name === undefined) return undefined;
   return { name, namespace: stringAt(annotations, 'meta.helm.sh/release-namespace') ?? '' };
+}
+
+/** True where fields of an object of this deployment still belong to RukPak, which it came from. */
+export function isLeftByRukpak(
+  live: KubernetesObject,
+  name: string,
+  systemNamespace: string,
+): boolean {
+  if (!hasFormerFields(live)) return false;
+  // What RukPak had repaired has no marks of Helm (spec section 6, number 10).
+  if (helmRelease(live) === undefined) return labelledOwner(live) === name;
+  return isReleaseOf(live, name, systemNamespace);
 }
 
 function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: string): boolean {

@@ -26,6 +26,8 @@ export interface PlanContext {
   readonly inventory: Inventory;
   readonly backoff: RepairBackoff;
   readonly hasDrifted: (record: AppliedRecord) => boolean;
+  /** Whether RukPak's fields in it are still to become ours. */
+  readonly isLeft: (live: KubernetesObject) => boolean;
 }
 
 /** Decides without any request which objects have to be sent. */
@@ -63,6 +65,8 @@ function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): b
   );
 }
 
-function isFound(desired: DesiredObject, entry: InventoryEntry, { owner }: PlanContext): boolean {
-  return !entry.deleted && entry.owner === owner && isApplied(desired.object, entry.object);
+function isFound(desired: DesiredObject, entry: InventoryEntry, context: PlanContext): boolean {
+  const { deleted, owner, object } = entry;
+  if (deleted || owner !== context.owner || context.isLeft(object)) return false;
+  return isApplied(desired.object, object);
 }

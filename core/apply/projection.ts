@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import { isFormerEntry } from './adoption/former-fields.ts';
 import { digestOf } from './digest.ts';
-import { fieldAt, isMap, listOf } from './json-fields.ts';
+import { fieldAt, isMap, listOf, mapOf } from './json-fields.ts';
 
 /** The field manager of everything that the engine applies. */
 export const fieldManager = 'rukpak-core';
@@ -24,17 +25,23 @@ export function projectionOf(live: KubernetesObject): string {
 /** Our fields of an object as fieldsV1 has them, or undefined where we never applied it. */
 export function managedFieldsOf(live: KubernetesObject): unknown {
   const entries = listOf(fieldAt(live.metadata, 'managedFields'));
-  return fieldAt(entries.find(isOurs), 'fieldsV1');
+  return fieldAt(entries.find(isOwnEntry), 'fieldsV1');
 }
 
-/** The object with only our own entry left of its managed fields: the rest is most of many objects. */
+/**
+ * The object with only our own entry left of its managed fields, and of RukPak's that there are any:
+ * the rest is most of many objects.
+ */
 export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
-  const entries = listOf(fieldAt(live.metadata, 'managedFields')).filter(isOurs);
+  const entries = listOf(fieldAt(live.metadata, 'managedFields')).flatMap((entry) => {
+    if (isOwnEntry(entry)) return [entry];
+    return isFormerEntry(entry) ? [{ ...mapOf(entry), fieldsV1: undefined }] : [];
+  });
   const metadata = { ...live.metadata, managedFields: entries };
   return { ...live, metadata };
 }
 
-function isOurs(entry: unknown): boolean {
+export function isOwnEntry(entry: unknown): boolean {
   return (
     isMap(entry) &&
     entry['manager'] === fieldManager &&

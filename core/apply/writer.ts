@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import { takeOverFields } from './adoption/take-over-fields.ts';
 import type { AppliedRecords } from './applied-records.ts';
 import type { DriftDetector } from './drift.ts';
 import type { Inventory } from './inventory.ts';
@@ -54,11 +55,12 @@ export class Writer {
     object: CheckedObject,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { apply, inventory, records, drift } = this.#options;
+    const { client, apply, inventory, records, drift } = this.#options;
     const { desired, live } = object;
     if (object.dropControllers && live !== undefined) {
       await this.#dropControllers(object, live, signal);
     }
+    if (object.takeOver) await takeOverFields(client, desired, signal);
     const stored = await apply.apply(owner, desired, signal);
     // The answer is what was applied, even where the watch already knows something newer.
     const record = recordOf(desired, inventory.put(desired.resource, stored));

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { hasFormerFields } from './former-fields.ts';
+import { handedOver } from './hand-over.ts';
+
+const own = {
+  manager: 'rukpak-core',
+  operation: 'Apply',
+  apiVersion: 'v1',
+  time: '2026-01-05T00:00:00Z',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:data': { 'f:a': {} } },
+};
+const status = { ...own, manager: 'core', operation: 'Update', subresource: 'status' };
+const other = { ...own, manager: 'kubectl-edit', operation: 'Update' };
+
+function former(fieldsV1: object, fields: object = {}): object {
+  return { ...own, manager: 'core', operation: 'Update', fieldsV1, ...fields };
+}
+
+function live(...managedFields: readonly object[]) {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', managedFields } };
+}
+
+describe('an object that RukPak never wrote', () => {
+  test.each([
+    ['nobody wrote', []],
+    ['we applied', [own]],
+    ['others wrote', [other]],
+    ['it wrote only the status of', [status]],
+    ['a namesake applied', [former({}, { operation: 'Apply' })]],
+  ])('as %s', (_, entries) => {
+    const object = live(...entries);
+    expect(hasFormerFields(object)).toBe(false);
+    expect(handedOver(object)).toBeUndefined();
+  });
+});
+
+test.each(['core', 'helm', 'rukpakctl'])('what %s wrote becomes ours', (manager) => {
+  const fields = { 'f:data': { '.': {}, 'f:b': {} } };
+  const object = live(other, former(fields, { manager }), status);
+  expect(hasFormerFields(object)).toBe(true);
+  expect(handedOver(object)).toEqual([{ ...own, fieldsV1: fields }, other, status]);
+});
+
+test('it is added to what we have', () => {
+  const entries = handedOver(live(own, former({ 'f:data': { 'f:b': {} }, 'f:immutable': {} })));
+  expect(entries).toEqual([
+    { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} }, 'f:immutable': {} } },
+  ]);
+});
+
+test('several programs, several versions: the newest one goes on', () => {
+  const old = former(
+    { 'f:x': {} },
+    { manager: 'helm', apiVersion: 'v1beta1', time: '2025-01-01T00:00:00Z' },
+  );
+  const entries = handedOver(live(former({ 'f:y': {} }), old));
+  expect(entries).toEqual([{ ...own, fieldsV1: { 'f:x': {}, 'f:y': {} } }]);
+});
+
+test("Helm's marks become nobody's, and nobody can take them away with their map", () => {
+  const marked = {
+    'f:metadata': {
+      'f:labels': { '.': {}, 'f:app.kubernetes.io/managed-by': {}, 'f:app': {} },
+      'f:annotations': {
+        '.': {},
+        'f:meta.helm.sh/release-name': {},
+        'f:meta.helm.sh/release-namespace': {},
+      },
+    },
+  };
+  expect(handedOver(live(former(marked)))).toEqual([
+    { ...own, fieldsV1: { 'f:metadata': { 'f:labels': { 'f:app': {} } } } },
+  ]);
+});
