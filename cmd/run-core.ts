@@ -15,6 +15,9 @@ import { systemNamespaceOf } from './process-flags.ts';
 /** The Lease of v0.16. */
 const leaseName = 'core.rukpak.io';
 
+/** More than one, so that a git server that stalls its fetches leaves processes to others. */
+const gitProcessesPerWorker = 2;
+
 /** Runs the reconcilers of the built-in classes until the signal is aborted. */
 export async function runCore(
   flags: CoreFlags,
@@ -22,7 +25,8 @@ export async function runCore(
   signal: AbortSignal,
 ): Promise<void> {
   const workers = await runInWorkers({ modules: builtInProvisionerModules, logger });
-  const git = fetchInWorkers({ module: gitModule, type: 'git', size: flags.workers, logger });
+  const size = flags.workers * gitProcessesPerWorker;
+  const git = fetchInWorkers({ module: gitModule, type: 'git', size, logger });
   try {
     const options = managerOptions(flags, logger);
     const sources = [imageSource(flags), git];

@@ -9,7 +9,7 @@ export interface SourceWorkerOptions {
   /** Module whose default export is a source of this type. */
   readonly module: URL;
   readonly type: string;
-  /** Processes at once: as many as fetches, lest a slow server hold up those of others. */
+  /** Processes at once: more than one server has fetches, lest a slow one hold up those of others. */
   readonly size: number;
   /** Bound on the JavaScript heap of each process; 512 where absent. */
   readonly memoryMegabytes?: number;
