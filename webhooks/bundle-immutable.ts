@@ -44,8 +44,8 @@ function canonicalConfigMap({ configMap, path = '' }: ConfigMapSource): object {
   return { name: configMap.name ?? '', path };
 }
 
-function canonicalHttp({ url, auth }: HTTPSource): object {
-  return { url, auth: canonicalAuth(auth) };
+function canonicalHttp({ url, checksum = '', auth }: HTTPSource): object {
+  return { url, checksum, auth: canonicalAuth(auth) };
 }
 
 function canonicalAuth(auth: HTTPSource['auth']): object {

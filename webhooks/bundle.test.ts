@@ -107,6 +107,11 @@ test.each<[what: string, from: object, to: object]>([
     specOf({ type: 'git', git: { ...git, ref: { commit: 'main' } } }),
   ],
   [
+    'a checksum',
+    specOf({ type: 'http', http: { url: 'u' } }),
+    specOf({ type: 'http', http: { url: 'u', checksum: `sha256:${'1'.repeat(64)}` } }),
+  ],
+  [
     'credentials',
     specOf({ type: 'http', http: { url: 'u' } }),
     specOf({ type: 'http', http: { url: 'u', auth: { secret: { name: 's' } } } }),

@@ -72,6 +72,13 @@ export const configMapSourceSchema = z.object({
 
 export const httpSourceSchema = z.object({
   url: z.string().describe('Where to get the bundle, as a gzipped tar archive.'),
+  checksum: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/)
+    .optional()
+    .describe(
+      'The digest of the archive, as sha256: and 64 hexadecimal digits; an archive with another digest is refused.',
+    ),
   auth: authSchema.optional().describe('How to authenticate to the server.'),
 });
 

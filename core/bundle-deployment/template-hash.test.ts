@@ -103,3 +103,13 @@ test('name, namespace and finalizers count although they are not copied', () => 
   );
   expect(new Set(hashes).size).toBe(4);
 });
+
+test('a checksum counts where there is one', () => {
+  const http = { url: 'https://x/y.tgz' };
+  const bare = templateHash(aTemplate('plain', { type: 'http', http }));
+  const empty = aTemplate('plain', { type: 'http', http: { ...http, checksum: '' } });
+  expect(templateHash(empty)).toBe(bare);
+  const checksum = `sha256:${'1'.repeat(64)}`;
+  const pinned = aTemplate('plain', { type: 'http', http: { ...http, checksum } });
+  expect(templateHash(pinned)).not.toBe(bare);
+});

@@ -42,7 +42,12 @@ function hashedSource({ type, image, git, configMaps, upload, http }: BundleSour
       })),
     ),
     upload: upload && {},
-    http: http && { url: http.url, auth: hashedAuth(http.auth) },
+    // RukPak knows no checksum: a template without one keeps its hash.
+    http: http && {
+      url: http.url,
+      checksum: filled(http.checksum),
+      auth: hashedAuth(http.auth),
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { BundleSource, GitSource } from '../../api/v1alpha1/bundle.ts';
+import type { BundleSource, GitSource, HTTPSource } from '../../api/v1alpha1/bundle.ts';
 import { isPinOf } from './pin.ts';
 
 const digest = (digit: string): string => `sha256:${digit.repeat(64)}`;
@@ -13,6 +13,14 @@ function git(ref: GitSource['ref'], more: Partial<GitSource> = {}): BundleSource
   return { type: 'git', git: { repository: 'https://example.com/r', ref, ...more } };
 }
 
+function http(fields: Partial<HTTPSource> = {}): BundleSource {
+  return { type: 'http', http: { url: 'https://example.com/a.tgz', ...fields } };
+}
+
+const configMaps: BundleSource = { type: 'configMaps', configMaps: [] };
+const upload: BundleSource = { type: 'upload', upload: {} };
+const sum1 = http({ checksum: digest('1') });
+
 test.each([
   ['a tag', image(`example.com/a@${digest('1')}`), image('example.com/a:v1')],
   ['a short name', image(`docker.io/library/a@${digest('1')}`), image('a')],
@@ -23,6 +31,8 @@ test.each([
   ],
   ['a branch', git({ commit: commit('1') }), git({ branch: 'main' })],
   ['its own commit', git({ commit: commit('1') }), git({ commit: commit('1') })],
+  ['an archive', sum1, http({ auth: { secret: { name: 's' } } })],
+  ['its own checksum', sum1, sum1],
   ['an empty directory', git({ commit: commit('1') }), git({ tag: 'v1' }, { directory: '' })],
 ])('is one of %s', (_, pin, spec) => {
   expect(isPinOf(pin, spec)).toBe(true);
@@ -51,6 +61,11 @@ test.each([
     git({ branch: 'main' }),
   ],
   ['with another commit', git({ commit: commit('2') }), git({ commit: commit('1') })],
+  ['with another checksum', http({ checksum: digest('2') }), sum1],
+  ['without a checksum', http(), http()],
+  ['of another URL', http({ url: 'https://evil.com/a.tgz', checksum: digest('1') }), http()],
+  ['of ConfigMaps', configMaps, configMaps],
+  ['of an upload', upload, upload],
   ['without a commit', git({ branch: 'other' }), git({ branch: 'main' })],
 ] as const)('is none %s', (_, pin, spec) => {
   expect(isPinOf(pin, spec)).toBe(false);

@@ -1,4 +1,9 @@
-import type { BundleSource, GitSource, ImageSource } from '../../api/v1alpha1/bundle.ts';
+import type {
+  BundleSource,
+  GitSource,
+  HTTPSource,
+  ImageSource,
+} from '../../api/v1alpha1/bundle.ts';
 import {
   type ImageReference,
   parseImageReference,
@@ -6,14 +11,15 @@ import {
 } from '../sources/image/reference.ts';
 
 /**
- * Whether a pin names content of the very place that the spec names. A status may be written by more
+ * Whether a pin names content of the very place that the spec names; never so for ConfigMaps and
+ * uploads, which have no other address than the spec's. A status may be written by more
  * people than a spec, and must not bring in other content.
  */
 export function isPinOf(pin: BundleSource, spec: BundleSource): boolean {
   if (pin.type !== spec.type) return false;
   if (pin.image !== undefined && spec.image !== undefined) return isImageOf(pin.image, spec.image);
   if (pin.git !== undefined && spec.git !== undefined) return isCommitOf(pin.git, spec.git);
-  return pin.image === spec.image && pin.git === spec.git;
+  return pin.http !== undefined && spec.http !== undefined && isBodyOf(pin.http, spec.http);
 }
 
 function isImageOf(pin: ImageSource, spec: ImageSource): boolean {
@@ -40,5 +46,13 @@ function isCommitOf(pin: GitSource, spec: GitSource): boolean {
     (pin.directory ?? '') === (spec.directory ?? '') &&
     pin.ref.commit !== undefined &&
     (spec.ref.commit === undefined || spec.ref.commit === pin.ref.commit)
+  );
+}
+
+function isBodyOf(pin: HTTPSource, spec: HTTPSource): boolean {
+  return (
+    pin.url === spec.url &&
+    pin.checksum !== undefined &&
+    (spec.checksum === undefined || spec.checksum === pin.checksum)
   );
 }

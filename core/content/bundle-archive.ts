@@ -29,8 +29,16 @@ export async function unpackBundle(
   stream: ByteStream,
   options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
 ): Promise<BundleFiles> {
+  return await unpackTar(decompressed(stream, { ...options, compression: 'gzip' }), options);
+}
+
+/** The same of an uncompressed tar. */
+export async function unpackTar(
+  stream: ByteStream,
+  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
+): Promise<BundleFiles> {
   const builder = new BundleFilesBuilder(options.limits);
-  await readTar(decompressed(stream, { ...options, compression: 'gzip' }), {
+  await readTar(stream, {
     ...options,
     onEntry: (entry) => addEntry(builder, entry),
   });

@@ -1,0 +1,71 @@
+import type { Dispatcher } from 'undici';
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { unpackFetched } from '../../content/unpack-fetched.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import { TerminalError } from '../../errors.ts';
+import { createDispatcher } from '../../net/dispatcher.ts';
+import type { ProxyConfig } from '../../net/proxy.ts';
+import { download } from './download.ts';
+import { httpAccess } from './http-access.ts';
+import { MeasuredBody } from './measured-body.ts';
+import { sourceURL } from './source-url.ts';
+
+export interface HttpSourceOptions {
+  readonly proxy?: ProxyConfig | undefined;
+  /** Milliseconds that a server may stay silent; 30 s where absent. */
+  readonly idleTimeout?: number;
+}
+
+const connectTimeout = 10_000;
+
+/** A tar.gz from an HTTP(S) server, pinned to the digest of its bytes (spec section 3.3). */
+export function createHttpSource(options: HttpSourceOptions = {}): Source {
+  return { type: 'http', fetch: (source, context) => fetchHttp(source, context, options) };
+}
+
+async function fetchHttp(
+  { type, http }: BundleSource,
+  context: SourceContext,
+  { proxy, idleTimeout = 30_000 }: HttpSourceOptions,
+): Promise<SourceResult> {
+  if (http === undefined) throw new TerminalError('bundle source http configuration is unset');
+  const url = sourceURL(http.url);
+  const { authorization, caCertificates } = await httpAccess(http.auth?.secret?.name, context);
+  const dispatcher = createDispatcher({
+    proxy,
+    caCertificates,
+    insecureSkipVerify: http.auth?.insecureSkipVerify ?? false,
+    connectTimeout,
+    idleTimeout,
+  });
+  try {
+    const wanted = { authorization, dispatcher, signal: context.signal };
+    const { files, checksum } = await fetchFiles(url, wanted, context);
+    checkDigest(url, { checksum, wanted: http.checksum });
+    return { files, resolvedSource: { type, http: { ...http, checksum } } };
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+async function fetchFiles(
+  url: URL,
+  wanted: { authorization: string | undefined; dispatcher: Dispatcher; signal: AbortSignal },
+  { limits, signal }: SourceContext,
+): Promise<{ readonly files: BundleFiles; readonly checksum: string }> {
+  const body = new MeasuredBody(await download(url, wanted), { url, limits });
+  const prefixes = { gzip: '', tar: 'error creating FS: ' };
+  const files = await unpackFetched(body, { limits, signal, prefixes });
+  return { files, checksum: await body.checksum() };
+}
+
+function checkDigest(
+  url: URL,
+  { checksum, wanted }: { readonly checksum: string; readonly wanted: string | undefined },
+): void {
+  if (wanted === undefined || wanted === checksum) return;
+  throw new TerminalError(
+    `GET ${url.href}: the content has the digest ${checksum}, but ${wanted} is expected: put the expected content back to this URL, or make another Bundle for the new one`,
+  );
+}

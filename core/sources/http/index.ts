@@ -1,0 +1,1 @@
+export { createHttpSource, type HttpSourceOptions } from './http-source.ts';
