@@ -94,7 +94,7 @@ describe('rukpakctl render', () => {
 
   it.each([
     ['a refused bundle', () => [refused], 'AllNamespace install mode must be enabled'],
-    ['a missing directory', () => [join(root, 'missing')], 'no such directory'],
+    ['a missing directory', () => [join(root, 'missing')], 'no such file or directory'],
     ['an unknown class', () => [good, '--class', 'helm3'], 'class "helm3" cannot be rendered'],
     ['nothing to render', () => [], 'name a directory or image, or use --stdin'],
     ['both', () => [good, '--stdin'], 'give either a bundle or --stdin, not both'],
@@ -102,7 +102,7 @@ describe('rukpakctl render', () => {
   ])('ends with one sentence and exit code 1 for %s', async (_case, args, message) => {
     const result = await run(['render', ...args()]);
     expect(result).toMatchObject({ code: 1, stdout: '' });
-    expect(result.stderr).toMatch(/^error: .*\n$/);
+    expect(result.stderr).toMatch(/^(error:|\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d) .*\n$/);
     expect(result.stderr).toContain(message);
   });
 });
@@ -126,7 +126,7 @@ describe('rukpakctl render of an image', () => {
       const missing = await run(['render', image, ...flags]);
       expect(missing).toMatchObject({ code: 1, stdout: '' });
       expect(missing.stderr).toContain(
-        `error: ${image} is no directory here, and pulling it as an image failed: Back-off pulling image "${image}": `,
+        `${image} is no directory here, and pulling it as an image failed: Back-off pulling image "${image}": `,
       );
     } finally {
       await registry.stop();
@@ -155,7 +155,7 @@ describe('rukpakctl render --stdin', () => {
       {
         bundle: `${root.split('/').pop()}/missing`,
         ok: false,
-        error: `no such directory: ${join(root, 'missing')}`,
+        error: `open ${join(root, 'missing')}: no such file or directory`,
         objects: [],
       },
       {

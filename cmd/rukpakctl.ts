@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
+import { basename } from 'node:path';
 import { errorMessage } from '../core/errors.ts';
-import { renderCommand } from './ctl/render.ts';
+import { logLine } from './ctl/log-line.ts';
+import { createProgram } from './ctl/program.ts';
 
-const program = new Command('rukpakctl')
-  .description('work with bundles from the command line')
-  .addCommand(renderCommand());
+// As a kubectl plugin it is called by that file's name.
+const isPlugin = /^kubectl[-_]/.test(basename(process.argv[1] ?? ''));
 
 try {
-  await program.parseAsync();
+  await createProgram(isPlugin ? 'kubectl bundle' : 'rukpakctl').parseAsync();
 } catch (error) {
-  process.stderr.write(`error: ${errorMessage(error)}\n`);
+  process.stderr.write(logLine(errorMessage(error)));
   process.exitCode = 1;
 }

@@ -43,7 +43,7 @@ describe('loadDirectory', () => {
   it('says what it was given instead of a directory', () => {
     const missing = join(root, 'missing');
     expect(() => loadDirectory(missing, defaultLimits)).toThrow(
-      new TerminalError(`no such directory: ${missing}`),
+      new TerminalError(`open ${missing}: no such file or directory`),
     );
     const file = join(root, '.hidden');
     expect(() => loadDirectory(file, defaultLimits)).toThrow(

@@ -12,7 +12,7 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
  */
 export function loadDirectory(root: string, limits: ContentLimits): BundleFiles {
   const stats = statSync(root, { throwIfNoEntry: false });
-  if (stats === undefined) throw new TerminalError(`no such directory: ${root}`);
+  if (stats === undefined) throw new TerminalError(`open ${root}: no such file or directory`);
   if (!stats.isDirectory()) throw new TerminalError(`${root} is not a directory`);
   const reader = new DirectoryReader(root, limits);
   reader.read('');

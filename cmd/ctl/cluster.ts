@@ -1,0 +1,31 @@
+import type { KubeConfig } from '@kubernetes/client-node';
+import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import { CredentialSource, type Credentials } from '../../core/kube/credentials.ts';
+import { loadKubeconfig } from '../../core/kube/kubeconfig.ts';
+import type { ClusterFlags } from './cluster-flags.ts';
+
+/** The cluster of a command, with the user's own identity. */
+export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery'> {
+  readonly config: KubeConfig;
+  /** What the user shows the API server. */
+  credentials(): Promise<Credentials>;
+}
+
+/** Connects for as long as `work` lasts. */
+export async function withCluster<T>(
+  { kubeconfig, context }: ClusterFlags,
+  work: (cluster: Cluster) => Promise<T>,
+): Promise<T> {
+  const options = {
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  };
+  const config = loadKubeconfig(options);
+  const source = new CredentialSource(config);
+  const { client, discovery, close } = connect({ ...options, userAgent: 'rukpakctl' });
+  try {
+    return await work({ client, discovery, config, credentials: () => source.current() });
+  } finally {
+    await close();
+  }
+}

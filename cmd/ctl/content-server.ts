@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { type Duplex, Readable } from 'node:stream';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { createSecretReader } from '../../core/kube/secret-reader.ts';
+import type { Caller } from './caller.ts';
+import type { Cluster } from './cluster.ts';
+import { openPortForward } from './port-forward.ts';
+import type { ServerFlags } from './server-flags.ts';
+import { podOfService } from './service-pod.ts';
+
+/** Where a content server is: its Service, unless the flags name a URL. */
+export interface ServerPlace extends ServerFlags {
+  readonly namespace: string;
+  readonly service: string;
+}
+
+export interface ServerRequest {
+  readonly method: 'GET' | 'PUT';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: AsyncIterable<Uint8Array>;
+  readonly signal: AbortSignal;
+}
+
+/** HTTP to one content server as one caller. */
+export interface ContentServer {
+  request(request: ServerRequest): Promise<Dispatcher.ResponseData>;
+  close(): Promise<void>;
+}
+
+const connectTimeout = 10_000;
+
+/**
+ * Nothing is connected before the first request; each connection looks for a ready pod anew.
+ * @throws TerminalError where the CA cannot be found, or the caller would be shown in plain text.
+ */
+export async function openContentServer(
+  cluster: Cluster,
+  place: ServerPlace,
+  { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
+): Promise<ContentServer> {
+  const { server } = place;
+  if (server !== undefined) refusePlainText(server);
+  const ca = await authorityOf(cluster, place, signal);
+  const tls = { ...caller.certificate, ...(ca === undefined ? {} : { ca }) };
+  const origin = server ?? `https://${place.service}.${place.namespace}.svc`;
+  const connector = buildConnector({ ...tls, timeout: connectTimeout });
+  const connect = server === undefined ? forwarded(cluster, place, connector) : connector;
+  const pool = new Pool(origin, {
+    connect,
+    connections: 1,
+    headersTimeout: 0,
+    bodyTimeout: 10_000,
+  });
+  const prefix = new URL(origin).pathname.replace(/\/$/, '');
+  return {
+    request: async ({ method, path, headers, body, signal }) =>
+      await pool.request({
+        method,
+        path: prefix + path,
+        headers: {
+          ...headers,
+          ...(caller.token === undefined ? {} : { authorization: `Bearer ${caller.token}` }),
+        },
+        body: body === undefined ? null : Readable.from(body),
+        signal,
+      }),
+    close: async () => await pool.destroy(),
+  };
+}
+
+function forwarded(
+  cluster: Cluster,
+  { namespace, service }: ServerPlace,
+  connector: buildConnector.connector,
+): buildConnector.connector {
+  const open = async (): Promise<Duplex> => {
+    const signal = AbortSignal.timeout(connectTimeout);
+    const pod = await podOfService(cluster, { namespace, service, port: 'https' }, signal);
+    return await openPortForward(cluster, pod);
+  };
+  const connect = async (...[options, callback]: Parameters<typeof connector>): Promise<void> => {
+    try {
+      const stream = await open();
+      // A TLS handshake runs over any stream; only the types ask for a socket.
+      connector({ ...options, httpSocket: stream as never }, callback);
+    } catch (error) {
+      callback(error as Error, null);
+    }
+  };
+  return (options, callback) => void connect(options, callback);
+}
+
+/** A token or a bundle has no business on a network in plain text. */
+function refusePlainText(server: string): void {
+  const { protocol, hostname } = new URL(server);
+  if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
+  throw new TerminalError(
+    `--server ${server} would be sent your credentials in plain text: use https, or http on this machine alone`,
+  );
+}
+
+async function authorityOf(
+  cluster: Cluster,
+  { server, caFile, ...place }: ServerPlace,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (caFile !== undefined) return await readAuthority(caFile);
+  return server === undefined ? await publishedAuthority(cluster, place, signal) : undefined;
+}
+
+async function readAuthority(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new TerminalError(`--ca-file cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** cert-manager publishes the authority by itself, our own webhooks with the certificate. */
+async function publishedAuthority(
+  { client }: Cluster,
+  { namespace, service, caSecretName }: ServerPlace,
+  signal: AbortSignal,
+): Promise<string> {
+  const secrets = createSecretReader(client, namespace);
+  const names = [caSecretName, `${service}-cert`];
+  for (const name of names) {
+    const ca = (await secrets.read(name, signal))?.data.get('ca.crt');
+    if (ca !== undefined) return Buffer.from(ca).toString('utf8');
+  }
+  throw new TerminalError(
+    `no CA to trust the content server by: neither Secret "${names.join('" nor "')}" in namespace "${namespace}" has a ca.crt; name another one with --ca-secret-name, or use --server`,
+  );
+}

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { Backoff } from '../../core/kube/backoff.ts';
+import type { ContentServer } from './content-server.ts';
+
+export interface SendOptions {
+  readonly bundle: string;
+  readonly archive: Uint8Array;
+  readonly signal: AbortSignal;
+  /** How long failures are followed by another try; milliseconds. */
+  readonly patience: number;
+}
+
+/** Whether the server had the very same content already. */
+export type Sent = 'uploaded' | 'up-to-date';
+
+const chunkSize = 65_536;
+/** An upload may last as long as it moves: milliseconds without a byte or an answer. */
+const idleTimeout = 10_000;
+
+/**
+ * Uploads an archive as the content of a Bundle (spec 4.3). A lost connection, a busy server and a
+ * Bundle that the server has not seen yet are tried again.
+ * @throws TerminalError with what the server says; the last error where the patience ends.
+ */
+export async function sendUpload(server: ContentServer, options: SendOptions): Promise<Sent> {
+  const deadline = Date.now() + options.patience;
+  const backoff = new Backoff({ initial: 200, max: 3_000 });
+  for (;;) {
+    try {
+      return await sendOnce(server, options);
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (error instanceof TerminalError || Date.now() >= deadline) throw error;
+      await delay(backoff.next(), undefined, { signal: options.signal });
+    }
+  }
+}
+
+async function sendOnce(server: ContentServer, options: SendOptions): Promise<Sent> {
+  const { bundle, archive } = options;
+  const idle = new AbortController();
+  const timer = setTimeout(() => {
+    idle.abort(new Error(`the content server took nothing for ${idleTimeout / 1000} s`));
+  }, idleTimeout);
+  try {
+    const { statusCode, body } = await server.request({
+      method: 'PUT',
+      path: `/uploads/${encodeURIComponent(bundle)}.tgz`,
+      headers: {
+        'content-length': String(archive.byteLength),
+        'content-type': 'application/gzip',
+      },
+      body: chunks(archive, () => timer.refresh()),
+      signal: AbortSignal.any([options.signal, idle.signal]),
+    });
+    return outcome(statusCode, await body.text());
+  } catch (error) {
+    if (error instanceof TerminalError) throw error;
+    throw new Error(`cannot upload to the content server: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* chunks(bytes: Uint8Array, onChunk: () => void): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.byteLength; start += chunkSize) {
+    onChunk();
+    yield bytes.subarray(start, start + chunkSize);
+  }
+}
+
+function outcome(status: number, text: string): Sent {
+  const said = text.trim().slice(0, 1000);
+  switch (status) {
+    case 201:
+      return 'uploaded';
+    case 204:
+      return 'up-to-date';
+    case 401:
+      throw new TerminalError(
+        'the content server does not accept the credentials of the kubeconfig: choose another user with --context or --kubeconfig',
+      );
+    case 403:
+      throw new TerminalError(`${said}: bind the ClusterRole bundle-uploader to this user`);
+    default:
+      if (mayPass(status)) throw new Error(`HTTP status ${status}: ${said}`);
+      throw new TerminalError(said === '' ? `HTTP status ${status}` : said);
+  }
+}
+
+/** Not found: the server's cache may be behind. Conflicts of spec 4.3 last, with their own text. */
+function mayPass(status: number): boolean {
+  return status === 404 || status === 408 || status === 429 || status >= 500;
+}
