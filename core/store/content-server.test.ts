@@ -2,7 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,6 +14,7 @@ import { BundleFilesBuilder } from '../content/bundle-files-builder.ts';
 import { defaultLimits } from '../content/limits.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { AccessRequest, AccessReview } from './access-review.ts';
+import { stamped } from './archive-stamp.ts';
 import {
   type ContentServer,
   type ContentServerOptions,
@@ -35,10 +38,7 @@ const logger: Logger = {
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'content-server-'));
-  const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
-  const builder = new BundleFilesBuilder(defaultLimits);
-  builder.addFile('manifests/a.yaml', Buffer.from('kind: Namespace'));
-  await store.put({ name: 'my-bundle', uid: '1' }, builder.build());
+  await storeBundle(directory);
   archive = await readFile(join(directory, 'my-bundle.tgz'));
   servers = [];
   asked = [];
@@ -49,6 +49,13 @@ afterEach(async () => {
   await Promise.all(servers.map(async (server) => await server.close()));
   await rm(directory, { recursive: true });
 });
+
+async function storeBundle(directory: string): Promise<void> {
+  const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
+  const builder = new BundleFilesBuilder(defaultLimits);
+  builder.addFile('manifests/a.yaml', Buffer.from('kind: Namespace'));
+  await store.put({ name: 'my-bundle', uid: '1' }, builder.build());
+}
 
 async function start(options: Partial<ContentServerOptions> = {}): Promise<string> {
   const server = await startContentServer({
@@ -97,7 +104,7 @@ describe('archives', () => {
       'accept-ranges': 'bytes',
     });
     expect(Date.parse(String(headers['last-modified']))).toBeGreaterThan(0);
-    expect(headers['etag']).toMatch(/^"[-0-9a-z]+"$/);
+    expect(headers['etag']).toMatch(/^"[0-9a-f]{64}"$/);
     expect(headers['x-powered-by']).toBeUndefined();
   });
 
@@ -163,6 +170,33 @@ describe('archives', () => {
     const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
     await store.put({ name: 'my-bundle', uid: '2' }, { files: new Map(), directories: new Set() });
     expect((await ask(url)).headers['etag']).not.toBe(before);
+  });
+
+  it('are equal byte for byte on every replica: ETags and ranges of one hold at another', async () => {
+    const url = `${await start()}/bundles/my-bundle.tgz`;
+    const other = await mkdtemp(join(tmpdir(), 'replica-'));
+    try {
+      await storeBundle(other);
+      const peer = `${await start({ directory: other })}/bundles/my-bundle.tgz`;
+      const etag = String((await ask(url)).headers['etag']);
+      expect((await ask(peer, { headers: { 'if-none-match': etag } })).status).toBe(304);
+      const first = await ask(url, { headers: { range: 'bytes=0-99' } });
+      const rest = await ask(peer, { headers: { range: 'bytes=100-', 'if-range': etag } });
+      expect([first.status, rest.status]).toEqual([206, 206]);
+      expect(Buffer.concat([first.body, rest.body]).equals(archive)).toBe(true);
+    } finally {
+      await rm(other, { recursive: true });
+    }
+  });
+
+  it('that an earlier version stored, without a digest, are served all the same', async () => {
+    const gzip = Readable.from([gzipSync('tar')]);
+    await writeFile(join(directory, 'old.tgz'), stamped(gzip, { uid: '1' }));
+    const url = `${await start()}/bundles/old.tgz`;
+    const { status, headers } = await ask(url);
+    expect(status).toBe(200);
+    const etag = String(headers['etag']);
+    expect((await ask(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
   it('are regular files of a Bundle’s name alone', async () => {

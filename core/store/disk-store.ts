@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { packBundle, unpackBundle } from '../content/bundle-archive.ts';
 import { storedLimits } from '../content/limits.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 import { archivePath, bundleNameOf } from './archive-name.ts';
-import { stamped, stampLength, stampOf } from './archive-stamp.ts';
+import { openArchive } from './open-archive.ts';
+import { writeArchive } from './write-archive.ts';
 
 export interface DiskStoreOptions {
   /** Made where it does not exist; no other process may write to it. */
@@ -48,10 +48,7 @@ export class DiskStore implements ContentStore {
     const path = archivePath(this.#directory, key.name);
     const temporary = join(this.#directory, `.${randomUUID()}${temporarySuffix}`);
     try {
-      await pipeline(
-        stamped(packBundle(files), key.uid),
-        createWriteStream(temporary, { flags: 'wx', flush: true }),
-      );
+      await writeArchive(temporary, packBundle(files), key.uid);
       await rename(temporary, path);
     } catch (error) {
       await rm(temporary, { force: true });
@@ -92,27 +89,10 @@ export class DiskStore implements ContentStore {
   }
 
   async #open(key: ContentKey): Promise<FileHandle | undefined> {
-    let file: FileHandle;
-    try {
-      file = await open(archivePath(this.#directory, key.name));
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      throw error;
-    }
-    if ((await uidOf(file)) === key.uid) return file;
-    await file.close();
+    const archive = await openArchive(archivePath(this.#directory, key.name));
+    if (archive === undefined || archive.stamp?.uid === key.uid) return archive?.file;
+    await archive.file.close();
     return undefined;
-  }
-}
-
-async function uidOf(file: FileHandle): Promise<string | undefined> {
-  try {
-    const head = Buffer.alloc(stampLength);
-    const { bytesRead } = await file.read(head, 0, stampLength, 0);
-    return stampOf(head.subarray(0, bytesRead));
-  } catch (error) {
-    await file.close();
-    throw error;
   }
 }
 

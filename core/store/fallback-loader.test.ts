@@ -51,7 +51,7 @@ async function serve(
 function archiveOf(uid?: string): RequestListener {
   return (_request, response) => {
     const archive = packBundle(files);
-    void pipeline(uid === undefined ? archive : stamped(archive, uid), response);
+    void pipeline(uid === undefined ? archive : stamped(archive, { uid }), response);
   };
 }
 

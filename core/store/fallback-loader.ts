@@ -108,7 +108,7 @@ async function* ofBundle(archive: ByteStream, bundle: StoredBundle): AsyncGenera
 }
 
 function checked(head: Buffer, bundle: StoredBundle): Buffer {
-  const uid = stampOf(head);
+  const uid = stampOf(head)?.uid;
   if (uid !== undefined && uid !== bundle.uid) {
     throw new Error(
       `the content server still has the content of an earlier bundle "${bundle.name}"`,

@@ -1,9 +1,8 @@
 import type { BigIntStats } from 'node:fs';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { archivePath, bundleNameOf } from './archive-name.ts';
+import { type OpenArchive, openArchive } from './open-archive.ts';
 import { sendText } from './text-response.ts';
 
 interface Span {
@@ -15,8 +14,9 @@ interface Span {
 /** GET and HEAD of the archives in a directory, with ranges and conditions (spec 4.2). */
 export function serveArchive(directory: string): RequestHandler<{ file: string }> {
   return async (request, response) => {
-    const archive = await openArchive(directory, request.params.file);
-    if (archive === undefined) return sendText(response, 404, '404 page not found');
+    const name = bundleNameOf(request.params.file);
+    const archive = name && (await openArchive(archivePath(directory, name)));
+    if (!archive) return sendText(response, 404, '404 page not found');
     try {
       await respond(archive, request as Request, response);
     } finally {
@@ -25,27 +25,8 @@ export function serveArchive(directory: string): RequestHandler<{ file: string }
   };
 }
 
-interface Archive {
-  readonly file: FileHandle;
-  readonly stat: BigIntStats;
-}
-
-/** The open file: what is served stays one archive even when it is replaced meanwhile. */
-async function openArchive(directory: string, fileName: string): Promise<Archive | undefined> {
-  const name = bundleNameOf(fileName);
-  if (name === undefined) return undefined;
-  // Never through a symlink, and never waiting for the other end of a pipe.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const file = await open(archivePath(directory, name), flags).catch(() => undefined);
-  if (file === undefined) return undefined;
-  const stat = await file.stat({ bigint: true });
-  if (stat.isFile()) return { file, stat };
-  await file.close();
-  return undefined;
-}
-
 async function respond(
-  { file, stat }: Archive,
+  { file, stat, stamp }: OpenArchive,
   request: Request,
   response: Response,
 ): Promise<void> {
@@ -54,8 +35,7 @@ async function respond(
     'Content-Type': 'application/x-compressed-tar',
     'Accept-Ranges': 'bytes',
     'Last-Modified': stat.mtime.toUTCString(),
-    // Archives are replaced by new files, never written to: inode, time and size tell them apart.
-    ETag: `"${stat.ino.toString(36)}-${stat.mtimeNs.toString(36)}-${stat.size.toString(36)}"`,
+    ETag: `"${stamp?.digest ?? identityOf(stat)}"`,
   });
   if (request.fresh) {
     response.removeHeader('Content-Type');
@@ -80,6 +60,11 @@ async function respond(
   await pipeline(file.createReadStream({ start, end, autoClose: false }), response).catch(() =>
     response.destroy(),
   );
+}
+
+/** Archives are replaced by new files, never written to: inode, time and size tell them apart. */
+function identityOf({ ino, mtimeNs, size }: BigIntStats): string {
+  return `${ino.toString(36)}-${mtimeNs.toString(36)}-${size.toString(36)}`;
 }
 
 /** The one range asked for; several at once are answered whole, as RFC 9110 allows. */
