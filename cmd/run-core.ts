@@ -6,6 +6,8 @@ import { errorMessage } from '../core/errors.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
 import { fetchInWorkers } from '../core/runtime/worker/fetch-in-workers.ts';
 import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
+import { createConfigMapsSource } from '../core/sources/configmaps/index.ts';
+import { createHttpSource } from '../core/sources/http/index.ts';
 import { createImageSource } from '../core/sources/image/index.ts';
 import { builtInProvisionerModules } from '../provisioners/index.ts';
 import { contentOptions } from './content-server-flags.ts';
@@ -29,7 +31,7 @@ export async function runCore(
   const git = fetchInWorkers({ module: gitModule, type: 'git', size, logger });
   try {
     const options = managerOptions(flags, logger);
-    const sources = [imageSource(flags), git];
+    const sources = [imageSource(flags), git, createHttpSource(), createConfigMapsSource()];
     await runManager({ ...options, sources, provisioners: workers.provisioners }, signal);
   } finally {
     await Promise.all([workers.close(), git.close()]);

@@ -31,7 +31,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
   const life = new AbortController();
   try {
     const { client } = kube;
-    const kinds = watchKinds({ client, clock, logger });
+    const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
     const store = new DiskStore({ ...options.content, limits: options.limits });
     const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
     const metrics = new Metrics();
@@ -50,6 +50,11 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     life.abort(new Error('the manager stops'));
     await kube.close();
   }
+}
+
+function configMapsToWatch({ sources, systemNamespace }: ManagerOptions) {
+  const areRead = sources.some(({ type }) => type === 'configMaps');
+  return { configMapNamespace: areRead ? systemNamespace : undefined };
 }
 
 function classNames({ provisioners }: ManagerOptions): readonly string[] {

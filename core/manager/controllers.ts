@@ -13,7 +13,7 @@ import type { EventRecorder } from '../runtime/event-recorder.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
-import { type Kinds, ownerIndex, ownerOf } from './kinds.ts';
+import { configMapIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
 import type { ManagerOptions } from './options.ts';
 import { OwnWrites } from './own-writes.ts';
 
@@ -50,6 +50,10 @@ export function createControllers(
   });
   kinds.deployments.onChange(({ object }) => {
     if (!deploymentWrites.taking) deployments.enqueue(object.metadata.name ?? '');
+  });
+  kinds.configMaps.onChange(({ object }) => {
+    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
+    for (const { metadata } of readers) bundles.enqueue(metadata.name ?? '');
   });
   return [bundles, deployments];
 }

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import {
   bundleDeploymentResource,
@@ -6,16 +7,19 @@ import {
 } from '../../api/v1alpha1/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
+import { configMapResource } from '../kube/config-map-reader.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
-import { Reflector } from '../kube/reflector.ts';
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
 import type { Runnable } from '../runtime/manager.ts';
 import { reflectorRunnable } from '../runtime/reflector-runnable.ts';
 
-/** The two kinds as watch caches hold them. */
+/** The kinds that reconcilers go by, as watch caches hold them. */
 export interface Kinds {
   readonly bundles: IndexedCache<Bundle>;
   readonly deployments: IndexedCache<BundleDeployment>;
+  /** Those of the system namespace, without their content; empty where nobody reads any. */
+  readonly configMaps: IndexedCache;
   /** Keep the caches equal to the API server; ready when they are for the first time. */
   readonly reflectors: readonly Runnable[];
   /** Throws with the reason where a cache is not filled yet. */
@@ -25,13 +29,24 @@ export interface Kinds {
 /** Index of Bundles by the BundleDeployment that they were made for. */
 export const ownerIndex = 'owner';
 
-export function watchKinds(options: {
+/** Index of Bundles by the ConfigMaps that their content comes from. */
+export const configMapIndex = 'configMap';
+
+interface WatchOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
-}): Kinds {
-  const bundles = new IndexedCache<Bundle>({ [ownerIndex]: (bundle) => ownerOf(bundle) });
+  /** Whose ConfigMaps hold content; none are watched where absent. */
+  readonly configMapNamespace?: string | undefined;
+}
+
+export function watchKinds({ configMapNamespace, ...options }: WatchOptions): Kinds {
+  const bundles = new IndexedCache<Bundle>({
+    [ownerIndex]: (bundle) => ownerOf(bundle),
+    [configMapIndex]: (bundle) => configMapsOf(bundle),
+  });
   const deployments = new IndexedCache<BundleDeployment>();
+  const configMaps = new IndexedCache();
   const reflectors = [
     new Reflector<Bundle>({ ...options, resource: bundleResource, sink: bundles }),
     new Reflector<BundleDeployment>({
@@ -39,10 +54,14 @@ export function watchKinds(options: {
       resource: bundleDeploymentResource,
       sink: deployments,
     }),
+    ...(configMapNamespace === undefined
+      ? []
+      : [configMapReflector({ ...options, namespace: configMapNamespace, sink: configMaps })]),
   ];
   return {
     bundles,
     deployments,
+    configMaps,
     reflectors: reflectors.map((reflector) => reflectorRunnable('reflector', reflector)),
     checkSynced() {
       for (const { synced, lastError } of reflectors) {
@@ -50,6 +69,23 @@ export function watchKinds(options: {
       }
     },
   };
+}
+
+/** Their content may be a mebibyte each, and is read when it is needed. */
+function configMapReflector(options: Omit<ReflectorOptions, 'resource' | 'transform'>): Reflector {
+  return new Reflector({
+    ...options,
+    resource: configMapResource,
+    transform: ({ apiVersion, kind, metadata: { name, namespace, resourceVersion } }) => {
+      const metadata = { name, namespace, resourceVersion };
+      return { apiVersion, kind, metadata } as KubernetesObject;
+    },
+  });
+}
+
+function configMapsOf({ spec: { source } }: Bundle): readonly string[] {
+  if (source.type !== 'configMaps') return [];
+  return [...new Set(source.configMaps?.map(({ configMap }) => configMap.name ?? ''))];
 }
 
 /** The owner's name, as a list of one, or none for a Bundle that no deployment generated. */

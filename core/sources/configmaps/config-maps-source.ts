@@ -1,0 +1,53 @@
+import type { BundleSource, ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
+import { BundleFilesBuilder } from '../../content/bundle-files-builder.ts';
+import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import { TerminalError } from '../../errors.ts';
+import { bundleFolder } from './bundle-folder.ts';
+import { checkDuplicates } from './duplicate-paths.ts';
+
+/** Files from ConfigMaps of the system namespace (spec section 3.4). */
+export function createConfigMapsSource(): Source {
+  return { type: 'configMaps', fetch: fetchConfigMaps };
+}
+
+async function fetchConfigMaps(
+  { type, configMaps = [] }: BundleSource,
+  context: SourceContext,
+): Promise<SourceResult> {
+  if (configMaps.length === 0) {
+    throw new TerminalError('bundle source configmaps configuration is unset');
+  }
+  const builder = new BundleFilesBuilder(context.limits);
+  const origins = new Map<string, Set<string>>();
+  for (const [index, source] of configMaps.entries()) {
+    const { name, folder } = placeOf(source, index);
+    for (const [key, content] of await readConfigMap(name, context)) {
+      const path = folder === '' ? key : `${folder}/${key}`;
+      origins.set(path, (origins.get(path) ?? new Set()).add(name));
+      builder.addFile(path, content);
+    }
+  }
+  checkDuplicates(origins);
+  return { files: builder.build(), resolvedSource: { type, configMaps } };
+}
+
+function placeOf(
+  { configMap, path }: ConfigMapSource,
+  index: number,
+): { readonly name: string; readonly folder: string } {
+  const { name = '' } = configMap;
+  const field = `bundle source configMaps[${index}]`;
+  if (name === '') throw new TerminalError(`${field}.configMap.name is unset`);
+  const folder = bundleFolder(path);
+  if (folder !== undefined) return { name, folder };
+  throw new TerminalError(`${field}.path is invalid: "${path}" is outside bundle root`);
+}
+
+async function readConfigMap(
+  name: string,
+  { configMaps, signal }: SourceContext,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const content = await configMaps.read(name, signal);
+  if (content !== undefined) return content;
+  throw new Error(`get configmap ${configMaps.namespace}/${name}: ConfigMap "${name}" not found`);
+}

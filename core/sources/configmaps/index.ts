@@ -1,0 +1,1 @@
+export { createConfigMapsSource } from './config-maps-source.ts';
