@@ -8,12 +8,9 @@ import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDependencies } from './dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';
 import { unpacking } from './status.ts';
-import { awaitSlot } from './steps/await-slot.ts';
-import { convert } from './steps/convert.ts';
-import { fetch } from './steps/fetch.ts';
 import { finalize } from './steps/finalize.ts';
-import { persist } from './steps/persist.ts';
 import { reuse } from './steps/reuse.ts';
+import { unpack } from './unpack.ts';
 
 type Step = (
   state: BundleState,
@@ -21,9 +18,8 @@ type Step = (
   context: StepContext,
 ) => Promise<StepOutcome>;
 
-/** Quick unless there is something to unpack. */
+/** What comes before unpacking, and is quick. */
 const firstSteps: readonly Step[] = [finalize, reuse];
-const unpackSteps: readonly Step[] = [awaitSlot, fetch, convert, persist];
 
 /** Bundles in their first steps at once: at a start there may be thousands. */
 const maxFirstSteps = 64;
@@ -93,24 +89,13 @@ export class BundleReconciler {
   }
 
   async #runSteps(state: BundleState, context: StepContext): Promise<void> {
-    const first = () => this.#run(firstSteps, state, context);
+    const first = () => this.#runFirstSteps(state, context);
     if ((await this.#firstSteps.run(first, context.signal)) === 'done') return;
-    try {
-      await this.#run(unpackSteps, state, context);
-    } finally {
-      state.slot?.release();
-      // The status is yet to be written: content is not to be held for so long.
-      delete state.fetched;
-      delete state.converted;
-    }
+    await unpack(state, this.#dependencies, context);
   }
 
-  async #run(
-    steps: readonly Step[],
-    state: BundleState,
-    context: StepContext,
-  ): Promise<StepOutcome> {
-    for (const step of steps) {
+  async #runFirstSteps(state: BundleState, context: StepContext): Promise<StepOutcome> {
+    for (const step of firstSteps) {
       if ((await step(state, this.#dependencies, context)) === 'done') return 'done';
     }
     return 'continue';

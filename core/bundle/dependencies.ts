@@ -16,10 +16,8 @@ export interface BundleCache {
   upsertIfNewer(bundle: Bundle): void;
 }
 
-/** What the Bundle reconciler works with. */
-export interface BundleDependencies {
-  readonly client: KubeClient;
-  readonly cache: BundleCache;
+/** What unpacking works with: it neither reads nor writes Bundles. */
+export interface UnpackDependencies {
   /** By spec.source.type. */
   readonly sources: ReadonlyMap<string, Source>;
   /** By class name; only classes with a bundle handler. */
@@ -29,7 +27,13 @@ export interface BundleDependencies {
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
-  readonly events: EventSink;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+/** What the Bundle reconciler works with. */
+export interface BundleDependencies extends UnpackDependencies {
+  readonly client: KubeClient;
+  readonly cache: BundleCache;
+  readonly events: EventSink;
 }

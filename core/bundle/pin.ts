@@ -1,4 +1,5 @@
 import type {
+  Bundle,
   BundleSource,
   GitSource,
   HTTPSource,
@@ -20,6 +21,15 @@ export function isPinOf(pin: BundleSource, spec: BundleSource): boolean {
   if (pin.image !== undefined && spec.image !== undefined) return isImageOf(pin.image, spec.image);
   if (pin.git !== undefined && spec.git !== undefined) return isCommitOf(pin.git, spec.git);
   return pin.http !== undefined && spec.http !== undefined && isBodyOf(pin.http, spec.http);
+}
+
+/**
+ * Whether fetching the Bundle again can only give the content that it was unpacked with: ConfigMaps
+ * and uploads cannot change under an unpacked Bundle, everything else needs its pin.
+ */
+export function isPinned({ spec: { source }, status }: Bundle): boolean {
+  if (source.type === 'configMaps' || source.type === 'upload') return true;
+  return status?.resolvedSource !== undefined && isPinOf(status.resolvedSource, source);
 }
 
 function isImageOf(pin: ImageSource, spec: ImageSource): boolean {

@@ -1,13 +1,13 @@
 import { checkFiles } from '../../content/check-files.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
-import type { BundleDependencies } from '../dependencies.ts';
+import type { UnpackDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';
 
 /** Lets the Bundle's class check and convert what was fetched. */
 export async function convert(
   state: BundleState,
-  dependencies: BundleDependencies,
+  dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
   const { provisioners, limits, logger, clock } = dependencies;

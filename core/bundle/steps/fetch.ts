@@ -3,7 +3,7 @@ import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { storedContentKey } from '../content-key.ts';
-import type { BundleDependencies } from '../dependencies.ts';
+import type { UnpackDependencies } from '../dependencies.ts';
 import { isPinOf } from '../pin.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';
@@ -11,7 +11,7 @@ import { notUnpacked } from '../status.ts';
 /** Gets the content from its source: from where it was pinned to, once it has been resolved. */
 export async function fetch(
   state: BundleState,
-  dependencies: BundleDependencies,
+  dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
   const { slot } = state;
@@ -29,7 +29,7 @@ export async function fetch(
 
 async function fetchContent(
   state: BundleState,
-  dependencies: BundleDependencies,
+  dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<SourceResult> {
   const { sources, secrets, configMaps, limits } = dependencies;

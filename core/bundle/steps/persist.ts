@@ -1,12 +1,12 @@
 import { storedContentKey } from '../content-key.ts';
-import type { BundleDependencies } from '../dependencies.ts';
+import type { UnpackDependencies } from '../dependencies.ts';
 import type { BundleState, StepOutcome } from '../state.ts';
 import { notUnpacked, unpacked } from '../status.ts';
 
 /** Stores the converted content and says where it is. */
 export async function persist(
   state: BundleState,
-  dependencies: BundleDependencies,
+  dependencies: UnpackDependencies,
 ): Promise<StepOutcome> {
   const { store, clock } = dependencies;
   const { bundle, fetched, converted } = state;

@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { MemoryStore } from '../../test/helpers/memory-store.ts';
+import { anImage } from '../../test/helpers/objects.ts';
+import { aTree } from '../../test/helpers/registry-bundle.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import { systemClock } from '../clock.ts';
+import { defaultLimits } from '../content/limits.ts';
+import type { BundleHandler } from '../contracts/provisioner.ts';
+import type { Source } from '../contracts/source.ts';
+import { WaitingError } from '../errors.ts';
+import { ContentRestorer } from './content-restorer.ts';
+import { UnpackSlots } from './unpack-slots.ts';
+
+const key = { name: 'demo', uid: 'uid-of-demo' };
+const fetched = aTree({ 'a.txt': 'fetched' });
+const converted = aTree({ 'manifests/a.yaml': 'converted' });
+const { signal } = new AbortController();
+
+let store: MemoryStore;
+let cached: Bundle | undefined;
+let bundle: Bundle;
+const fetch = vi.fn<Source['fetch']>();
+const handler = vi.fn<BundleHandler>();
+let restorer: ContentRestorer;
+
+beforeEach(() => {
+  store = new MemoryStore();
+  bundle = unpackedFrom(`example.com/app@sha256:${'12'.repeat(32)}`);
+  cached = bundle;
+  fetch.mockReset();
+  fetch.mockImplementation(async (resolvedSource) => ({ files: fetched, resolvedSource }));
+  handler.mockReset();
+  handler.mockImplementation(async () => converted);
+  restorer = new ContentRestorer({
+    cache: { get: ({ name }) => (name === 'demo' ? cached : undefined) },
+    sources: new Map([['image', { type: 'image', fetch }]]),
+    provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
+    store,
+    slots: new UnpackSlots({ slots: 2, clock: systemClock }),
+    secrets: { read: async () => undefined },
+    configMaps: { namespace: 'system', read: async () => undefined },
+    limits: defaultLimits,
+    clock: systemClock,
+    logger: silentLogger,
+    signal,
+  });
+});
+
+function unpackedFrom(ref: string): Bundle {
+  return aStoredBundle({ status: { phase: 'Unpacked', resolvedSource: anImage(ref) } });
+}
+
+describe('what can be restored', () => {
+  test.each([
+    ['an unpacked Bundle', () => bundle, true],
+    ['one that is not unpacked', () => aStoredBundle({ status: { phase: 'Failing' } }), false],
+    ['one without status', () => aStoredBundle(), false],
+    ['one of a class of others', () => aStoredBundle({ ...bundle, className: 'acme' }), false],
+    [
+      'one that is being deleted',
+      () => ({ ...bundle, metadata: { ...bundle.metadata, deletionTimestamp: '2026-01-01' } }),
+      false,
+    ],
+  ])('%s: %s', (...[, of, expected]) => {
+    expect(restorer.canRestore(of())).toBe(expected);
+  });
+});
+
+describe('restoring', () => {
+  test('fetches from where the Bundle is pinned to, converts and stores', async () => {
+    await restorer.restore(bundle, signal);
+    expect(fetch.mock.lastCall?.[0].image?.ref).toBe(bundle.status?.resolvedSource?.image?.ref);
+    expect(handler.mock.lastCall?.[0]).toBe(fetched);
+    expect(await store.load(key)).toBe(converted);
+  });
+
+  test('fetches once for all who ask at the same time, and again for who asks later', async () => {
+    await Promise.all([1, 2, 3].map(() => restorer.restore(bundle, signal)));
+    expect(fetch).toHaveBeenCalledTimes(1);
+    await restorer.restore(bundle, signal);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  test('goes on when whoever asked has left', async () => {
+    const gate = Promise.withResolvers<void>();
+    fetch.mockImplementationOnce(async (resolvedSource) => {
+      await gate.promise;
+      return { files: fetched, resolvedSource };
+    });
+    const gone = new AbortController();
+    const asked = restorer.restore(bundle, gone.signal);
+    gone.abort(new Error('the client left'));
+    await expect(asked).rejects.toThrow('the client left');
+    gate.resolve();
+    await restorer.restore(bundle, signal);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    expect(await store.load(key)).toBe(converted);
+  });
+
+  test('says in one sentence why it cannot', async () => {
+    fetch.mockRejectedValue(new WaitingError('Back-off pulling image "x": refused'));
+    await expect(restorer.restore(bundle, signal)).rejects.toThrow(
+      'the content of Bundle "demo" is not stored here and could not be fetched again: Back-off pulling image "x": refused',
+    );
+    expect(await store.has(key)).toBe(false);
+  });
+
+  test.each(['example.com/app:v1', `example.com/other@sha256:${'12'.repeat(32)}`])(
+    'never takes what %s has by now for what was unpacked',
+    async (ref) => {
+      await expect(restorer.restore(unpackedFrom(ref), signal)).rejects.toThrow(
+        'its status does not say which content it has',
+      );
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
+  test.each([
+    ['is gone', undefined],
+    ['has a namesake', { ...aStoredBundle(), metadata: { name: 'demo', uid: 'another' } }],
+  ])('keeps nothing of a Bundle that %s meanwhile', async (_, now) => {
+    handler.mockImplementation(async () => {
+      cached = now as Bundle | undefined;
+      return converted;
+    });
+    await restorer.restore(bundle, signal);
+    expect(await store.has(key)).toBe(false);
+  });
+});

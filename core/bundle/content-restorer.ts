@@ -1,0 +1,75 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { errorMessage } from '../errors.ts';
+import { aborted } from '../runtime/aborted.ts';
+import { storedContentKey } from './content-key.ts';
+import type { BundleCache, UnpackDependencies } from './dependencies.ts';
+import { isPinned } from './pin.ts';
+import { unpack } from './unpack.ts';
+
+export interface ContentRestorerDependencies extends UnpackDependencies {
+  readonly cache: Pick<BundleCache, 'get'>;
+  /** The life of the process. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Brings back content of Bundles that are unpacked, where this process does not have it: it has
+ * lost it, or another one unpacked it. Writes no status: that is the leader's alone.
+ */
+export class ContentRestorer {
+  readonly #dependencies: ContentRestorerDependencies;
+  /** By UID. */
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(dependencies: ContentRestorerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Whether content of this Bundle is a thing to restore here. */
+  canRestore({ metadata, spec, status }: Bundle): boolean {
+    return (
+      status?.phase === 'Unpacked' &&
+      metadata.deletionTimestamp === undefined &&
+      this.#dependencies.provisioners.has(spec.provisionerClassName)
+    );
+  }
+
+  /**
+   * Resolves when the content is stored; whoever asks at the same time waits for the same fetch. It
+   * goes on when the signal ends the waiting.
+   * @throws Error in one sentence where the content cannot be had.
+   */
+  async restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    const { uid } = storedContentKey(bundle);
+    const running = this.#running.get(uid) ?? this.#start(bundle, uid);
+    await Promise.race([running, aborted(signal)]);
+    signal.throwIfAborted();
+  }
+
+  #start(bundle: Bundle, uid: string): Promise<void> {
+    const running = this.#restore(bundle).finally(() => this.#running.delete(uid));
+    this.#running.set(uid, running);
+    // Nobody may be waiting any more.
+    running.catch(() => undefined);
+    return running;
+  }
+
+  async #restore(bundle: Bundle): Promise<void> {
+    const { store, logger, signal } = this.#dependencies;
+    const key = storedContentKey(bundle);
+    try {
+      if (!isPinned(bundle)) throw new Error('its status does not say which content it has');
+      const state = { bundle, status: bundle.status ?? {} };
+      await unpack(state, this.#dependencies, { signal, stopping: signal, logger });
+    } catch (error) {
+      const message = `the content of Bundle "${key.name}" is not stored here and could not be fetched again: ${errorMessage(error)}`;
+      throw new Error(message, { cause: error });
+    }
+    // Deleted meanwhile: nobody else will remove what was just stored.
+    if (!this.#isCurrent(bundle)) await store.delete(key.name);
+  }
+
+  #isCurrent({ metadata: { name = '', uid } }: Bundle): boolean {
+    return this.#dependencies.cache.get({ name })?.metadata.uid === uid;
+  }
+}
