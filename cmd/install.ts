@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesObject } from '../api/meta.ts';
 import { errorMessage } from '../core/errors.ts';
 import { connect, type KubeConnection } from '../core/kube/connect.ts';
-import { gvkOf, keyOf, type Resource } from '../core/kube/resource.ts';
+import { gvkOf, type Resource } from '../core/kube/resource.ts';
 import { toYaml } from '../core/manifests/write-yaml.ts';
 import { installManifests } from '../deploy/install-manifests.ts';
+import { definitionEstablished } from './definition-established.ts';
 
 export interface InstallOptions {
   readonly kubeconfig?: string;
@@ -15,7 +15,6 @@ export interface InstallOptions {
 }
 
 const fieldManager = 'rukpak-install';
-const establishTimeout = 30_000;
 
 /**
  * Applies what the system needs in a cluster: CRDs, namespaces, RBAC and the webhook
@@ -44,7 +43,10 @@ export async function install(
       print(`${describe(object)} applied`);
     }
     const definitions = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
-    for (const definition of definitions) await established(kube, definition);
+    for (const definition of definitions) {
+      const resource = await resourceOf(kube, definition);
+      await definitionEstablished(kube.client, resource, definition.metadata.name ?? '');
+    }
   } finally {
     await kube.close();
   }
@@ -62,23 +64,6 @@ async function resourceOf(kube: KubeConnection, object: KubernetesObject): Promi
   const resource = await kube.discovery.resourceFor(gvkOf(object));
   if (resource !== undefined) return resource;
   throw new Error(`the cluster does not serve ${object.apiVersion}, kind ${object.kind}`);
-}
-
-/** Until then the API server does not accept objects of the kind. */
-async function established(kube: KubeConnection, definition: KubernetesObject): Promise<void> {
-  const resource = await resourceOf(kube, definition);
-  const deadline = Date.now() + establishTimeout;
-  for (;;) {
-    const live = await kube.client.get(resource, keyOf(definition));
-    const { conditions = [] } = (live['status'] ?? {}) as {
-      conditions?: readonly { type: string; status: string }[];
-    };
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
-    if (Date.now() > deadline) {
-      throw new Error(`${describe(definition)} is not established after 30 s: see its conditions`);
-    }
-    await delay(100);
-  }
 }
 
 /** As kubectl names objects: `kind.group/name`. */

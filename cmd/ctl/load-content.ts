@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
-import { systemClock } from '../../core/clock.ts';
 import type { BundleFiles, ContentLimits } from '../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { type RegistryFlags, registryOptions } from '../registry-flags.ts';
 import { dockerKeychain } from './docker-keychain.ts';
 import { loadDirectory } from './load-directory.ts';
 
 export interface LoadOptions {
   readonly limits: ContentLimits;
-  /** Hosts that are spoken to over plain HTTP. */
-  readonly insecureRegistries: readonly string[];
+  readonly registries: RegistryFlags;
 }
 
 /**
@@ -24,10 +23,7 @@ export async function loadContent(reference: string, options: LoadOptions): Prom
 async function pullImage(reference: string, options: LoadOptions): Promise<BundleFiles> {
   // Not needed for directories, and slow to load.
   const { ImagePuller } = await import('../../core/sources/image/index.ts');
-  const puller = new ImagePuller({
-    insecureRegistries: options.insecureRegistries,
-    clock: systemClock,
-  });
+  const puller = new ImagePuller(await registryOptions(options.registries));
   try {
     const keychain = await dockerKeychain();
     const signal = new AbortController().signal;

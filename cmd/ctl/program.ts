@@ -1,11 +1,17 @@
 import { Command } from 'commander';
+import { alphaCommand } from './alpha.ts';
+import { contentCommand } from './content.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
+import { versionCommand } from './version.ts';
 
 /** All commands, under the name that the person has typed. */
 export function createProgram(name: string): Command {
   return new Command(name)
     .description('work with bundles from the command line')
     .addCommand(runCommand())
-    .addCommand(renderCommand());
+    .addCommand(contentCommand())
+    .addCommand(renderCommand())
+    .addCommand(alphaCommand(), { hidden: true })
+    .addCommand(versionCommand());
 }

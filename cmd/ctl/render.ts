@@ -2,23 +2,22 @@ import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
-import { collect } from '../flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { loadContent } from './load-content.ts';
 import { type RenderOptions, renderBundle } from './render-bundle.ts';
 import { renderStream } from './render-stream.ts';
 import { writeOutput } from './write-output.ts';
 
-interface RenderFlags {
+interface RenderFlags extends RegistryFlags {
   readonly class?: string;
   readonly installNamespace?: string;
-  readonly insecureRegistry: readonly string[];
   readonly output: 'yaml' | 'json';
   readonly stdin?: boolean;
 }
 
 /** `rukpakctl render`: what a bundle becomes, without a cluster. */
 export function renderCommand(): Command {
-  return new Command('render')
+  const command = new Command('render')
     .description('print the objects that a bundle would install, without a cluster')
     .addArgument(new Argument('[bundle]', 'directory or image that holds the bundle'))
     .option(
@@ -35,16 +34,11 @@ export function renderCommand(): Command {
         .default('yaml'),
     )
     .option(
-      '--insecure-registry <host[:port]>',
-      'registry to use over HTTP; repeatable',
-      collect,
-      [],
-    )
-    .option(
       '--stdin',
       'read a directory per line and print, in the same order, a line of JSON per bundle',
     )
     .action(render);
+  return addRegistryFlags(command);
 }
 
 async function render(bundle: string | undefined, flags: RenderFlags): Promise<void> {
@@ -57,7 +51,7 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
   if (bundle === undefined) throw new TerminalError('name a directory or image, or use --stdin');
   const files = await loadContent(bundle, {
     limits: defaultLimits,
-    insecureRegistries: flags.insecureRegistry,
+    registries: flags,
   });
   const objects = renderBundle(files, options);
   await writeOutput([format(objects, flags.output)], process.stdout);

@@ -49,7 +49,7 @@ export function inKindOrder<T extends HasResource>(items: readonly T[]): T[][] {
 }
 
 /** Namespaces and CRDs: what must be there before anything else can be. */
-export function isFoundation({ group, kind }: Resource): boolean {
+export function isFoundation({ group, kind }: Pick<Resource, 'group' | 'kind'>): boolean {
   return (group === '' && kind === 'Namespace') || isDefinition({ group, kind });
 }
 

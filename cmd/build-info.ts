@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+
+const buildInfoSchema = z.object({
+  /** The commit; empty where it is not known. */
+  revision: z.string(),
+  /** Of the commit, RFC 3339. */
+  date: z.string(),
+  /** `dirty` where files differed from the commit. */
+  state: z.enum(['clean', 'dirty', 'unknown']),
+});
+
+export interface BuildInfo extends Readonly<z.infer<typeof buildInfoSchema>> {}
+
+/** The file that `npm pack` puts into the package. */
+export const buildInfoFile = 'build-info.json';
+
+const unknown: BuildInfo = { revision: 'unknown', date: 'unknown', state: 'unknown' };
+
+/** What this program was built from: what the package says, else what git says of the checkout. */
+export function buildInfo(folder = import.meta.dirname): BuildInfo {
+  const root = packageRoot(folder);
+  return root === undefined ? unknown : (recorded(root) ?? checkedOut(root));
+}
+
+/** What git says of a checkout; nothing is known of a folder that is none. */
+export function checkedOut(root: string): BuildInfo {
+  // A package that is installed within a repository is not of that repository.
+  if (!existsSync(join(root, '.git'))) return unknown;
+  try {
+    const [revision = '', date = ''] = git(root, ['log', '-1', '--format=%H%n%cI']).split('\n');
+    const state = git(root, ['status', '--porcelain']) === '' ? 'clean' : 'dirty';
+    return { revision, date, state };
+  } catch {
+    return unknown;
+  }
+}
+
+function recorded(root: string): BuildInfo | undefined {
+  try {
+    return buildInfoSchema.parse(JSON.parse(readFileSync(join(root, buildInfoFile), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+function git(root: string, args: readonly string[]): string {
+  return execFileSync('git', args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+}
+
+/** Sources are run in place, or from dist/. */
+export function packageRoot(folder: string): string | undefined {
+  if (existsSync(join(folder, 'package.json'))) return folder;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : packageRoot(parent);
+}

@@ -1,0 +1,66 @@
+import { buffer } from 'node:stream/consumers';
+import { Argument, Command } from 'commander';
+import { TerminalError } from '../../core/errors.ts';
+import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
+import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
+import { duration } from '../flag-values.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+import { addUploadFlags, type UploadFlags } from './server-flags.ts';
+
+interface BootstrapFlags extends ClusterFlags, UploadFlags, OutputFlags {
+  readonly timeout: number;
+}
+
+const plain = 'core-rukpak-io-plain';
+
+/** `rukpakctl alpha bootstrap`: objects now, their BundleDeployment after them (spec section 13). */
+export function bootstrapCommand(): Command {
+  const command = new Command('bootstrap')
+    .description(
+      'apply the manifests of standard input, and have a BundleDeployment of them take them over',
+    )
+    .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'));
+  return addUploadFlags(addClusterFlags(command))
+    .option(
+      '--timeout <duration>',
+      'how long the Bundle and the server are waited for',
+      duration,
+      60_000,
+    )
+    .addOption(outputOption())
+    .action(bootstrap);
+}
+
+async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
+  if (process.stdin.isTTY) throw new TerminalError('the manifests are read from standard input');
+  const [{ withCluster }, { runBundle }, { applyAsRelease }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./run-bundle.ts'),
+    import('./bootstrap-objects.ts'),
+  ]);
+  const signal = stopSignal();
+  const builder = new BundleFilesBuilder(defaultLimits);
+  builder.addFile('manifests/manifests.yaml', await buffer(process.stdin));
+  const files = builder.build();
+  const objects = distinctObjects(readPlainBundle(files));
+  const { systemNamespace, timeout } = flags;
+  const progress = progressOn(process.stderr);
+  const result = await withCluster(flags, async (cluster) => {
+    await progress(`applying ${objects.length} objects`, () =>
+      applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
+    );
+    const classes = { deploymentClass: plain, bundleClass: plain };
+    const request = { name, files, ...classes, server: flags, timeout };
+    return await runBundle(request, { cluster, progress, signal });
+  });
+  const report = new Report(flags);
+  await report.line(
+    result.result === 'uploaded'
+      ? `successfully bootstrapped bundle deployment "${name}"`
+      : `bundle deployment "${name}" is already up-to-date`,
+  );
+  await report.result(result);
+}

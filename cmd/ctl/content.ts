@@ -1,0 +1,42 @@
+import { Argument, Command } from 'commander';
+import { errorMessage } from '../../core/errors.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+import { addServerFlags, type ServerFlags } from './server-flags.ts';
+
+interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
+  readonly namespace: string;
+}
+
+/** `rukpakctl content`: lists what is stored of a Bundle (spec section 13). */
+export function contentCommand(): Command {
+  const command = new Command('content')
+    .description('list the files of an unpacked Bundle, as its content server has them')
+    .addArgument(new Argument('<bundleName>', 'name of the Bundle'))
+    .option('--namespace <name>', 'namespace that the content server runs in', 'rukpak-system');
+  return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(content);
+}
+
+async function content(bundle: string, flags: ContentFlags): Promise<void> {
+  const [{ withCluster }, { readContent }, { listingLine }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./read-content.ts'),
+    import('./archive-listing.ts'),
+  ]);
+  const report = new Report(flags);
+  const progress = progressOn(process.stderr);
+  const signal = stopSignal();
+  try {
+    const entries = await withCluster(flags, async (cluster) =>
+      progress(`reading the content of "${bundle}"`, () =>
+        readContent(cluster, { bundle, server: flags, signal }),
+      ),
+    );
+    for (const entry of entries) await report.line(listingLine(entry));
+    await report.result({ bundle, entries });
+  } catch (error) {
+    throw new Error(`content command failed: ${errorMessage(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,49 @@
+import { Argument, Command } from 'commander';
+import { TerminalError } from '../../core/errors.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+
+interface RemoveFlags extends ClusterFlags, OutputFlags {
+  readonly all?: boolean;
+  readonly dryRun?: boolean;
+  readonly systemNamespace: string;
+}
+
+/** `rukpakctl remove-helm-releases`: the last that is left of RukPak v0.16 after an upgrade. */
+export function removeHelmReleasesCommand(): Command {
+  const command = new Command('remove-helm-releases')
+    .description(
+      'delete the Secrets in which RukPak v0.16 kept Helm releases, of deployments that no longer need them',
+    )
+    .addArgument(new Argument('[bundleDeploymentName...]', 'whose release Secrets are deleted'))
+    .option('--all', 'those of every BundleDeployment; of some that still need them none')
+    .option('--dry-run', 'delete nothing, print what would be deleted')
+    .option('--system-namespace <name>', 'where RukPak kept them', 'rukpak-system');
+  return addClusterFlags(command).addOption(outputOption()).action(remove);
+}
+
+async function remove(names: readonly string[], flags: RemoveFlags): Promise<void> {
+  if ((flags.all === true) === names.length > 0) {
+    throw new TerminalError('name BundleDeployments, or give --all');
+  }
+  // Slow to load, and not needed to say what is wrong with the arguments.
+  const [{ withCluster }, { removeReleases }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./release-removal.ts'),
+  ]);
+  const report = new Report(flags);
+  const suffix = flags.dryRun === true ? ' (dry run)' : '';
+  const result = await withCluster(flags, ({ client }) =>
+    removeReleases(client, {
+      ...(flags.all === true ? {} : { names }),
+      dryRun: flags.dryRun === true,
+      namespace: flags.systemNamespace,
+      signal: stopSignal(),
+      onDeleted: (secret) => report.line(`secret "${secret}" deleted${suffix}`),
+      onKept: (name, because) =>
+        report.line(`bundledeployment.core.rukpak.io "${name}" skipped: ${because}`),
+    }),
+  );
+  await report.result(result);
+}

@@ -1,0 +1,29 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Condition } from '../api/meta.ts';
+import type { KubeClient } from '../core/kube/kube-client.ts';
+import type { Resource } from '../core/kube/resource.ts';
+
+const establishTimeout = 30_000;
+const pollInterval = 100;
+
+/** Waits until the API server accepts objects of a CRD. @throws Error after 30 seconds. */
+export async function definitionEstablished(
+  client: Pick<KubeClient, 'get'>,
+  resource: Resource,
+  name: string,
+): Promise<void> {
+  const deadline = Date.now() + establishTimeout;
+  for (;;) {
+    const live = await client.get(resource, { name });
+    const { conditions = [] } = (live['status'] ?? {}) as {
+      readonly conditions?: readonly Condition[];
+    };
+    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (Date.now() > deadline) {
+      throw new Error(
+        `customresourcedefinition.apiextensions.k8s.io/${name} is not established after 30 s: see its conditions`,
+      );
+    }
+    await delay(pollInterval);
+  }
+}
