@@ -6,15 +6,14 @@ import {
   type ContentServerFlags,
 } from './content-server-flags.ts';
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
-import { booleanFlag, collect, duration, positiveInteger, withoutEffect } from './flag-values.ts';
+import { booleanFlag, duration, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
-export interface CoreFlags extends ProcessFlags, ContentServerFlags {
+export interface CoreFlags extends ProcessFlags, ContentServerFlags, RegistryFlags {
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
-  readonly insecureRegistry: readonly string[];
-  readonly registryCaFile?: string;
   readonly workers: number;
   readonly maxContentBytes: number;
   readonly maxContentEntries: number;
@@ -39,6 +38,7 @@ const podDefaults: CoreDefaults = {
 export function addCoreFlags(command: Command, defaults = podDefaults): Command {
   addProcessFlags(command, defaults.healthProbeBindAddress);
   addContentServerFlags(command, defaults);
+  addRegistryFlags(command);
   addLimitFlags(command);
   return command
     .addOption(
@@ -50,13 +50,6 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
         .argParser(parseFeatureGates)
         .default(defaultFeatureGates, 'BundleDeploymentHealth=true'),
     )
-    .option(
-      '--insecure-registry <host[:port]>',
-      'registry to use over HTTP; repeatable',
-      collect,
-      [],
-    )
-    .option('--registry-ca-file <path>', 'more CAs (PEM) to trust for registries')
     .addOption(withoutEffect('--unpack-image <image>', 'images are pulled, not run'))
     .addOption(withoutEffect('--base-upload-manager-url <url>', 'there is no upload source yet'))
     .addOption(withoutEffect('--upload-storage-dir <dir>', 'there is no upload source yet'))

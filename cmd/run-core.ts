@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { errorMessage } from '../core/errors.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
 import { fetchInWorkers } from '../core/runtime/worker/fetch-in-workers.ts';
 import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
@@ -13,6 +10,7 @@ import { builtInProvisionerModules } from '../provisioners/index.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
+import { registryOptions } from './registry-flags.ts';
 
 /** The Lease of v0.16. */
 const leaseName = 'core.rukpak.io';
@@ -31,7 +29,8 @@ export async function runCore(
   const git = fetchInWorkers({ module: gitModule, type: 'git', size, logger });
   try {
     const options = managerOptions(flags, logger);
-    const sources = [imageSource(flags), git, createHttpSource(), createConfigMapsSource()];
+    const image = createImageSource(await registryOptions(flags, (text) => logger.info({}, text)));
+    const sources = [image, git, createHttpSource(), createConfigMapsSource()];
     await runManager({ ...options, sources, provisioners: workers.provisioners }, signal);
   } finally {
     await Promise.all([workers.close(), git.close()]);
@@ -63,21 +62,4 @@ function managerOptions(
     reportHealth: flags.featureGates.BundleDeploymentHealth,
     logger,
   };
-}
-
-function imageSource(flags: CoreFlags): ReturnType<typeof createImageSource> {
-  const { registryCaFile } = flags;
-  return createImageSource({
-    insecureRegistries: flags.insecureRegistry,
-    ...(registryCaFile === undefined ? {} : { caCertificates: readCertificates(registryCaFile) }),
-    clock: systemClock,
-  });
-}
-
-function readCertificates(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot read --registry-ca-file: ${errorMessage(error)}`, { cause: error });
-  }
 }

@@ -1,27 +1,37 @@
 import type { Clock } from '../../clock.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
-import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import { TerminalError } from '../../errors.ts';
+import type { ProxyConfig } from '../../net/proxy.ts';
+import { downloadLayers } from './download-layers.ts';
 import type { Credentials, Keychain } from './keychain.ts';
-import { LayeredTree, layerError } from './layers.ts';
-import { type Descriptor, type ImageManifest, parseManifest } from './manifest.ts';
+import { type ImageManifest, parseManifest } from './manifest.ts';
 import { nodePlatform, type Platform } from './platform.ts';
+import { joinedFailure, PullFailure, pullError } from './pull-errors.ts';
+import { type PullPlace, type PullPlaces, pullPlaces } from './pull-places.ts';
 import {
   type ImageReference,
   manifestReference,
   parseImageReference,
+  registryHost,
   repositoryName,
 } from './reference.ts';
+import type { RegistriesConfig } from './registries-config.ts';
+import type { RegistryCertificates } from './registry-certificates.ts';
 import { RegistryClient } from './registry-client.ts';
 import { DeniedError, UnavailableError } from './registry-errors.ts';
 import { SharedWork } from './shared-work.ts';
 import { credentialsKey, TokenService } from './token-service.ts';
-import { Transport } from './transport.ts';
+import { Transports } from './transports.ts';
 
 export interface ImagePullerOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP; all others over HTTPS. */
   readonly insecureRegistries: readonly string[];
+  /** Mirrors and other places of registries. */
+  readonly registries?: RegistriesConfig | undefined;
   /** PEM certificates of authorities to trust besides the system's. */
   readonly caCertificates?: string | undefined;
+  readonly hostCertificates?: RegistryCertificates | undefined;
+  readonly proxy?: ProxyConfig | undefined;
   /** Which manifest of an index to take; Linux on this process's architecture if absent. */
   readonly platform?: Platform | undefined;
   readonly userAgent?: string | undefined;
@@ -50,7 +60,6 @@ interface ResolvedImage {
 }
 
 const maxIndexDepth = 3;
-const maxTransports = 32;
 /** A little less than all the time there is, so that what was waited for can still be said. */
 const shareOfTimeout = 0.9;
 
@@ -61,14 +70,18 @@ const shareOfTimeout = 0.9;
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #tokens: TokenService;
-  readonly #transports = new Map<string, Transport>();
+  readonly #transports: Transports;
   readonly #downloads = new SharedWork<BundleFiles>();
 
   constructor(options: ImagePullerOptions) {
+    const { caCertificates, userAgent = 'rukpak-ts' } = options;
     this.#options = options;
     this.#tokens = new TokenService(options.clock);
-    // Refuses a wrong list of insecure registries when the process starts, not at the first pull.
-    this.#transport(undefined);
+    this.#transports = new Transports({
+      ...options,
+      caCertificates: caCertificates === undefined ? [] : [caCertificates],
+      userAgent,
+    });
   }
 
   /**
@@ -77,28 +90,60 @@ export class ImagePuller {
    */
   async pull(ref: string, options: PullOptions): Promise<PulledImage> {
     const reference = parseImageReference(ref);
+    const places = pullPlaces(reference, this.#options.registries ?? { registries: [] });
     using deadline = this.#deadline(options);
-    const pull = { ...options, signal: AbortSignal.any([options.signal, deadline.signal]) };
-    let doing = 'fetching image descriptor';
+    const signal = AbortSignal.any([options.signal, deadline.signal]);
+    const image = await this.#pullFromAny(places, { ...options, signal });
+    if (!(image instanceof PullFailure)) {
+      // What a mirror gave is known by the name that was asked for.
+      return { files: image.files, pinnedRef: `${repositoryName(reference)}@${image.digest}` };
+    }
+    options.signal.throwIfAborted();
+    const { doing } = image;
+    const isTooLong = deadline.signal.aborted;
+    const failure = isTooLong ? new PullFailure(doing, deadline.signal.reason) : image;
+    throw pullError(failure, { ref, pinned: reference.digest !== undefined });
+  }
+
+  async #pullFromAny(
+    where: PullPlaces,
+    options: PullOptions,
+  ): Promise<{ readonly files: BundleFiles; readonly digest: string } | PullFailure> {
+    const failures: PullFailure[] = [];
+    for (const place of where.places) {
+      const image = await this.#pullFrom(place, options);
+      if (!(image instanceof PullFailure)) return image;
+      failures.push(image);
+      if (options.signal.aborted) break;
+    }
+    return joinedFailure(failures, where);
+  }
+
+  async #pullFrom(
+    place: PullPlace,
+    options: PullOptions,
+  ): Promise<{ readonly files: BundleFiles; readonly digest: string } | PullFailure> {
+    let doing: PullFailure['doing'] = 'fetching image descriptor';
     try {
-      const image = await this.#resolve(reference, pull);
+      const image = await this.#resolve(place, options);
       doing = 'unpacking image';
-      const files = await this.#download(reference, image, pull);
-      return { files, pinnedRef: `${repositoryName(reference)}@${image.digest}` };
+      const files = await this.#download(place, image, options);
+      return { files, digest: image.digest };
     } catch (error) {
-      options.signal.throwIfAborted();
-      const cause: unknown = deadline.signal.aborted ? deadline.signal.reason : error;
-      throw pullError(cause, { ref, doing, pinned: reference.digest !== undefined });
+      return new PullFailure(doing, error);
     }
   }
 
   /** With the first credentials that the registry takes. */
-  async #resolve(reference: ImageReference, options: PullOptions): Promise<ResolvedImage> {
-    const candidates = options.keychain.credentialsFor(reference);
+  async #resolve(place: PullPlace, options: PullOptions): Promise<ResolvedImage> {
+    const { reference, insecure } = place;
+    const { caCertificates, keychain } = options;
+    const uncheckedHost = insecure ? registryHost(reference.domain) : undefined;
+    const candidates = keychain.credentialsFor(reference);
     let denied: unknown;
     for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
       const client = new RegistryClient(reference, {
-        transport: this.#transport(options.caCertificates),
+        transport: this.#transports.get({ caCertificates, uncheckedHost }),
         tokens: this.#tokens,
         credentials,
         clock: this.#options.clock,
@@ -132,39 +177,16 @@ export class ImagePuller {
   }
 
   async #download(
-    reference: ImageReference,
-    image: ResolvedImage,
-    { limits, caCertificates, signal }: PullOptions,
+    { reference }: PullPlace,
+    { client, digest, credentials, manifest }: ResolvedImage,
+    { limits, caCertificates = '', signal }: PullOptions,
   ): Promise<BundleFiles> {
-    const key = JSON.stringify([
-      repositoryName(reference),
-      image.digest,
-      credentialsKey(image.credentials),
-      caCertificates ?? '',
-      limits,
-    ]);
+    const place = [repositoryName(reference), digest, credentialsKey(credentials)];
     return await this.#downloads.run(
-      key,
-      (signal) => downloadLayers(image, { limits, signal }),
+      JSON.stringify([...place, caCertificates, limits]),
+      (signal) => downloadLayers(client, manifest.layers, { limits, signal }),
       signal,
     );
-  }
-
-  /** One for each set of certificates; connections are kept open in it for a while. */
-  #transport(caCertificates: string | undefined): Transport {
-    const key = caCertificates ?? '';
-    const known = this.#transports.get(key);
-    if (known !== undefined) return known;
-    if (this.#transports.size >= maxTransports) this.#transports.clear();
-    const { insecureRegistries, clock, userAgent } = this.#options;
-    const transport = new Transport({
-      insecureRegistries,
-      caCertificates: [this.#options.caCertificates ?? '', key].filter((pem) => pem !== ''),
-      userAgent: userAgent ?? 'rukpak-ts',
-      clock,
-    });
-    this.#transports.set(key, transport);
-    return transport;
   }
 
   #deadline({ limits }: PullOptions): Disposable & { readonly signal: AbortSignal } {
@@ -179,52 +201,4 @@ export class ImagePuller {
       .catch(() => undefined);
     return { signal: expired.signal, [Symbol.dispose]: () => done.abort() };
   }
-}
-
-async function downloadLayers(
-  { client, manifest }: ResolvedImage,
-  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
-): Promise<BundleFiles> {
-  checkCompressedSize(manifest.layers, options.limits);
-  const layers = new LayeredTree(options);
-  for (const layer of manifest.layers) {
-    const blob = client.blob(layer, options.signal);
-    try {
-      await layers.apply(blob);
-      await blob.verify();
-    } catch (error) {
-      throw layerError(layer.digest, error);
-    } finally {
-      blob.close();
-    }
-  }
-  return layers.tree.bundleFiles(options.limits);
-}
-
-function checkCompressedSize(layers: readonly Descriptor[], { maxBytes }: ContentLimits): void {
-  const size = layers.reduce((sum, layer) => sum + layer.size, 0);
-  if (size <= maxBytes) return;
-  throw new TerminalError(
-    `the image's layers have ${size} bytes, over the limit of ${maxBytes} (--max-content-bytes)`,
-  );
-}
-
-/** What the reconciler is to do about a failed pull, and say. */
-function pullError(
-  error: unknown,
-  {
-    ref,
-    doing,
-    pinned,
-  }: { readonly ref: string; readonly doing: string; readonly pinned: boolean },
-): Error {
-  const text = errorMessage(error);
-  if (error instanceof UnavailableError) {
-    return new WaitingError(`Back-off pulling image "${ref}": ${text}`, { cause: error });
-  }
-  const message = `error ${doing}: ${text}`;
-  // What a tag points to can be put right by a push; what a digest names stays as it is.
-  return pinned && error instanceof TerminalError
-    ? new TerminalError(message, { cause: error })
-    : new Error(message, { cause: error });
 }

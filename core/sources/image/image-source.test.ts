@@ -185,16 +185,16 @@ describe('waits for', () => {
   });
 
   it.each([
-    [500, '500 Internal Server Error'],
-    [503, '503 Service Unavailable'],
-    [429, '429 Too Many Requests'],
-  ])('a registry that keeps answering %d, after a few tries', async (status, words) => {
+    [500, '500 Internal Server Error', [200, 400]],
+    [503, '503 Service Unavailable', [200, 400]],
+    [429, '429 Too Many Requests', [200, 400, 800, 1600, 3200, 6400]],
+  ])('a registry that keeps answering %d, after a few tries', async (status, words, sleeps) => {
     registry.intercept = (_, response) => {
       response.writeHead(status).end();
       return true;
     };
     expect(await failure(':v1')).toEqual(backOff(':v1', ` answered ${words}`));
-    expect(clock.sleeps).toEqual([200, 400]);
+    expect(clock.sleeps).toEqual(sleeps);
   });
 
   it('a busy registry for as long as it says, if that is short', async () => {

@@ -1,17 +1,15 @@
 import type { Clock } from '../../clock.ts';
 import { TerminalError } from '../../errors.ts';
 import { digestAlgorithm, digestOf, digestProblem } from './digest.ts';
+import { discard, statusText, type TransportResponse } from './http-answer.ts';
 import type { Credentials } from './keychain.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
 import { type ImageReference, registryHost } from './reference.ts';
-import {
-  connectionError,
-  DeniedError,
-  isConnectionLost,
-  UnavailableError,
-} from './registry-errors.ts';
+import { connectionError, DeniedError, UnavailableError } from './registry-errors.ts';
+import { resumedDownload } from './resumed-download.ts';
+import { watched } from './slow-server.ts';
 import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts';
-import { discard, statusText, type Transport, type TransportResponse } from './transport.ts';
+import type { Transport } from './transport.ts';
 import { VerifiedBlob } from './verified-blob.ts';
 import { parseChallenges } from './www-authenticate.ts';
 
@@ -31,14 +29,13 @@ export interface ManifestContent {
 
 /** What registries accept at most (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
-const maxResumes = 3;
-const resumeDelay = 200;
 
 /** Reads one repository (OCI distribution spec), verifying all that has a digest. */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
   readonly #repository: ImageReference;
   #authorization: string | undefined;
+  #base: URL | undefined;
 
   constructor(repository: ImageReference, options: RegistryClientOptions) {
     this.#repository = repository;
@@ -70,31 +67,11 @@ export class RegistryClient {
 
   /** A blob's bytes as they come, taken up again where the connection breaks. */
   blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob {
-    return new VerifiedBlob(this.#blobBytes(descriptor, signal), descriptor);
-  }
-
-  async *#blobBytes(descriptor: Descriptor, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    let offset = 0;
-    for (let resumes = 0; ; resumes += 1) {
-      const response = await this.#openBlob(descriptor, { offset, signal });
-      // Who cannot do ranges sends all of it once more.
-      let skip = response.status === 206 ? 0 : offset;
-      try {
-        for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-          const fresh = chunk.subarray(Math.min(skip, chunk.byteLength));
-          skip -= chunk.byteLength - fresh.byteLength;
-          offset += fresh.byteLength;
-          if (fresh.byteLength > 0) yield fresh;
-        }
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!isConnectionLost(error) || resumes === maxResumes) {
-          throw connectionError(response.url.host, error);
-        }
-      }
-      await this.#options.clock.sleep(resumeDelay * 2 ** resumes, signal);
-    }
+    const open = (offset: number) => this.#openBlob(descriptor, { offset, signal });
+    return new VerifiedBlob(
+      resumedDownload(open, { clock: this.#options.clock, signal }),
+      descriptor,
+    );
   }
 
   async #openBlob(
@@ -121,8 +98,8 @@ export class RegistryClient {
     wanted: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
   ): Promise<TransportResponse> {
     const { transport } = this.#options;
-    const base = transport.baseURL(registryHost(this.#repository.domain));
-    const url = new URL(`/v2/${this.#repository.path}/${path}`, base);
+    this.#base ??= await transport.baseURL(registryHost(this.#repository.domain), wanted.signal);
+    const url = new URL(`/v2/${this.#repository.path}/${path}`, this.#base);
     const send = (): Promise<TransportResponse> => {
       const authorization = this.#authorization;
       const headers = authorization === undefined ? {} : { authorization };
@@ -188,7 +165,7 @@ export class RegistryClient {
     const chunks: Uint8Array[] = [];
     let size = 0;
     try {
-      for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+      for await (const chunk of watched(response, this.#options.clock)) {
         size += chunk.byteLength;
         chunks.push(chunk);
         if (size > maxManifestSize) break;

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../errors.ts';
+import { proxyProblem } from '../../net/proxy-problem.ts';
 
 /** The image cannot be had now: no such tag, or a registry that does not answer as it should. */
 export class UnavailableError extends Error {
@@ -43,10 +44,9 @@ export function isConnectionLost(error: unknown): boolean {
 
 /** A failed connection in words that stay the same at every try: no addresses, no ports of ours. */
 export function connectionError(host: string, error: unknown): UnavailableError {
-  const code = codeOf(error);
-  return new UnavailableError(`registry ${host}: ${causes[code] ?? causeByMessage(error)}`, {
-    cause: error,
-  });
+  if (error instanceof UnavailableError) return error;
+  const cause = proxyProblem(error) ?? causes[codeOf(error)] ?? causeByMessage(error);
+  return new UnavailableError(`registry ${host}: ${cause}`, { cause: error });
 }
 
 function causeByMessage(error: unknown): string {

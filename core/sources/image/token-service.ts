@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Clock } from '../../clock.ts';
+import { discard, statusText, type TransportResponse } from './http-answer.ts';
 import type { Credentials } from './keychain.ts';
 import { connectionError, DeniedError, isConnectionLost } from './registry-errors.ts';
-import { discard, statusText, type Transport, type TransportResponse } from './transport.ts';
+import type { Transport } from './transport.ts';
 import type { Challenge } from './www-authenticate.ts';
 
 export interface TokenRequest {

@@ -1,13 +1,21 @@
-import { createSecureContext, getCACertificates } from 'node:tls';
-import { Agent, type Dispatcher, request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../clock.ts';
+import { createDispatcher } from '../../net/dispatcher.ts';
+import { createProxyChooser, type ProxyChooser, type ProxyConfig } from '../../net/proxy.ts';
+import { discard, isRedirect, statusText, type TransportResponse } from './http-answer.ts';
+import type { RegistryCertificates } from './registry-certificates.ts';
 import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
+import { type Failure, RetryPolicy } from './retry-policy.ts';
 
 export interface TransportOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP, and no others. */
   readonly insecureRegistries: readonly string[];
+  /** A host whose certificate is not checked, and that is spoken to over plain HTTP if need be. */
+  readonly uncheckedHost?: string | undefined;
   /** PEM certificates of authorities to trust besides the system's. */
   readonly caCertificates: readonly string[];
+  readonly hostCertificates?: RegistryCertificates | undefined;
+  readonly proxy?: ProxyConfig | undefined;
   readonly userAgent: string;
   readonly clock: Clock;
 }
@@ -19,18 +27,7 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
 }
 
-export interface TransportResponse {
-  readonly status: number;
-  readonly headers: Dispatcher.ResponseData['headers'];
-  readonly body: Dispatcher.ResponseData['body'];
-  /** Where it came from in the end, after redirects. */
-  readonly url: URL;
-}
-
 const maxRedirects = 5;
-const maxAttempts = 3;
-const maxRetryAfter = 5_000;
-const firstRetryDelay = 200;
 const connectTimeout = 10_000;
 const idleTimeout = 30_000;
 
@@ -42,16 +39,36 @@ export class Transport {
   readonly #options: TransportOptions;
   /** As listed, and as URLs write them: without the port where it is HTTP's own. */
   readonly #insecure: ReadonlySet<string>;
-  #agent: Agent | undefined;
+  readonly #unchecked: ReadonlySet<string>;
+  readonly #proxyFor: ProxyChooser;
+  /** By host, for those with certificates of their own; the empty name is for all others. */
+  readonly #dispatchers = new Map<string, Dispatcher>();
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#insecure = new Set(options.insecureRegistries.flatMap(hostNames));
+    this.#insecure = new Set(
+      options.insecureRegistries.flatMap((host) => hostNames(host, ['http'])),
+    );
+    const { uncheckedHost } = options;
+    const unchecked =
+      uncheckedHost === undefined ? [] : hostNames(uncheckedHost, ['http', 'https']);
+    this.#unchecked = new Set(unchecked);
+    this.#proxyFor = createProxyChooser(options.proxy);
   }
 
   /** The address of a registry's host, by the scheme that may be spoken with it. */
-  baseURL(host: string): URL {
-    return new URL(`${this.#insecure.has(host.toLowerCase()) ? 'http' : 'https'}://${host}`);
+  async baseURL(host: string, signal: AbortSignal): Promise<URL> {
+    const plain = new URL(`http://${host}`);
+    if (this.#insecure.has(host.toLowerCase())) return plain;
+    const encrypted = new URL(`https://${host}`);
+    if (!this.#unchecked.has(host.toLowerCase())) return encrypted;
+    try {
+      await discard(await this.#request(new URL('/v2/', encrypted), { signal }, false));
+      return encrypted;
+    } catch {
+      signal.throwIfAborted();
+      return plain;
+    }
   }
 
   /**
@@ -59,19 +76,15 @@ export class Transport {
    * @throws UnavailableError where the server does not answer, or keeps being too busy
    */
   async send(url: URL, wanted: TransportRequest): Promise<TransportResponse> {
-    for (let attempt = 1; ; attempt += 1) {
+    const retries = new RetryPolicy(this.#options.clock);
+    for (;;) {
       const outcome = await this.#attempt(url, wanted);
       if ('status' in outcome) return outcome;
-      if (attempt === maxAttempts || outcome.retryAfter > maxRetryAfter) throw outcome.error;
-      const delay = Math.max(outcome.retryAfter, firstRetryDelay * 2 ** (attempt - 1));
-      await this.#options.clock.sleep(delay, wanted.signal);
+      await retries.wait(outcome, wanted.signal);
     }
   }
 
-  async #attempt(
-    url: URL,
-    wanted: TransportRequest,
-  ): Promise<TransportResponse | { readonly error: Error; readonly retryAfter: number }> {
+  async #attempt(url: URL, wanted: TransportRequest): Promise<TransportResponse | Failure> {
     try {
       const response = await this.#follow(url, wanted);
       if (response.status !== 429 && response.status < 500) return response;
@@ -80,11 +93,12 @@ export class Transport {
       const error = new UnavailableError(
         `registry ${host} answered ${statusText(response.status)}`,
       );
-      return { error, retryAfter: this.#retryAfter(response) };
+      const isBusy = response.status === 429;
+      return { error, isBusy, retryAfter: response.headers['retry-after'] };
     } catch (error) {
       wanted.signal.throwIfAborted();
       if (error instanceof UnavailableError || !isConnectionLost(error)) throw error;
-      return { error: connectionError(url.host, error), retryAfter: 0 };
+      return { error: connectionError(this.#nameOf(url), error), isBusy: false };
     }
   }
 
@@ -107,86 +121,60 @@ export class Transport {
   async #request(url: URL, wanted: TransportRequest, trusted: boolean): Promise<TransportResponse> {
     const { authorization, ...headers } = wanted.headers ?? {};
     const own = trusted && authorization !== undefined ? { authorization } : {};
-    this.#agent ??= this.#createAgent();
     try {
       const { statusCode, body, ...response } = await request(url, {
         method: wanted.method ?? 'GET',
         headers: { 'user-agent': this.#options.userAgent, ...headers, ...own },
         body: wanted.body ?? null,
-        dispatcher: this.#agent,
+        dispatcher: this.#dispatcher(url),
         signal: wanted.signal,
       });
       return { status: statusCode, headers: response.headers, body, url };
     } catch (error) {
       wanted.signal.throwIfAborted();
-      throw isConnectionLost(error) ? error : connectionError(url.host, error);
+      throw isConnectionLost(error) ? error : connectionError(this.#nameOf(url), error);
     }
   }
 
   #checkScheme({ protocol, host }: URL): void {
-    if (protocol === 'https:' || (protocol === 'http:' && this.#insecure.has(host))) return;
+    const isPlainAllowed = this.#insecure.has(host) || this.#unchecked.has(host);
+    if (protocol === 'https:' || (protocol === 'http:' && isPlainAllowed)) return;
     throw new UnavailableError(
       `registry sends us to ${protocol}//${host}, which is not listed as an insecure registry`,
     );
   }
 
-  /** Milliseconds; 0 where the server does not say. */
-  #retryAfter({ headers }: TransportResponse): number {
-    const value = headers['retry-after'];
-    if (typeof value !== 'string') return 0;
-    if (/^[0-9]{1,9}$/.test(value)) return Number(value) * 1000;
-    const date = Date.parse(value);
-    return Number.isNaN(date) ? 0 : Math.max(0, date - this.#options.clock.now());
+  /** For messages about connections. */
+  #nameOf(url: URL): string {
+    const proxy = this.#proxyFor(url);
+    return proxy === undefined ? url.host : `${url.host} through the proxy ${proxy.host}`;
   }
 
-  #createAgent(): Agent {
-    const certificates = [
-      ...getCACertificates('default'),
-      ...getCACertificates('system'),
-      ...this.#options.caCertificates,
-    ];
-    return new Agent({
-      connect: {
-        // Made once: reading some hundred certificates for every connection takes its time.
-        secureContext: createSecureContext({ ca: [...new Set(certificates)] }),
-        timeout: connectTimeout,
-      },
-      headersTimeout: idleTimeout,
-      bodyTimeout: idleTimeout,
+  #dispatcher({ host }: URL): Dispatcher {
+    const { hostCertificates, caCertificates, proxy } = this.#options;
+    const own = hostCertificates?.get(host);
+    const insecureSkipVerify = this.#unchecked.has(host);
+    const key = own === undefined && !insecureSkipVerify ? '' : host;
+    const known = this.#dispatchers.get(key);
+    if (known !== undefined) return known;
+    const dispatcher = createDispatcher({
+      proxy,
+      caCertificates: [...caCertificates, ...(own?.caCertificates ?? [])],
+      clientCertificate: own?.clientCertificate,
+      insecureSkipVerify,
+      connectTimeout,
+      idleTimeout,
     });
+    this.#dispatchers.set(key, dispatcher);
+    return dispatcher;
   }
 }
 
-function hostNames(listed: string): string[] {
+/** A host as it is listed, and as URLs of these schemes write it. */
+function hostNames(listed: string, schemes: readonly string[]): string[] {
   const host = listed.toLowerCase();
-  const url = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
-  if (url === undefined || host === '' || /[/@?#]/.test(host)) {
+  if (!URL.canParse(`http://${host}`) || host === '' || /[/@?#]/.test(host)) {
     throw new Error(`insecure registry "${listed}" is not a host with an optional port`);
   }
-  return [host, url.host];
-}
-
-/** Gives up on an answer's body, keeping the connection where little of it is left. */
-export async function discard({ body }: TransportResponse): Promise<void> {
-  await body.dump({ limit: 65_536 }).catch(() => undefined);
-}
-
-const statusTexts: Readonly<Record<number, string>> = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
-
-export function statusText(status: number): string {
-  const text = statusTexts[status];
-  return text === undefined ? `status ${status}` : `${status} ${text}`;
-}
-
-function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+  return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
 }
