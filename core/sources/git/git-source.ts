@@ -2,61 +2,76 @@ import git from 'isomorphic-git';
 import type { BundleSource, GitSource } from '../../../api/v1alpha1/bundle.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import type { ProxyConfig } from '../../net/proxy.ts';
+import { readAuthSecret } from './auth-secret.ts';
 import { bundleDirectory } from './bundle-directory.ts';
-import { basicAuth } from './git-auth.ts';
+import type { GitTransport } from './git-transport.ts';
+import { httpCredentials } from './http-credentials.ts';
 import { HTTPTransport } from './http-transport.ts';
 import { readTree } from './read-tree.ts';
 import { type Checkout, checkOut } from './repository.ts';
+import { type RepositoryAddress, repositoryAddress } from './repository-address.ts';
+import { sshCredentials } from './ssh/ssh-credentials.ts';
+import { SSHTransport } from './ssh/ssh-transport.ts';
 
-/** Content from a git repository over HTTP(S), pinned to the commit (spec section 3.2). */
-export function createGitSource(): Source {
-  return { type: 'git', fetch: fetchGit };
+export interface GitSourceOptions {
+  /** For repositories over HTTP(S); SSH knows no such proxies. */
+  readonly proxy?: ProxyConfig | undefined;
 }
 
-async function fetchGit(source: BundleSource, context: SourceContext): Promise<SourceResult> {
-  const { git: spec } = source;
+/** Content from a git repository over HTTP(S) or SSH, pinned to the commit (spec section 3.2). */
+export function createGitSource({ proxy }: GitSourceOptions = {}): Source {
+  return { type: 'git', fetch: (source, context) => fetchGit(source, { ...context, proxy }) };
+}
+
+interface FetchContext extends SourceContext, GitSourceOptions {}
+
+async function fetchGit({ git: spec }: BundleSource, context: FetchContext): Promise<SourceResult> {
   if (spec === undefined) throw new TerminalError('bundle source git configuration is unset');
-  const url = repositoryURL(spec);
+  const address = repositoryAddress(spec.repository);
   const directory = bundleDirectory(spec.directory, spec.repository);
-  const http = new HTTPTransport(url, {
-    auth: await basicAuth(spec.auth?.secret?.name, context.secrets, context.signal),
-    insecureSkipVerify: spec.auth?.insecureSkipVerify ?? false,
-    maxBytes: context.limits.maxBytes,
-    signal: context.signal,
-  });
+  const transport = await openTransport(spec, address, context);
   try {
-    const checkout = await clone(spec, http, context);
+    const checkout = await clone(spec, transport, context);
     const files = await readTree(checkout, directory, context.limits);
     const resolved = { ...spec, ref: { commit: checkout.commit } };
     return { files, resolvedSource: { type: 'git', git: resolved } };
   } finally {
-    await http.close();
+    await transport.close();
   }
 }
 
-function repositoryURL({ repository }: GitSource): URL {
-  if (repository === '') {
-    throw new TerminalError('missing git source information: repository must be provided');
+async function openTransport(
+  spec: GitSource,
+  address: RepositoryAddress,
+  { secrets, signal, limits: { maxBytes }, proxy }: FetchContext,
+): Promise<GitTransport> {
+  const secret = await readAuthSecret(spec, secrets, signal);
+  const insecureSkipVerify = spec.auth?.insecureSkipVerify ?? false;
+  if (address.protocol === 'ssh') {
+    const credentials = await sshCredentials(secret, address, insecureSkipVerify);
+    return new SSHTransport({ ...credentials, address, maxBytes, signal });
   }
-  const url = URL.canParse(repository) ? new URL(repository) : undefined;
-  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-    throw new TerminalError(
-      `git repository "${repository}" is not supported: its URL must begin with https:// or http://`,
-    );
-  }
-  return url;
+  const credentials = httpCredentials(secret, address.url);
+  return new HTTPTransport(address.url, {
+    ...credentials,
+    insecureSkipVerify,
+    maxBytes,
+    signal,
+    proxy,
+  });
 }
 
 async function clone(
   spec: GitSource,
-  http: HTTPTransport,
+  transport: GitTransport,
   { limits, signal }: SourceContext,
 ): Promise<Checkout> {
   try {
-    return await checkOut(spec, http, limits);
+    return await checkOut(spec.ref, transport, limits);
   } catch (thrown) {
     signal.throwIfAborted();
-    const error = http.failure ?? thrown;
+    const error = transport.failure ?? thrown;
     const message = cloneErrorMessage(error);
     if (error instanceof TerminalError) throw new TerminalError(message, { cause: thrown });
     throw new Error(message, { cause: thrown });
@@ -71,6 +86,9 @@ function cloneErrorMessage(error: unknown): string {
 }
 
 function serverRefusal(error: unknown): string | undefined {
+  if (error instanceof git.Errors.SmartHttpError) {
+    return "the server does not speak git's smart HTTP protocol: the address is not a repository's, or the server is too old";
+  }
   if (!(error instanceof git.Errors.HttpError)) return undefined;
   switch (error.data.statusCode) {
     case 401:

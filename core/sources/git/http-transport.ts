@@ -1,15 +1,14 @@
-import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { Agent, request } from 'undici';
-import { TerminalError } from '../../errors.ts';
+import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
+import { type Dispatcher, request } from 'undici';
+import { createDispatcher } from '../../net/dispatcher.ts';
+import type { ProxyConfig } from '../../net/proxy.ts';
+import { AnswerBytes } from './answer-bytes.ts';
+import type { GitTransport } from './git-transport.ts';
+import type { HTTPCredentials } from './http-credentials.ts';
 import { requestError } from './request-error.ts';
 
-export interface BasicAuth {
-  readonly username: string;
-  readonly password: string;
-}
-
-export interface HTTPTransportOptions {
-  readonly auth?: BasicAuth | undefined;
+export interface HTTPTransportOptions extends HTTPCredentials {
+  readonly proxy?: ProxyConfig | undefined;
   readonly insecureSkipVerify: boolean;
   /** Bytes that all responses together may have. */
   readonly maxBytes: number;
@@ -17,30 +16,44 @@ export interface HTTPTransportOptions {
 }
 
 const maxRedirects = 5;
+const timeouts = { connectTimeout: 10_000, idleTimeout: 30_000 } as const;
 
 /** isomorphic-git's HTTP, with a signal, a bound on bytes, and credentials for one origin only. */
-export class HTTPTransport implements HttpClient {
+export class HTTPTransport implements GitTransport {
+  readonly url: string;
+  readonly protocolVersion = 2;
   readonly #options: HTTPTransportOptions;
-  readonly #agent: Agent;
+  readonly #dispatcher: Dispatcher;
+  readonly #bytes: AnswerBytes;
   /** Credentials are for the repository's own origin, wherever it redirects to. */
   readonly #origin: string;
   /** Where the first request was redirected to; the next ones go there at once, as git's do. */
   #redirect: { readonly from: string; readonly to: string } | undefined;
-  #bytes = 0;
-  #failure: Error | undefined;
 
   constructor(repository: URL, options: HTTPTransportOptions) {
-    this.#origin = repository.origin;
+    const url = new URL(repository);
+    url.username = '';
+    url.password = '';
+    this.url = url.href;
+    this.#origin = url.origin;
     this.#options = options;
-    this.#agent = new Agent({ connect: { rejectUnauthorized: !options.insecureSkipVerify } });
+    this.#dispatcher = createDispatcher({ ...options, ...timeouts });
+    this.#bytes = new AnswerBytes(options.maxBytes);
   }
 
-  /** What ended a response early: isomorphic-git takes a failed stream for a finished one. */
   get failure(): Error | undefined {
-    return this.#failure;
+    return this.#bytes.failure;
   }
 
   request = async (wanted: GitHttpRequest): Promise<GitHttpResponse> => {
+    try {
+      return await this.#follow(wanted);
+    } catch (error) {
+      throw this.#bytes.fail(error);
+    }
+  };
+
+  async #follow(wanted: GitHttpRequest): Promise<GitHttpResponse> {
     const body = await collect(wanted.body);
     const method = wanted.method === 'POST' ? 'POST' : 'GET';
     let url = new URL(this.#redirected(wanted.url));
@@ -54,7 +67,7 @@ export class HTTPTransport implements HttpClient {
           statusCode: response.statusCode,
           statusMessage: String(response.statusCode),
           headers: flatHeaders(response.headers),
-          body: this.#counted(response.body),
+          body: this.#bytes.bounded(response.body, (error) => this.#problem(method, url, error)),
         };
       }
       await response.body.dump();
@@ -63,11 +76,11 @@ export class HTTPTransport implements HttpClient {
       this.#remember(wanted.url, next.href);
       url = next;
     }
-    throw new Error(`GET "${wanted.url}": more than ${maxRedirects} redirects`);
-  };
+    throw new Error(`${method} "${wanted.url}": more than ${maxRedirects} redirects`);
+  }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.#dispatcher.destroy();
   }
 
   async #send(
@@ -80,19 +93,23 @@ export class HTTPTransport implements HttpClient {
         method: wanted.method,
         headers: { ...wanted.headers, ...this.#authorization(url) },
         body: wanted.body ?? null,
-        dispatcher: this.#agent,
+        dispatcher: this.#dispatcher,
         signal,
       });
     } catch (error) {
-      signal.throwIfAborted();
-      throw requestError(wanted.method, url, error);
+      throw this.#problem(wanted.method, url, error);
     }
   }
 
+  #problem(method: 'GET' | 'POST', url: URL, error: unknown): unknown {
+    const { signal } = this.#options;
+    return signal.aborted ? signal.reason : requestError(method, url, error);
+  }
+
   #authorization(url: URL): Record<string, string> {
-    const { auth } = this.#options;
-    if (auth === undefined || url.origin !== this.#origin) return {};
-    const token = Buffer.from(`${auth.username}:${auth.password}`).toString('base64');
+    const { basic } = this.#options;
+    if (basic === undefined || url.origin !== this.#origin) return {};
+    const token = Buffer.from(`${basic.username}:${basic.password}`).toString('base64');
     return { authorization: `Basic ${token}` };
   }
 
@@ -112,25 +129,6 @@ export class HTTPTransport implements HttpClient {
       to: location.slice(0, -suffix.length),
     };
   }
-
-  async *#counted(body: AsyncIterable<Uint8Array>): AsyncIterableIterator<Uint8Array> {
-    try {
-      for await (const chunk of body) {
-        this.#bytes += chunk.byteLength;
-        if (this.#bytes > this.#options.maxBytes) throw tooLarge(this.#options.maxBytes);
-        yield chunk;
-      }
-    } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
-      throw error;
-    }
-  }
-}
-
-function tooLarge(limit: number): TerminalError {
-  return new TerminalError(
-    `the repository sends more than the limit of ${limit} bytes (--max-content-bytes)`,
-  );
 }
 
 function isRedirect(status: number): boolean {

@@ -17,16 +17,24 @@ export async function readTree(
 ): Promise<BundleFiles> {
   const builder = new BundleFilesBuilder(limits);
   const root = await findTree(checkout, directory);
-  if (root !== undefined) await addTree(checkout, { oid: root, path: '' }, builder);
+  if (root !== undefined)
+    await addTree({ ...checkout, root: directory }, { oid: root, path: '' }, builder);
   return builder.build();
+}
+
+interface Subtree extends Checkout {
+  /** The bundle's directory in the repository. */
+  readonly root: string;
 }
 
 async function findTree(checkout: Checkout, directory: string): Promise<string | undefined> {
   const { fs, gitdir, cache, commit } = checkout;
   let { oid } = await git.readTree({ fs, gitdir, cache, oid: commit });
-  for (const part of directory.split('/').filter((name) => name !== '')) {
+  const parts = directory.split('/').filter((name) => name !== '');
+  for (const [index, part] of parts.entries()) {
     const { tree } = await git.readTree({ fs, gitdir, cache, oid });
     const entry = tree.find((candidate) => candidate.path === part);
+    if (entry?.type === 'commit') throw submodule(parts.slice(0, index + 1).join('/'));
     if (entry?.type !== 'tree') return undefined;
     ({ oid } = entry);
   }
@@ -34,7 +42,7 @@ async function findTree(checkout: Checkout, directory: string): Promise<string |
 }
 
 async function addTree(
-  checkout: Checkout,
+  checkout: Subtree,
   { oid, path }: { readonly oid: string; readonly path: string },
   builder: BundleFilesBuilder,
 ): Promise<void> {
@@ -47,7 +55,7 @@ async function addTree(
 }
 
 async function addEntry(
-  checkout: Checkout,
+  checkout: Subtree,
   { entry, path }: { readonly entry: TreeEntry; readonly path: string },
   builder: BundleFilesBuilder,
 ): Promise<void> {
@@ -57,9 +65,7 @@ async function addEntry(
       await addTree(checkout, { oid: entry.oid, path }, builder);
       return;
     case 'commit':
-      throw new TerminalError(
-        `"${path}" is a git submodule, which is not fetched: put its files into the repository`,
-      );
+      throw submodule(checkout.root === '' ? path : `${checkout.root}/${path}`);
     case 'blob': {
       if (entry.mode === symlinkMode) return;
       const { fs, gitdir, cache } = checkout;
@@ -67,4 +73,10 @@ async function addEntry(
       builder.addFile(path, blob);
     }
   }
+}
+
+function submodule(path: string): TerminalError {
+  return new TerminalError(
+    `"${path}" is a git submodule, which is not fetched: put its files into the repository`,
+  );
 }

@@ -1,9 +1,9 @@
-import git from 'isomorphic-git';
+import git, { type ServerRef } from 'isomorphic-git';
 import type { GitSource } from '../../../api/v1alpha1/bundle.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import { checkPack } from './check-pack.ts';
-import type { HTTPTransport } from './http-transport.ts';
+import type { GitTransport } from './git-transport.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 const gitdir = '/repository';
@@ -19,10 +19,10 @@ export interface Checkout extends Repository {
   readonly commit: string;
 }
 
-/** Fetches what `git.ref` names: one commit without its history where the server allows it. */
+/** Fetches what a `git.ref` names: one commit without its history where the server allows it. */
 export async function checkOut(
-  source: GitSource,
-  http: HTTPTransport,
+  { branch, tag, commit }: GitSource['ref'],
+  transport: GitTransport,
   limits: ContentLimits,
 ): Promise<Checkout> {
   // The pack is written before it is indexed: the place to look at it first.
@@ -31,77 +31,100 @@ export async function checkOut(
   });
   const repository = { fs, gitdir, cache: {} };
   await git.init({ fs, gitdir, bare: true });
-  await git.addRemote({ fs, gitdir, remote: 'origin', url: source.repository });
-  const { branch, tag, commit } = source.ref;
-  if (commit !== undefined) return checkOutCommit(repository, { source, commit, http });
+  await git.addRemote({ fs, gitdir, remote: 'origin', url: transport.url });
+  if (commit !== undefined) return await checkOutCommit(repository, commit, transport);
   const ref = branch === undefined ? `refs/tags/${tag}` : `refs/heads/${branch}`;
-  const oid = await resolveRef(ref, source.repository, http);
-  await fetchShallow(repository, { oid, source, http });
-  return { ...repository, commit: oid };
+  return await checkOutRef(repository, ref, transport);
 }
 
-/** What a branch or tag points to; an annotated tag counts as the commit it is about. */
-async function resolveRef(ref: string, url: string, http: HTTPTransport): Promise<string> {
-  const refs = await git.listServerRefs({ http, url, prefix: ref, peelTags: true });
-  const found = refs.find((candidate) => candidate.ref === ref);
+async function checkOutRef(
+  repository: Repository,
+  ref: string,
+  transport: GitTransport,
+): Promise<Checkout> {
+  const found = (await listRefs(ref, transport)).find((candidate) => candidate.ref === ref);
   if (found === undefined) throw new Error(`couldn't find remote ref "${ref}"`);
-  return found.peeled ?? found.oid;
+  // Servers may give what a ref names and nothing else, so an annotated tag is fetched as such.
+  await fetchShallow(repository, found.oid, transport);
+  const commit = found.peeled ?? found.oid;
+  if (await hasCommit(repository, commit)) return { ...repository, commit };
+  throw new Error(`the server sent no commit for remote ref "${ref}"`);
 }
 
-interface CommitFetch {
-  readonly source: GitSource;
-  readonly commit: string;
-  readonly http: HTTPTransport;
+async function listRefs(prefix: string, transport: GitTransport): Promise<readonly ServerRef[]> {
+  const { url, protocolVersion } = transport;
+  return await git.listServerRefs({
+    http: transport,
+    url,
+    protocolVersion,
+    prefix,
+    peelTags: true,
+  });
 }
 
+/** Servers may refuse to send a commit that no ref names; a tag or the whole history has it then. */
 async function checkOutCommit(
   repository: Repository,
-  { source, commit, http }: CommitFetch,
+  commit: string,
+  transport: GitTransport,
 ): Promise<Checkout> {
   const notFound = `checkout commit "${commit.padEnd(40, '0')}": object not found`;
   if (!/^[0-9a-f]{40}$/.test(commit)) {
     throw new TerminalError(`${notFound}: git.ref.commit must be the full 40 hex digits`);
   }
-  const found = await tryFetchShallow(repository, { source, commit, http });
-  if (!found) await fetchBranches(repository, { source, http });
-  if (!(await hasCommit(repository, commit))) throw new Error(notFound);
-  return { ...repository, commit };
+  for (const fetch of [tryFetchShallow, fetchTag, fetchBranches]) {
+    await fetch(repository, commit, transport);
+    if (await hasCommit(repository, commit)) return { ...repository, commit };
+  }
+  throw new Error(notFound);
 }
 
-/** Servers may refuse to send a commit that no ref names; only the whole history tells then. */
-async function tryFetchShallow(repository: Repository, wanted: CommitFetch): Promise<boolean> {
+async function tryFetchShallow(
+  repository: Repository,
+  commit: string,
+  transport: GitTransport,
+): Promise<void> {
   try {
-    await fetchShallow(repository, { oid: wanted.commit, ...wanted });
-    return await hasCommit(repository, wanted.commit);
+    await fetchShallow(repository, commit, transport);
   } catch (error) {
-    if (error instanceof TerminalError || isAbort(error) || !isGitRefusal(error)) throw error;
-    return false;
+    const isRefusal = transport.failure === undefined && isGitError(error);
+    if (!isRefusal || error instanceof TerminalError) throw error;
   }
 }
 
+/** The annotated tag of a commit, for tags that are on no branch. */
+async function fetchTag(
+  repository: Repository,
+  commit: string,
+  transport: GitTransport,
+): Promise<void> {
+  const tags = await listRefs('refs/tags/', transport);
+  const tag = tags.find(({ peeled }) => peeled === commit);
+  if (tag !== undefined) await fetchShallow(repository, tag.oid, transport);
+}
+
+/** The history stays behind where the server can leave it out. */
 async function fetchShallow(
   { fs, gitdir, cache }: Repository,
-  { oid, source, http }: { oid: string; source: GitSource; http: HTTPTransport },
+  oid: string,
+  transport: GitTransport,
 ): Promise<void> {
-  await git.fetch({
-    fs,
-    gitdir,
-    cache,
-    http,
-    url: source.repository,
-    remote: 'origin',
-    ref: oid,
-    singleBranch: true,
-    depth: 1,
-    tags: false,
-  });
+  const wanted = { ref: oid, singleBranch: true, tags: false };
+  const place = { fs, gitdir, cache, http: transport, url: transport.url, remote: 'origin' };
+  try {
+    await git.fetch({ ...place, ...wanted, depth: 1 });
+  } catch (error) {
+    if (!(error instanceof git.Errors.RemoteCapabilityError)) throw error;
+    await git.fetch({ ...place, ...wanted });
+  }
 }
 
 async function fetchBranches(
   { fs, gitdir, cache }: Repository,
-  { source, http }: { source: GitSource; http: HTTPTransport },
+  _commit: string,
+  transport: GitTransport,
 ): Promise<void> {
-  await git.fetch({ fs, gitdir, cache, http, url: source.repository, remote: 'origin' });
+  await git.fetch({ fs, gitdir, cache, http: transport, url: transport.url, remote: 'origin' });
 }
 
 async function hasCommit({ fs, gitdir, cache }: Repository, oid: string): Promise<boolean> {
@@ -116,11 +139,7 @@ async function hasCommit({ fs, gitdir, cache }: Repository, oid: string): Promis
   }
 }
 
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
-}
-
-/** Whether the server answered in git's protocol, rather than not at all. */
-function isGitRefusal(error: unknown): boolean {
+/** Whether it is about what the server answered in git's protocol. */
+function isGitError(error: unknown): boolean {
   return error instanceof Error && !(error instanceof git.Errors.HttpError) && 'caller' in error;
 }

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../errors.ts';
+import { proxyProblem } from '../../net/proxy-problem.ts';
 
 /**
  * A failed connection in the words that git users know (spec section 3.2):
@@ -9,27 +10,42 @@ export function requestError(method: 'GET' | 'POST', url: URL, error: unknown): 
   const shown = new URL(url);
   shown.username = '';
   shown.password = '';
-  return new Error(`${verb} "${shown.href}": ${cause(error)}`, { cause: error });
+  const problem = proxyProblem(error) ?? connectionProblem(error);
+  return new Error(`${verb} "${shown.href}": ${problem}`, { cause: error });
 }
 
-function cause(error: unknown): string {
-  const { code, address, port } = systemErrorOf(error);
-  const where = address === undefined ? '' : `dial tcp ${address}:${port}: `;
-  switch (code) {
-    case 'ECONNREFUSED':
-      return `${where}connect: connection refused`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `dial tcp: lookup ${systemErrorOf(error).hostname ?? 'host'}: no such host`;
-    case 'ECONNRESET':
-      return `${where}connection reset by peer`;
-    case 'ETIMEDOUT':
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return `${where}i/o timeout`;
-    default:
-      return errorMessage(error);
+/** Why there is no connection, or no longer: as Go's programs say it. */
+export function connectionProblem(error: unknown): string {
+  const { code = '', address, port, hostname = 'host' } = systemErrorOf(error);
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+    return `dial tcp: lookup ${hostname}: no such host`;
   }
+  const dialed = dialProblems[code];
+  if (dialed !== undefined) {
+    return address === undefined ? dialed : `dial tcp ${address}:${port}: ${dialed}`;
+  }
+  return problems[code] ?? errorMessage(error);
 }
+
+const dialProblems: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connect: connection refused',
+  ECONNRESET: 'connection reset by peer',
+  ETIMEDOUT: 'i/o timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'i/o timeout',
+};
+
+const unknownAuthority =
+  'x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that git.auth.secret names';
+
+const problems: Readonly<Record<string, string>> = {
+  UND_ERR_SOCKET: 'the server closed the connection too early',
+  UND_ERR_HEADERS_TIMEOUT: 'the server was silent for too long',
+  UND_ERR_BODY_TIMEOUT: 'the server was silent for too long',
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+};
 
 interface SystemError {
   readonly code?: string;
@@ -43,5 +59,9 @@ function systemErrorOf(error: unknown): SystemError {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors[0] as SystemError;
   }
-  return error instanceof Error ? (error as SystemError) : {};
+  if (!(error instanceof Error)) return {};
+  // undici's "terminated" says why in its cause.
+  return error.message === 'terminated' && error.cause instanceof Error
+    ? (error.cause as SystemError)
+    : (error as SystemError);
 }

@@ -49,6 +49,11 @@ export class TestRepository {
     }
   }
 
+  /** What was only on this branch stays reachable by its tags. */
+  async deleteBranch(branch: string): Promise<void> {
+    await this.#git(this.#directory)('update-ref', '-d', `refs/heads/${branch}`);
+  }
+
   #git(tree: string): (...arguments_: string[]) => Promise<string> {
     return async (...arguments_) => {
       const identity = ['-c', 'user.name=rukpak', '-c', 'user.email=rukpak@localhost'];

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { ServerHostKeyAlgorithm } from 'ssh2';
 import type { SSHAddress } from '../repository-address.ts';
 import { isAbout, type KnownHost, keyTypeOf } from './known-hosts.ts';
 
 /** What a host may identify itself with; best first where nothing is known. */
-const algorithmsOf: Readonly<Record<string, readonly string[]>> = {
+const algorithmsOf: Readonly<Record<string, readonly ServerHostKeyAlgorithm[]>> = {
   'ssh-ed25519': ['ssh-ed25519'],
   'ecdsa-sha2-nistp256': ['ecdsa-sha2-nistp256'],
   'ecdsa-sha2-nistp384': ['ecdsa-sha2-nistp384'],
@@ -28,7 +29,7 @@ export class HostKeys {
   }
 
   /** Known types first, so that a host with several keys shows one that is known. */
-  get algorithms(): readonly string[] {
+  get algorithms(): readonly ServerHostKeyAlgorithm[] {
     const types = this.#lines.filter(({ marker }) => marker === 'none').map((line) => line.keyType);
     const ordered = new Set([...types, ...Object.keys(algorithmsOf)]);
     return [...ordered].flatMap((type) => algorithmsOf[type] ?? []);

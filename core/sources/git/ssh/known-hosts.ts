@@ -25,7 +25,7 @@ function parseLine(line: string): KnownHost | undefined {
   const fields = line.trim().split(/[ \t]+/);
   const marker = markers[fields[0] ?? ''];
   const [hosts = '', keyType = '', encoded = ''] = marker === undefined ? fields : fields.slice(1);
-  if (hosts === '' || hosts.startsWith('#') || hosts.startsWith('@')) return undefined;
+  if (/^[#@]/.test(hosts)) return undefined;
   const key = Buffer.from(encoded, 'base64');
   if (keyTypeOf(key) !== keyType) return undefined;
   return { marker: marker ?? 'none', hosts, keyType, key };

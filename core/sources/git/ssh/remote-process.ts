@@ -1,0 +1,159 @@
+import { connect, type Socket } from 'node:net';
+import type { Client, ClientChannel, PublicKeyAuthMethod } from 'ssh2';
+import type { SSHAddress } from '../repository-address.ts';
+import type { SSHCredentials } from './ssh-credentials.ts';
+import { sshError } from './ssh-error.ts';
+
+export interface SSHTimeouts {
+  /** Milliseconds until the connection must stand. */
+  readonly connect: number;
+  /** Milliseconds until the server must have let us in, from then on. */
+  readonly handshake: number;
+  /** Milliseconds that the server may stay silent. */
+  readonly idle: number;
+}
+
+export interface RemoteProcessOptions extends SSHCredentials {
+  readonly address: SSHAddress;
+  readonly timeouts: SSHTimeouts;
+  /** Ends the connection. */
+  readonly signal: AbortSignal;
+}
+
+const stderrKept = 4096;
+
+/** One command on a host, on an SSH connection of its own, as git's ssh has it. */
+export class RemoteProcess {
+  readonly #options: RemoteProcessOptions;
+  readonly #client: Client;
+  readonly #socket: Socket;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #closed = Promise.withResolvers<void>();
+  #failure: Error | undefined;
+  #channel: ClientChannel | undefined;
+  #exited = false;
+  #stderr = '';
+
+  private constructor(client: Client, options: RemoteProcessOptions) {
+    this.#options = options;
+    this.#client = client;
+    this.#failed.promise.catch(() => undefined);
+    const { host, port } = options.address;
+    this.#socket = connect({ host, port });
+    options.signal.addEventListener('abort', this.#abort, { once: true });
+  }
+
+  /** Resolves when the command was started; close it in any case. */
+  static async start(command: string, options: RemoteProcessOptions): Promise<RemoteProcess> {
+    // Loaded where it is needed: most repositories are not fetched over SSH.
+    const { default: ssh2 } = await import('ssh2');
+    options.signal.throwIfAborted();
+    const process = new RemoteProcess(new ssh2.Client(), options);
+    try {
+      await Promise.race([process.#logIn(), process.#failed.promise]);
+      await Promise.race([process.#execute(command), process.#failed.promise]);
+      return process;
+    } catch (error) {
+      process.close();
+      throw error;
+    }
+  }
+
+  /** The last of what the command wrote to its standard error. */
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Its standard output; throws where that ends because of the connection. */
+  async *output(): AsyncIterableIterator<Uint8Array> {
+    try {
+      for await (const chunk of this.#channel ?? []) yield chunk as Buffer;
+      await Promise.race([this.#closed.promise, this.#failed.promise]);
+    } catch (error) {
+      throw this.#failure ?? error;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Writes all that the command gets to its standard input. */
+  end(input: Uint8Array): void {
+    this.#channel?.end(input);
+  }
+
+  close(): void {
+    this.#options.signal.removeEventListener('abort', this.#abort);
+    this.#client.destroy();
+    this.#socket.destroy();
+  }
+
+  #logIn(): Promise<void> {
+    const { address, key, hostKeys, timeouts } = this.#options;
+    const socket = this.#socket.setTimeout(timeouts.connect);
+    socket.once('connect', () => socket.setTimeout(timeouts.idle));
+    socket.on('timeout', () => this.#fail(this.#silence(socket)));
+    // Not once: a connection may fail in more ways than one, and nobody else listens.
+    this.#client.on('error', (error) => this.#fail(sshError(error, this.#options)));
+    this.#client.on('close', () => {
+      if (!this.#exited) this.#fail(new Error('ssh: the server closed the connection too early'));
+    });
+    const ready = new Promise<void>((resolve) => this.#client.once('ready', resolve));
+    const login: PublicKeyAuthMethod = { type: 'publickey', username: address.user, key };
+    this.#client.connect({
+      sock: socket,
+      readyTimeout: timeouts.handshake,
+      username: address.user,
+      authHandler: [login],
+      ...(hostKeys === undefined
+        ? {}
+        : { algorithms: { serverHostKey: [...hostKeys.algorithms] } }),
+      hostVerifier: (shown: Buffer) => this.#accepts(shown),
+    });
+    return ready;
+  }
+
+  #accepts(shown: Buffer): boolean {
+    try {
+      this.#options.hostKeys?.check(shown);
+      return true;
+    } catch (error) {
+      this.#fail(error as Error);
+      return false;
+    }
+  }
+
+  #execute(command: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#client.exec(command, (error, channel) => {
+        if (error !== undefined) {
+          reject(new Error(`ssh: the server runs no commands: ${error.message}`, { cause: error }));
+          return;
+        }
+        this.#channel = channel;
+        channel.on('exit', () => (this.#exited = true));
+        channel.on('close', () => this.#closed.resolve());
+        // Whoever reads its output hears of it.
+        channel.on('error', () => undefined);
+        channel.stderr.on('data', (chunk: Buffer) => {
+          this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-stderrKept);
+        });
+        resolve();
+      });
+    });
+  }
+
+  #silence(socket: Socket): Error {
+    const { address, timeouts } = this.#options;
+    if (socket.connecting)
+      return new Error(`dial tcp ${address.host}:${address.port}: i/o timeout`);
+    return new Error(`ssh: the server was silent for ${timeouts.idle / 1000} seconds`);
+  }
+
+  readonly #abort = (): void => this.#fail(this.#options.signal.reason as Error);
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#failed.reject(this.#failure);
+    this.#client.destroy();
+    this.#socket.destroy();
+  }
+}
