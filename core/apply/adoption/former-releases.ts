@@ -1,50 +1,25 @@
-import { z } from 'zod';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
-import { collectionPath, queryString } from '../../kube/object-url.ts';
-import type { GroupVersionKind, Resource } from '../../kube/resource.ts';
+import type { GroupVersionKind } from '../../kube/resource.ts';
 import { stringAt } from '../json-fields.ts';
 import { describeObject } from '../object-id.ts';
 import { releaseKinds } from './release-kinds.ts';
+import { type ReleaseSecret, releaseSecrets, secretResource } from './release-secrets.ts';
 
 type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
-const secretResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  namespaced: true,
-};
-
 /** Revisions that are read where none of them was ever finished. */
 const maxRevisions = 10;
-
-const itemSchema = z.object({
-  metadata: z.object({
-    name: z.string(),
-    labels: z.record(z.string(), z.string()).default({}),
-  }),
-});
-
-// An empty list has null for its items.
-const listSchema = z.object({ items: z.array(itemSchema).nullable() });
 
 export interface FormerReleasesOptions {
   readonly client: KubeClient;
   readonly events: EventSink;
   readonly logger: Logger;
   readonly systemNamespace: string;
-}
-
-interface Revision {
-  readonly secret: string;
-  readonly number: number;
-  readonly deployed: boolean;
 }
 
 /** The Helm releases that RukPak kept its deployments as, in Secrets of the system namespace. */
@@ -65,32 +40,20 @@ export class FormerReleases {
     const finished = revisions.findIndex(({ deployed }) => deployed);
     const wanted = revisions.slice(0, finished === -1 ? maxRevisions : finished + 1);
     const kinds: GroupKind[] = [];
-    for (const { secret } of wanted.slice(0, maxRevisions)) {
-      kinds.push(...(await this.#read(owner, secret, signal)));
+    for (const { name } of wanted.slice(0, maxRevisions)) {
+      kinds.push(...(await this.#read(owner, name, signal)));
     }
     return kinds;
   }
 
-  /** The newest first. Their contents would be megabytes: only metadata is asked for. */
-  async #revisions(name: string, signal: AbortSignal): Promise<readonly Revision[]> {
-    const { client, systemNamespace, logger } = this.#options;
-    const query = {
-      labelSelector: `owner=helm,name=${name}`,
-      fieldSelector: 'type=helm.sh/release.v1',
-    };
+  async #revisions(name: string, signal: AbortSignal): Promise<readonly ReleaseSecret[]> {
+    const { client, systemNamespace: namespace, logger } = this.#options;
     try {
-      const answer = await client.request({
-        method: 'GET',
-        path: collectionPath(secretResource, systemNamespace) + queryString(query),
-        accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
-        signal,
-      });
-      const { items } = listSchema.parse(answer);
-      return (items ?? []).map(revisionOf).toSorted((a, b) => b.number - a.number);
+      return await releaseSecrets(client, { namespace, deployment: name, signal });
     } catch (error) {
       // A manager of other classes than RukPak's needs no Secrets.
       if (!(error instanceof ApiError) || error.code !== 403) throw error;
-      logger.info({ namespace: systemNamespace }, 'may not look for releases of RukPak');
+      logger.info({ namespace }, 'may not look for releases of RukPak');
       return [];
     }
   }
@@ -123,12 +86,4 @@ export class FormerReleases {
       return [];
     }
   }
-}
-
-function revisionOf({ metadata: { name, labels } }: z.infer<typeof itemSchema>) {
-  return {
-    secret: name,
-    number: Number(labels['version'] ?? 0) || 0,
-    deployed: labels['status'] === 'deployed',
-  } satisfies Revision;
 }

@@ -58,18 +58,37 @@ test('several programs, several versions: the newest one goes on', () => {
   expect(entries).toEqual([{ ...own, fieldsV1: { 'f:x': {}, 'f:y': {} } }]);
 });
 
-test("Helm's marks become nobody's, and nobody can take them away with their map", () => {
-  const marked = {
-    'f:metadata': {
-      'f:labels': { '.': {}, 'f:app.kubernetes.io/managed-by': {}, 'f:app': {} },
-      'f:annotations': {
-        '.': {},
-        'f:meta.helm.sh/release-name': {},
-        'f:meta.helm.sh/release-namespace': {},
+describe("Helm's marks", () => {
+  const managedBy = { 'f:app.kubernetes.io/managed-by': {} };
+  const names = { 'f:meta.helm.sh/release-name': {}, 'f:meta.helm.sh/release-namespace': {} };
+  const left = { ...own, manager: 'helm-marks', operation: 'Update' };
+
+  test('stay, with a manager of their own', () => {
+    const metadata = {
+      'f:labels': { '.': {}, ...managedBy, 'f:app': {} },
+      'f:annotations': { '.': {}, ...names },
+    };
+    const marks = { 'f:labels': managedBy, 'f:annotations': names };
+    expect(handedOver(live(former({ 'f:metadata': metadata })))).toEqual([
+      {
+        ...own,
+        fieldsV1: {
+          'f:metadata': { 'f:labels': { '.': {}, 'f:app': {} }, 'f:annotations': { '.': {} } },
+        },
       },
-    },
-  };
-  expect(handedOver(live(former(marked)))).toEqual([
-    { ...own, fieldsV1: { 'f:metadata': { 'f:labels': { 'f:app': {} } } } },
-  ]);
+      { ...left, fieldsV1: { 'f:metadata': marks } },
+    ]);
+  });
+
+  test('that stayed before stay', () => {
+    const before = { ...left, fieldsV1: { 'f:metadata': { 'f:annotations': names } } };
+    const entries = handedOver(live(before, former({ 'f:metadata': { 'f:labels': managedBy } })));
+    expect(entries).toEqual([
+      { ...own, fieldsV1: {} },
+      {
+        ...left,
+        fieldsV1: { 'f:metadata': { 'f:annotations': names, 'f:labels': managedBy } },
+      },
+    ]);
+  });
 });

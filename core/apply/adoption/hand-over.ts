@@ -4,16 +4,22 @@ import { fieldAt, isMap, listOf, mapOf, stringAt } from '../json-fields.ts';
 import { fieldManager, isOwnEntry } from '../projection.ts';
 import { isFormerEntry } from './former-fields.ts';
 
-/** The maps that hold Helm's marks, and those: Helm and the way back to RukPak read them. */
-const marks: Readonly<Record<string, readonly string[]>> = {
-  'f:labels': ['f:app.kubernetes.io/managed-by'],
-  'f:annotations': ['f:meta.helm.sh/release-name', 'f:meta.helm.sh/release-namespace'],
+/**
+ * Who has Helm's marks from then on. They stay, for Helm and for the way back to RukPak; what nobody
+ * has would go with the last label or annotation that we take out.
+ */
+const marksManager = 'helm-marks';
+
+const marks: JsonObject = {
+  'f:metadata': {
+    'f:labels': { 'f:app.kubernetes.io/managed-by': {} },
+    'f:annotations': { 'f:meta.helm.sh/release-name': {}, 'f:meta.helm.sh/release-namespace': {} },
+  },
 };
 
 /**
  * The object's managedFields with everything that RukPak wrote as ours, so that the next apply takes
- * out what is no longer asked for. Helm's marks become nobody's: they stay. Undefined where nothing
- * is RukPak's.
+ * out what is no longer asked for. Undefined where nothing is RukPak's.
  */
 export function handedOver(live: KubernetesObject): readonly unknown[] | undefined {
   const entries = listOf(fieldAt(live.metadata, 'managedFields'));
@@ -21,18 +27,36 @@ export function handedOver(live: KubernetesObject): readonly unknown[] | undefin
   const newest = former.at(-1);
   if (newest === undefined) return undefined;
   const own = entries.find(isOwnEntry);
-  const fields = former.map((entry) => withoutMarks(mapOf(fieldAt(entry, 'fieldsV1'))));
-  const entry = {
+  const kept = entries.find(isMarksEntry);
+  const fields = former.map(fieldsOf).reduce(union, {});
+  const taken = {
     ...mapOf(own ?? newest),
     manager: fieldManager,
     operation: 'Apply',
-    fieldsV1: fields.reduce(union, mapOf(fieldAt(own, 'fieldsV1'))),
+    fieldsV1: union(fieldsOf(own), difference(fields, marks)),
   };
-  return [entry, ...entries.filter((each) => !isFormerEntry(each) && !isOwnEntry(each))];
+  const left = {
+    ...mapOf(newest),
+    manager: marksManager,
+    fieldsV1: union(fieldsOf(kept), intersection(fields, marks)),
+  };
+  const others = entries.filter(
+    (entry) => !former.includes(entry) && entry !== own && entry !== kept,
+  );
+  return [taken, ...(Object.keys(left.fieldsV1).length === 0 ? [] : [left]), ...others];
+}
+
+function isMarksEntry(entry: unknown): boolean {
+  return stringAt(entry, 'manager') === marksManager;
 }
 
 function byTime(a: unknown, b: unknown): number {
   return (stringAt(a, 'time') ?? '').localeCompare(stringAt(b, 'time') ?? '');
+}
+
+/** What an entry lists, as fieldsV1 has it: a tree whose leaves are empty maps. */
+function fieldsOf(entry: unknown): JsonObject {
+  return mapOf(fieldAt(entry, 'fieldsV1'));
 }
 
 function union(a: JsonObject, b: JsonObject): JsonObject {
@@ -43,21 +67,35 @@ function union(a: JsonObject, b: JsonObject): JsonObject {
   return { ...a, ...Object.fromEntries(merged) };
 }
 
-function withoutMarks(fields: JsonObject): JsonObject {
-  let metadata = mapOf(fields['f:metadata']);
-  for (const [path, names] of Object.entries(marks)) {
-    // Whoever owns the map itself takes it away with all that nobody owns.
-    const kept = without(mapOf(metadata[path]), ['.', ...names]);
-    metadata = withChild(metadata, path, kept);
-  }
-  return withChild(fields, 'f:metadata', metadata);
+function difference(a: JsonObject, b: JsonObject): JsonObject {
+  return filtered(a, (path, fields) => {
+    const without = b[path];
+    if (!isMap(without)) return fields;
+    return isLeaf(without) ? undefined : difference(fields, without);
+  });
 }
 
-/** An empty child would stand for the field as a whole. */
-function withChild(fields: JsonObject, path: string, child: JsonObject): JsonObject {
-  return Object.keys(child).length === 0 ? without(fields, [path]) : { ...fields, [path]: child };
+function intersection(a: JsonObject, b: JsonObject): JsonObject {
+  return filtered(a, (path, fields) => {
+    const common = b[path];
+    if (!isMap(common)) return undefined;
+    return isLeaf(common) ? fields : intersection(fields, common);
+  });
 }
 
-function without(fields: JsonObject, paths: readonly string[]): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([path]) => !paths.includes(path)));
+/** Replaces or drops children. One that becomes empty goes: it would stand for the field as a whole. */
+function filtered(
+  fields: JsonObject,
+  replace: (path: string, child: JsonObject) => JsonObject | undefined,
+): JsonObject {
+  const kept = Object.entries(fields).flatMap(([path, child]) => {
+    const before = mapOf(child);
+    const after = replace(path, before);
+    return after === undefined || (isLeaf(after) && !isLeaf(before)) ? [] : [[path, after]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function isLeaf(fields: JsonObject): boolean {
+  return Object.keys(fields).length === 0;
 }

@@ -1,0 +1,174 @@
+import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
+import type {
+  Bundle,
+  BundleDeployment,
+  BundleSource,
+  BundleStatus,
+  BundleTemplate,
+} from '../../../api/v1alpha1/index.ts';
+import { controllerReference } from '../../../core/apply/desired.ts';
+import { desiredBundle } from '../../../core/bundle-deployment/desired-bundle.ts';
+import { templateHash } from '../../../core/bundle-deployment/template-hash.ts';
+import type { Kubectl } from '../kubectl.ts';
+import { mergePatch } from './merge-patch.ts';
+import { releaseSecret } from './release-secret.ts';
+import { renderedObject, sentObject } from './released-object.ts';
+
+const plain = 'core-rukpak-io-plain';
+/** Helm's client and the client of RukPak's `core` both sign so. */
+const manager = '--field-manager=core';
+
+export interface FormerContent {
+  readonly name: string;
+  /** Of the BundleDeployment. */
+  readonly className?: string;
+  readonly template: BundleTemplate;
+  /** What the content was found to be; without a pull secret, as RukPak writes it. */
+  readonly resolvedSource: BundleSource;
+  /** The objects of each revision; the last is installed, the others are history. */
+  readonly revisions: readonly (readonly KubernetesObject[])[];
+  /** Of the last release; `deployed` where absent. */
+  readonly releaseStatus?: string;
+}
+
+/** Leaves in a cluster what RukPak v0.16.0 leaves in it: objects, marks, Secrets and who wrote what. */
+export class FormerRukpak {
+  readonly #kubectl: Kubectl;
+  readonly #namespace: string;
+
+  constructor(kubectl: Kubectl, namespace = 'rukpak-system') {
+    this.#kubectl = kubectl;
+    this.#namespace = namespace;
+  }
+
+  /** A BundleDeployment that was installed, and upgraded in place as often as there are revisions. */
+  async install(content: FormerContent): Promise<void> {
+    const deployment = await this.#createDeployment(content);
+    const bundle = await this.#createBundle(deployment, content);
+    await this.#applyRevisions(controllerReference(deployment), content);
+    await this.#writeStatus('bundledeployments', deployment.metadata.name, {
+      activeBundle: bundle,
+      observedGeneration: 1,
+      conditions: [
+        condition(
+          'HasValidBundle',
+          'UnpackSuccessful',
+          `Successfully unpacked the ${bundle} Bundle`,
+        ),
+        condition(
+          'Installed',
+          'InstallationSucceeded',
+          `Instantiated bundle ${bundle} successfully`,
+        ),
+        condition('Healthy', 'Healthy', 'BundleDeployment is healthy'),
+      ],
+    });
+  }
+
+  async #createDeployment({
+    name,
+    className = plain,
+    template,
+  }: FormerContent): Promise<BundleDeployment> {
+    await this.#create(
+      {
+        apiVersion: 'core.rukpak.io/v1alpha1',
+        kind: 'BundleDeployment',
+        metadata: { name },
+        spec: { provisionerClassName: className, template },
+      },
+      '--field-manager=kubectl-create',
+    );
+    return (await this.#kubectl.get('bundledeployment', name)) as BundleDeployment;
+  }
+
+  async #createBundle(
+    deployment: BundleDeployment,
+    { template, resolvedSource }: FormerContent,
+  ): Promise<string> {
+    const bundle = desiredBundle(deployment, templateHash(template));
+    const { name = '' } = bundle.metadata;
+    await this.#create(bundle);
+    await this.#addFinalizer(bundle);
+    const status: BundleStatus = {
+      phase: 'Unpacked',
+      observedGeneration: 1,
+      resolvedSource,
+      contentURL: `https://core.${this.#namespace}.svc/bundles/${name}.tgz`,
+      conditions: [
+        condition(
+          'Unpacked',
+          'UnpackSuccessful',
+          `Successfully unpacked the ${resolvedSource.type} Bundle`,
+        ),
+      ],
+    };
+    await this.#writeStatus('bundles', name, status);
+    return name;
+  }
+
+  /** RukPak writes the typed spec with it: `auth` appears, and the generation goes to 2. */
+  async #addFinalizer({ metadata: { name = '' }, spec }: Bundle): Promise<void> {
+    const { git, http } = spec.source;
+    const secret = { secret: {} };
+    const patch = {
+      metadata: { finalizers: ['core.rukpak.io/delete-cached-bundle'] },
+      spec: {
+        source: {
+          ...(git && { git: { auth: { ...secret, ...git.auth } } }),
+          ...(http && { http: { auth: { ...secret, ...http.auth } } }),
+        },
+      },
+    };
+    await this.#patch(['bundle', name], patch);
+  }
+
+  async #applyRevisions(
+    owner: OwnerReference,
+    { name, revisions, releaseStatus = 'deployed' }: FormerContent,
+  ): Promise<void> {
+    const release = { name, namespace: this.#namespace, owner };
+    const live = new Map<string, KubernetesObject>();
+    for (const [index, objects] of revisions.entries()) {
+      for (const object of objects) await this.#send(sentObject(object, release), live);
+      const status = index === revisions.length - 1 ? releaseStatus : 'superseded';
+      const rendered = objects.map((object) => renderedObject(object, release));
+      await this.#create(
+        releaseSecret({ ...release, revision: index + 1, status, objects: rendered }),
+      );
+    }
+  }
+
+  async #send(object: KubernetesObject, live: Map<string, KubernetesObject>): Promise<void> {
+    const id = `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
+    const before = live.get(id);
+    live.set(id, object);
+    if (before === undefined) await this.#create(object);
+    else await this.#patch(targetOf(object), mergePatch(before, object));
+  }
+
+  async #create(object: object, fieldManager = manager): Promise<void> {
+    await this.#kubectl.must(['create', fieldManager, '-f', '-'], JSON.stringify(object));
+  }
+
+  async #patch(target: readonly string[], patch: unknown): Promise<void> {
+    const text = JSON.stringify(patch);
+    await this.#kubectl.must(['patch', ...target, manager, '--type=merge', '-p', text]);
+  }
+
+  async #writeStatus(plural: string, name = '', status: object): Promise<void> {
+    await this.#patch([plural, name, '--subresource=status'], { status });
+  }
+}
+
+/** What kubectl needs to find an object, with its unmistakable kind. */
+function targetOf({ apiVersion, kind, metadata }: KubernetesObject): readonly string[] {
+  const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
+  const place = metadata.namespace === undefined ? [] : [`--namespace=${metadata.namespace}`];
+  return [`${kind}.${version}.${group}`, metadata.name ?? '', ...place];
+}
+
+function condition(type: string, reason: string, message: string) {
+  const lastTransitionTime = '2023-11-14T22:13:20Z';
+  return { type, status: 'True', reason, message, lastTransitionTime } as const;
+}

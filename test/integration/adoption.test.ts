@@ -1,0 +1,298 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { ApplyEngine } from '../../core/apply/apply-engine.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
+import { connect } from '../../core/kube/connect.ts';
+import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
+import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
+import { CountingClient } from '../helpers/counting-client.ts';
+import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/former-rukpak.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { anImage } from '../helpers/objects.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const run = randomBytes(3).toString('hex');
+const namespace = `adoption-${run}`;
+const className = 'adoption-test';
+const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: inject('kubeconfig') });
+const former = new FormerRukpak(kubectl, namespace);
+
+let serial = 0;
+let stop: AbortController;
+let client: CountingClient;
+let engine: ApplyEngine;
+let events: ObjectEvent[];
+
+function anEngine(): ApplyEngine {
+  return new ApplyEngine({
+    client,
+    discovery: new DiscoveryClient(connection.client),
+    clock: systemClock,
+    logger: silentLogger,
+    events: { event: (_regarding, event) => void events.push(event) },
+    systemNamespace: namespace,
+    signal: stop.signal,
+  });
+}
+
+beforeAll(async () => {
+  for (const name of crdFiles().keys()) {
+    const crd = await readFile(new URL(name, crdFolder), 'utf8');
+    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
+    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], crd);
+  }
+  await kubectl.must(['create', 'namespace', namespace]);
+});
+
+beforeEach(() => {
+  serial += 1;
+  stop = new AbortController();
+  client = new CountingClient(connection.client);
+  events = [];
+  engine = anEngine();
+});
+
+afterEach(async () => {
+  stop.abort();
+  await kubectl.run(['delete', 'bundledeployment', nameOf(), '--wait=false']);
+  const finalizers = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
+  for (const { metadata } of await kubectl.list(
+    'bundles',
+    `core.rukpak.io/owner-name=${nameOf()}`,
+  )) {
+    await kubectl.run(['patch', 'bundle', metadata.name ?? '', ...finalizers]);
+  }
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await connection.close();
+});
+
+function nameOf(): string {
+  return `ad-${run}-${serial}`;
+}
+
+function anObject(kind: string, fields: object = {}, metadata: object = {}): KubernetesObject {
+  const { name = nameOf(), ...more } = metadata as { name?: string };
+  return { apiVersion: 'v1', kind, metadata: { name, namespace, ...more }, ...fields };
+}
+
+function configMap(data: object, metadata: object = {}): KubernetesObject {
+  return anObject('ConfigMap', { data }, metadata);
+}
+
+async function installed(
+  revisions: FormerContent['revisions'],
+  releaseStatus = 'deployed',
+): Promise<BundleDeployment> {
+  await former.install({
+    name: nameOf(),
+    className,
+    template: { spec: { provisionerClassName: className, source: anImage('x') } },
+    resolvedSource: anImage('x@sha256:0'),
+    revisions,
+    releaseStatus,
+  });
+  return await deployment();
+}
+
+async function deployment(): Promise<BundleDeployment> {
+  return (await kubectl.get('bundledeployment', nameOf())) as BundleDeployment;
+}
+
+async function live(kind: string, name = nameOf()): Promise<KubernetesObject> {
+  return await kubectl.get(kind, name, namespace);
+}
+
+function apply(owner: BundleDeployment, ...objects: readonly KubernetesObject[]) {
+  return engine.apply({ owner, objects, signal: AbortSignal.timeout(60_000) });
+}
+
+function restart(): void {
+  stop.abort();
+  stop = new AbortController();
+  engine = anEngine();
+}
+
+const helmMarks = {
+  labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+  annotations: { 'meta.helm.sh/release-name': expect.any(String) },
+};
+
+describe('the fields of an object', () => {
+  test('are ours after the first apply, and what the next one drops goes', async () => {
+    const owner = await installed([
+      [configMap({ a: '1', b: '2' })],
+      [configMap({ a: '1', c: '3' })],
+    ]);
+    const before = await live('configmap');
+    expect(await apply(owner, configMap({ a: '1', c: '3' }))).toEqual({ changes: 1 });
+    const adopted = await live('configmap');
+    expect(adopted).toMatchObject({ data: { a: '1', c: '3' }, metadata: helmMarks });
+    expect(adopted.metadata.uid).toBe(before.metadata.uid);
+    await apply(await deployment(), configMap({ a: '1' }));
+    const after = await live('configmap');
+    expect(after).toMatchObject({ data: { a: '1' }, metadata: helmMarks });
+    expect(after['data']).toEqual({ a: '1' });
+  });
+
+  test('are taken over only once', async () => {
+    const owner = await installed([[configMap({ a: '1' })]]);
+    await apply(owner, configMap({ a: '1' }));
+    client.taken();
+    restart();
+    expect(await apply(await deployment(), configMap({ a: '1' }))).toEqual({ changes: 0 });
+    expect(client.taken()).toEqual([]);
+  });
+
+  test('that others have set stay', async () => {
+    const owner = await installed([[configMap({ a: '1', b: '2' })]]);
+    const text = JSON.stringify({ data: { b: 'own', own: 'x' } });
+    await kubectl.must([
+      'patch',
+      'configmap',
+      nameOf(),
+      '-n',
+      namespace,
+      '--type=merge',
+      '-p',
+      text,
+    ]);
+    await apply(owner, configMap({ a: '1' }));
+    expect((await live('configmap'))['data']).toEqual({ a: '1', b: 'own', own: 'x' });
+  });
+
+  test('are taken over again after a return to RukPak', async () => {
+    const owner = await installed([[configMap({ a: '1' })]]);
+    await apply(owner, configMap({ a: '1' }));
+    const text = JSON.stringify({ data: { late: 'x' } });
+    const flags = ['--field-manager=core', '--type=merge', '-p', text];
+    await kubectl.must(['patch', 'configmap', nameOf(), '-n', namespace, ...flags]);
+    restart();
+    await apply(await deployment(), configMap({ a: '1' }));
+    expect((await live('configmap'))['data']).toEqual({ a: '1' });
+  });
+});
+
+test('nothing that the API server filled in is changed, nor what cannot be changed', async () => {
+  const labels = { app: nameOf() };
+  const containers = [
+    { name: 'main', image: 'example.invalid/none:1', ports: [{ containerPort: 1 }] },
+  ];
+  const template = { metadata: { labels }, spec: { containers } };
+  const objects = [
+    anObject('Service', { spec: { selector: labels, ports: [{ name: 'a', port: 80 }] } }),
+    anObject('PersistentVolumeClaim', {
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    }),
+    {
+      ...anObject('Deployment', { spec: { selector: { matchLabels: labels }, template } }),
+      apiVersion: 'apps/v1',
+    },
+    {
+      ...anObject('StatefulSet', {
+        spec: { serviceName: 'a', selector: { matchLabels: labels }, template },
+      }),
+      apiVersion: 'apps/v1',
+    },
+    {
+      ...anObject('Job', {
+        spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } },
+      }),
+      apiVersion: 'batch/v1',
+    },
+    anObject('Secret', { stringData: { a: 'b' } }),
+    anObject('ServiceAccount'),
+  ];
+  const owner = await installed([objects]);
+  const before = await Promise.all(objects.map(({ kind }) => live(kind)));
+  await apply(owner, ...objects);
+  const after = await Promise.all(objects.map(({ kind }) => live(kind)));
+  expect(after.map(written)).toEqual(before.map(written));
+});
+
+/** What the object asks for, and who it is. */
+function written({ kind, metadata, spec, data }: KubernetesObject): object {
+  const { name, uid, generation } = metadata;
+  return { kind, name, uid, generation, spec, data };
+}
+
+describe('objects that the bundle no longer has', () => {
+  const kept = { 'helm.sh/resource-policy': 'keep' };
+
+  test('are removed, also of kinds that nothing else of the deployment is of; kept ones stay', async () => {
+    const rest = [
+      anObject('Secret'),
+      configMap({ a: '1' }, { name: `${nameOf()}-old` }),
+      configMap({ a: '1' }, { name: `${nameOf()}-kept`, annotations: kept }),
+    ];
+    const owner = await installed([[configMap({ a: '1' })], [configMap({ a: '1' }), ...rest]]);
+    await apply(owner, configMap({ a: '1' }));
+    expect(await kubectl.exists('secret', nameOf(), namespace)).toBe(false);
+    expect(await kubectl.exists('configmap', `${nameOf()}-old`, namespace)).toBe(false);
+    expect(await kubectl.exists('configmap', `${nameOf()}-kept`, namespace)).toBe(true);
+    expect(events).toEqual([]);
+  });
+
+  test.each(['pending-upgrade', 'failed', 'pending-rollback'])(
+    'are found in a release that is %s, and in those before it',
+    async (status) => {
+      const [first, second] = [anObject('Secret'), anObject('ServiceAccount')];
+      const owner = await installed([[first], [second]], status);
+      await apply(owner, configMap({ a: '1' }));
+      expect(await kubectl.exists('secret', nameOf(), namespace)).toBe(false);
+      expect(await kubectl.exists('serviceaccount', nameOf(), namespace)).toBe(false);
+    },
+  );
+
+  test('are still found after a crash in the first apply', async () => {
+    const owner = await installed([[anObject('Secret')]]);
+    const broken = { ...configMap({ a: '1' }), immutable: 'no boolean' };
+    await expect(apply(owner, broken)).rejects.toThrow();
+    restart();
+    await apply(await deployment(), configMap({ a: '1' }));
+    expect(await kubectl.exists('secret', nameOf(), namespace)).toBe(false);
+  });
+
+  test('of a release that cannot be read stay, and that is said', async () => {
+    const owner = await installed([[anObject('Secret'), configMap({ a: '1' })]]);
+    const secret = `sh.helm.release.v1.${nameOf()}.v1`;
+    const text = JSON.stringify({ data: { release: btoa('no release') } });
+    await kubectl.must(['patch', 'secret', secret, '-n', namespace, '--type=merge', '-p', text]);
+    await apply(owner, configMap({ a: '1' }));
+    expect(await kubectl.exists('secret', nameOf(), namespace)).toBe(true);
+    expect(events).toEqual([
+      {
+        type: 'Warning',
+        reason: 'ReleaseUnreadable',
+        message:
+          `the release of RukPak in Secret "${secret}" in namespace "${namespace}" cannot be read: ` +
+          'it is not gzip of at most 67108864 bytes. ' +
+          'Objects of kinds that the bundle no longer has are not removed',
+      },
+    ]);
+  });
+});
+
+test('a kept object becomes kept, and one that was kept becomes owned', async () => {
+  const annotations = { 'helm.sh/resource-policy': 'keep' };
+  const keep = configMap({ a: '1' }, { name: `${nameOf()}-keep` });
+  const own = configMap({ a: '1' }, { name: `${nameOf()}-own` });
+  const keepNow = { ...keep, metadata: { ...keep.metadata, annotations } };
+  const owner = await installed([[keep, { ...own, metadata: { ...own.metadata, annotations } }]]);
+  await apply(owner, keepNow, own);
+  const kept = await live('configmap', `${nameOf()}-keep`);
+  expect(kept.metadata.ownerReferences).toBeUndefined();
+  const owned = await live('configmap', `${nameOf()}-own`);
+  expect(owned.metadata.ownerReferences).toHaveLength(1);
+  expect(owned.metadata.annotations).toEqual({
+    'meta.helm.sh/release-name': nameOf(),
+    'meta.helm.sh/release-namespace': namespace,
+  });
+});
