@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { alphaCommand } from './alpha.ts';
 import { contentCommand } from './content.ts';
+import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
 import { versionCommand } from './version.ts';
@@ -12,6 +13,7 @@ export function createProgram(name: string): Command {
     .addCommand(runCommand())
     .addCommand(contentCommand())
     .addCommand(renderCommand())
+    .addCommand(removeHelmReleasesCommand())
     .addCommand(alphaCommand(), { hidden: true })
     .addCommand(versionCommand());
 }
