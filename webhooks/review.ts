@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseJson as parseExactJson } from '../api/json.ts';
 
 const admissionRequestSchema = z.object({
   uid: z.string().min(1),
@@ -81,7 +82,8 @@ export function answerReview(
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // The bounds and defaults of a CRD's schema may be larger than a double holds exactly.
+    return parseExactJson(text);
   } catch (error) {
     throw new Error('not an AdmissionReview of admission.k8s.io/v1: the body is not JSON', {
       cause: error,

@@ -205,3 +205,12 @@ test('a taken port is an error at the start', async () => {
   });
   await expect(again).rejects.toThrow('EADDRINUSE');
 });
+
+test('a validator hears that the time of its request is nearly over', async () => {
+  const server = await start(async (_request, signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    return denied('too late');
+  });
+  const { body } = await call(server, { path: '/validate?timeout=400ms' });
+  expect(JSON.parse(body).response.status.reason).toBe('too late');
+});

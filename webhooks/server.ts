@@ -100,6 +100,17 @@ async function close(server: Server, graceMs: number, clock: Clock): Promise<voi
   await cut;
 }
 
+/** What the API server waits at most, in milliseconds, where it does not say. */
+const defaultTimeout = 10_000;
+
+/** How long a request may be judged; ends a little before the API server stops to wait. */
+function timeLimit({ url = '' }: IncomingMessage): number {
+  const [, amount, unit] = /[?&]timeout=(\d+)(ms|s|m)(?:&|$)/.exec(url) ?? [];
+  const scale = { ms: 1, s: 1_000, m: 60_000 }[unit ?? ''] ?? 0;
+  const timeout = Number(amount ?? 0) * scale || defaultTimeout;
+  return timeout - Math.min(1_000, timeout / 4);
+}
+
 /** Never rejects; resolves to the sending of the answer. */
 async function answer(
   request: IncomingMessage,
@@ -108,6 +119,10 @@ async function answer(
 ): Promise<() => void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the API server has closed the connection')));
+  options.clock.sleep(timeLimit(request), gone.signal).then(
+    () => gone.abort(new Error('the time of the admission request is over')),
+    () => undefined,
+  );
   try {
     const body = JSON.stringify(await review(request, options, gone.signal));
     return () => {
