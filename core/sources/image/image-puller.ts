@@ -116,7 +116,7 @@ export class ImagePuller {
       failures.push(image);
       if (options.signal.aborted) break;
     }
-    return joinedFailure(failures, where);
+    return joinedFailure(failures, where, options.keychain);
   }
 
   async #pullFrom(

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import { defaultLimits } from '../../content/limits.ts';
@@ -288,6 +289,37 @@ describe('a broken connection', () => {
     leaving.abort(reason);
     await expect(run).rejects.toBe(reason);
     await closed.promise;
+  });
+});
+
+describe('credential helpers', () => {
+  const lines: string[] = [];
+
+  function withSecret(config: object): Partial<SourceContext> {
+    const data = new Map([['.dockerconfigjson', Buffer.from(JSON.stringify(config))]]);
+    const read = async () => ({ type: 'kubernetes.io/dockerconfigjson', data });
+    const logger = { ...silentLogger, info: (_: object, line: string) => void lines.push(line) };
+    return { secrets: { read }, logger };
+  }
+
+  it('are not run, which is said once per secret, and where access is denied', async () => {
+    const told =
+      'credential helpers (credHelpers, credsStore) are not run: only credentials under auths are used';
+    await registry.addImage('v1', [{ files }]);
+    const context = withSecret({ credHelpers: { [registry.host]: 'ecr-login' }, credsStore: 'x' });
+    for (const pullSecret of ['one', 'one', 'two']) {
+      const image = { ref: refOf(':v1'), pullSecret };
+      await source.fetch({ type: 'image', image }, aSourceContext(context));
+    }
+    expect(lines).toEqual([told, told]);
+    registry.intercept = (_, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+      return true;
+    };
+    const image = { ref: refOf(':v1'), pullSecret: 'one' };
+    await expect(source.fetch({ type: 'image', image }, aSourceContext(context))).rejects.toThrow(
+      `error fetching image descriptor: registry ${registry.host} denies access to repository org/app without credentials (401 Unauthorized); ${told}`,
+    );
   });
 });
 

@@ -14,6 +14,8 @@ export interface Credentials {
 export interface Keychain {
   /** Those for an image, the most specific first; none means that it is pulled anonymously. */
   credentialsFor(reference: ImageReference): readonly Credentials[];
+  /** `credHelpers`, `credsStore`: they name programs that know credentials, which are not run. */
+  readonly ignoredSettings?: readonly string[];
 }
 
 export const emptyKeychain: Keychain = { credentialsFor: () => [] };
@@ -37,29 +39,40 @@ const authSchema = z.looseObject({
   identitytoken: z.string().optional(),
 });
 const authsSchema = z.record(z.string(), authSchema);
-const configSchema = z.looseObject({ auths: authsSchema.optional() });
+const configSchema = z.looseObject({
+  auths: authsSchema.optional(),
+  credHelpers: z.unknown().optional(),
+  credsStore: z.unknown().optional(),
+});
 
 /**
  * Reads a Docker config.json: with `auths` at its top as `docker login` writes it now, or being
- * the list of registries itself as in a `.dockercfg`. Credential helpers are programs and ignored.
+ * the list of registries itself as in a `.dockercfg`. Credential helpers are programs and ignored, which
+ * the result says.
  * @throws Error that says what is wrong, and nothing of what is written there
  */
 export function parseDockerConfig(text: string, format: 'config.json' | 'dockercfg'): Keychain {
-  const auths = parseAuths(text, format);
-  const entries = Object.entries(auths)
+  const config = parseConfig(text, format);
+  const entries = Object.entries(config.auths ?? {})
     .map(([location, auth]) => entryOf(location, auth))
     .filter((entry) => entry !== undefined)
     .sort((a, b) => (a.host + a.path < b.host + b.path ? 1 : -1));
   return {
     credentialsFor: (reference) =>
       entries.filter((entry) => matches(entry, reference)).map(({ credentials }) => credentials),
+    ignoredSettings: (['credHelpers', 'credsStore'] as const).filter((name) => isSet(config[name])),
   };
 }
 
-function parseAuths(
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== undefined && value !== null && value !== '';
+}
+
+function parseConfig(
   text: string,
   format: 'config.json' | 'dockercfg',
-): z.infer<typeof authsSchema> {
+): z.infer<typeof configSchema> {
   let document: unknown;
   try {
     document = JSON.parse(text);
@@ -68,7 +81,7 @@ function parseAuths(
   }
   const wrapped = format === 'dockercfg' ? { auths: document } : document;
   const result = configSchema.safeParse(wrapped);
-  if (result.success) return result.data.auths ?? {};
+  if (result.success) return result.data;
   throw new Error(`it is not a Docker ${format}: ${result.error.issues[0]?.message ?? ''}`);
 }
 

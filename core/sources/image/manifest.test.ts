@@ -13,6 +13,15 @@ function parse(manifest: unknown, contentType = '') {
   return parseManifest(Buffer.from(JSON.stringify(manifest)), contentType);
 }
 
+function artifact(...layerTypes: string[]) {
+  return {
+    ...image,
+    artifactType: 'application/vnd.example',
+    config: { mediaType: 'application/vnd.oci.empty.v1+json', digest, size: 2 },
+    layers: layerTypes.map((mediaType) => ({ ...layer, mediaType })),
+  };
+}
+
 describe('parseManifest', () => {
   it('reads images by their own word or by that of the registry', () => {
     expect(parse(image)).toMatchObject({ kind: 'image', layers: [{ digest, size: 3 }] });
@@ -31,9 +40,49 @@ describe('parseManifest', () => {
     if (index.kind !== 'index') throw new Error('not an index');
     expect(index.select(platform)).toMatchObject({ size: 3 });
     expect(index.select({ os: 'linux', architecture: 'arm' })).toMatchObject({ size: 3 });
-    expect(() => index.select({ os: 'linux', architecture: 'amd64' })).toThrow(
-      'image index has no manifest for linux/amd64; it has one without a platform, linux/arm64, linux/arm/v7',
+    expect(index.select({ os: 'linux', architecture: 'amd64' })).toMatchObject({ size: 1 });
+  });
+
+  it('passes over what lies beside the images of an index', () => {
+    const entry = { mediaType: imageType, digest };
+    const amd64 = { os: 'linux', architecture: 'amd64' };
+    const unknown = { os: 'unknown', architecture: 'unknown' };
+    const annotations = { 'vnd.docker.reference.type': 'attestation-manifest' };
+    const beside = [
+      { ...entry, size: 1, platform: unknown },
+      { ...entry, size: 2, artifactType: 'application/vnd.sbom', platform: amd64 },
+      { ...entry, size: 3, annotations },
+    ];
+    const select = (...more: object[]) => {
+      const index = parse({ mediaType: indexType, manifests: [...beside, ...more] });
+      return index.kind === 'index' ? index.select(amd64) : undefined;
+    };
+    expect(select({ ...entry, size: 4, platform: amd64 })).toMatchObject({ size: 4 });
+    const nested = { ...entry, mediaType: indexType };
+    expect(select({ ...nested, size: 5 })).toMatchObject({ size: 5 });
+    expect(select({ ...nested, size: 6 }, { ...entry, size: 7, platform: amd64 })).toMatchObject({
+      size: 7,
+    });
+    expect(() => select({ ...nested, size: 8 }, { ...nested, size: 9 })).toThrow(
+      'it has one without a platform, one without a platform',
     );
+    expect(() => select()).toThrow('it has none at all');
+  });
+
+  it.each([
+    'application/vnd.oci.image.layer.v1.tar+gzip',
+    'application/vnd.oci.image.layer.v1.tar',
+    'application/vnd.docker.image.rootfs.diff.tar.gzip',
+    'application/vnd.cncf.helm.chart.content.v1.tar+gzip',
+    'application/vnd.example.content.v1.tar+zstd',
+    'application/x-tar',
+    'application/tar+gzip',
+    'application/gzip',
+    'application/x-gzip',
+    'application/zstd',
+    'application/x-tgz',
+  ])('takes an artifact whose only layer is of type %s', (type) => {
+    expect(parse(artifact(type))).toMatchObject({ kind: 'image', layers: [{ digest }] });
   });
 
   it.each([
@@ -49,9 +98,19 @@ describe('parseManifest', () => {
     ],
     ['an artifact', { ...image, artifactType: 'application/vnd.example.sbom' }, undefined],
     [
-      'a chart',
-      { ...image, config: { ...config, mediaType: 'application/vnd.cncf.helm.config.v1+json' } },
-      'it is an artifact of type "application/vnd.cncf.helm.config.v1+json", not an image',
+      'an artifact that is no archive',
+      artifact('application/vnd.cyclonedx+json'),
+      'it is an artifact of type "application/vnd.example" and no bundle, which has a tar archive as its only layer; its layers are "application/vnd.cyclonedx+json"',
+    ],
+    [
+      'an artifact of two archives',
+      artifact('application/x-tar', 'application/x-tar'),
+      'it is an artifact of type "application/vnd.example" and no bundle, which has a tar archive as its only layer; its layers are "application/x-tar", "application/x-tar"',
+    ],
+    [
+      'an artifact of nothing, known by its config',
+      { ...artifact(), artifactType: undefined },
+      'it is an artifact of type "application/vnd.oci.empty.v1+json" and no bundle, which has a tar archive as its only layer; its layers are none',
     ],
     [
       'an unknown kind',

@@ -44,6 +44,12 @@ const layerTypes: ReadonlySet<string> = new Set([
   'application/vnd.docker.image.rootfs.diff.tar.zstd',
 ]);
 
+/**
+ * The only layer of an artifact, which has no word of its own for a file tree: any media type that
+ * says tar, or that says a compression and nothing of what is in it.
+ */
+const archiveType = /(?:^|[/.+-])(?:tar|tgz|gzip|x-gzip|zstd)(?:[.+-](?:gzip|gz|zstd|zst))?$/;
+
 /** For the Accept header; schema 1 and artifacts are asked for too, to be refused by name. */
 export const manifestMediaTypes: readonly string[] = [...indexTypes, ...imageTypes];
 
@@ -57,7 +63,14 @@ const descriptorSchema = z.object({
     .object({ os: z.string(), architecture: z.string(), variant: z.string().optional() })
     .optional(),
 });
-const indexSchema = z.object({ manifests: z.array(descriptorSchema) });
+const indexSchema = z.object({
+  manifests: z.array(
+    descriptorSchema.extend({
+      artifactType: z.string().optional(),
+      annotations: z.record(z.string(), z.string()).optional(),
+    }),
+  ),
+});
 const imageSchema = z.object({
   artifactType: z.string().optional(),
   config: descriptorSchema,
@@ -69,7 +82,10 @@ const typeSchema = z.object({
   manifests: z.unknown().optional(),
 });
 
-/** Reads a manifest, refusing with a TerminalError what is not an image or an index of images. */
+/**
+ * Reads a manifest, refusing with a TerminalError what is no image, no artifact of one archive,
+ * and no index of them.
+ */
 export function parseManifest(
   bytes: Uint8Array,
   contentType: string,
@@ -82,19 +98,27 @@ export function parseManifest(
   }
   if (!imageTypes.has(type)) throw new TerminalError(refusal(type));
   const { config, layers, artifactType } = parsed(imageSchema, document);
-  if (!configTypes.has(config.mediaType)) {
-    throw new TerminalError(
-      `it is an artifact of type ${quoted(artifactType ?? config.mediaType)}, not an image`,
-    );
-  }
-  for (const { digest, mediaType } of layers) {
-    if (!layerTypes.has(mediaType)) {
-      throw new TerminalError(
-        `layer ${digest} has the unsupported media type ${quoted(mediaType)}`,
-      );
-    }
-  }
+  if (configTypes.has(config.mediaType)) checkLayers(layers);
+  else checkArtifact(artifactType ?? config.mediaType, layers);
   return { kind: 'image', layers };
+}
+
+function checkLayers(layers: readonly z.infer<typeof descriptorSchema>[]): void {
+  const other = layers.find(({ mediaType }) => !layerTypes.has(mediaType));
+  if (other === undefined) return;
+  throw new TerminalError(
+    `layer ${other.digest} has the unsupported media type ${quoted(other.mediaType)}`,
+  );
+}
+
+/** Bundles may be pushed as artifacts too, being one archive. */
+function checkArtifact(type: string, layers: readonly z.infer<typeof descriptorSchema>[]): void {
+  const [layer, another] = layers;
+  if (layer !== undefined && another === undefined && archiveType.test(layer.mediaType)) return;
+  const has = layers.map(({ mediaType }) => quoted(mediaType)).slice(0, 5);
+  throw new TerminalError(
+    `it is an artifact of type ${quoted(type)} and no bundle, which has a tar archive as its only layer; its layers are ${has.join(', ') || 'none'}`,
+  );
 }
 
 function parseDocument(bytes: Uint8Array): unknown {

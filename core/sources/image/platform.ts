@@ -19,16 +19,35 @@ export function nodePlatform(): Platform {
   return { os: 'linux', architecture: architectures[process.arch] ?? process.arch };
 }
 
-/** The first of an index's manifests that is for the platform. */
-export function selectPlatform<T extends { readonly platform?: Platform | undefined }>(
-  manifests: readonly T[],
-  wanted: Platform,
-): T {
-  const found = manifests.find(({ platform }) => matches(platform, wanted));
+/** What an index says of one of its manifests. */
+export interface IndexEntry {
+  readonly platform?: Platform | undefined;
+  readonly artifactType?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The first of an index's manifests that is for the platform, else the only one that is for none.
+ * What lies beside the images, such as attestations and signatures, is passed over.
+ */
+export function selectPlatform<T extends IndexEntry>(entries: readonly T[], wanted: Platform): T {
+  const images = entries.filter((entry) => !isBesideImages(entry));
+  const found = images.find(({ platform }) => matches(platform, wanted));
   if (found !== undefined) return found;
-  const offered = manifests.map(({ platform }) => platformName(platform)).slice(0, 20);
+  const [forAll, another] = images.filter(({ platform }) => platform === undefined);
+  if (forAll !== undefined && another === undefined) return forAll;
+  const offered = images.map(({ platform }) => platformName(platform)).slice(0, 20);
   throw new TerminalError(
     `image index has no manifest for ${platformName(wanted)}; it has ${offered.join(', ') || 'none at all'}`,
+  );
+}
+
+/** BuildKit's attestations say `unknown` for want of a platform. */
+function isBesideImages({ platform, artifactType, annotations }: IndexEntry): boolean {
+  return (
+    (artifactType ?? '') !== '' ||
+    platform?.os === 'unknown' ||
+    annotations?.['vnd.docker.reference.type'] !== undefined
   );
 }
 

@@ -1,4 +1,5 @@
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import type { Keychain } from './keychain.ts';
 import type { PullPlace, PullPlaces } from './pull-places.ts';
 import { DeniedError, UnavailableError } from './registry-errors.ts';
 
@@ -33,14 +34,24 @@ export function pullError(
 export function joinedFailure(
   failures: readonly PullFailure[],
   { places, blocked }: PullPlaces,
+  { ignoredSettings = [] }: Pick<Keychain, 'ignoredSettings'>,
 ): PullFailure {
-  const [first] = failures;
-  if (first !== undefined && failures.length === 1 && blocked === undefined) return first;
-  const texts = failures.map(({ error }, index) => named(places[index], errorMessage(error)));
-  const text = [...new Set([...texts, ...(blocked === undefined ? [] : [blocked])])].join('; ');
-  const doing = failures.at(-1)?.doing ?? 'fetching image descriptor';
   const errors = failures.map(({ error }) => error);
-  return new PullFailure(doing, errorLike(errors, text));
+  const isDenied = errors.some((error) => error instanceof DeniedError);
+  const notes = [
+    ...(blocked === undefined ? [] : [blocked]),
+    ...(isDenied && ignoredSettings.length > 0 ? [ignoredHelpers(ignoredSettings)] : []),
+  ];
+  const [first] = failures;
+  if (first !== undefined && failures.length === 1 && notes.length === 0) return first;
+  const texts = errors.map((error, index) => named(places[index], errorMessage(error)));
+  const doing = failures.at(-1)?.doing ?? 'fetching image descriptor';
+  return new PullFailure(doing, errorLike(errors, [...new Set([...texts, ...notes])].join('; ')));
+}
+
+/** What is told of credentials that only a program would know. */
+export function ignoredHelpers(settings: readonly string[]): string {
+  return `credential helpers (${settings.join(', ')}) are not run: only credentials under auths are used`;
 }
 
 function named(place: PullPlace | undefined, text: string): string {
@@ -57,5 +68,5 @@ function errorLike(errors: readonly unknown[], text: string): Error {
   if (errors.every((error) => error instanceof TerminalError)) {
     return new TerminalError(text, { cause });
   }
-  return new DeniedError(text, { cause });
+  return new Error(text, { cause });
 }
