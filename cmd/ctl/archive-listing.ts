@@ -38,15 +38,7 @@ export function listingLine({ path, mode, uid, gid, size, modified }: ListedEntr
   return `${mode} ${uid}/${gid} ${String(size).padStart(9)} ${time} ${path}`;
 }
 
-function listed({
-  path,
-  type,
-  mode = 0,
-  uid = 0,
-  gid = 0,
-  size,
-  mtime,
-}: ReadEntry): ListedEntry {
+function listed({ path, type, mode = 0, uid = 0, gid = 0, size, mtime }: ReadEntry): ListedEntry {
   const letter = type === 'Directory' ? 'd' : '-';
   return {
     path: path.replace(/(?<=.)\/+$/, ''),

@@ -1,6 +1,9 @@
 import { Command } from 'commander';
 import { alphaCommand } from './alpha.ts';
+import { completeCommand } from './complete.ts';
+import { completionCommand } from './completion.ts';
 import { contentCommand } from './content.ts';
+import { namesOf } from './object-names.ts';
 import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
@@ -15,5 +18,7 @@ export function createProgram(name: string): Command {
     .addCommand(renderCommand())
     .addCommand(removeHelmReleasesCommand())
     .addCommand(alphaCommand(), { hidden: true })
-    .addCommand(versionCommand());
+    .addCommand(completeCommand(namesOf), { hidden: true })
+    .addCommand(versionCommand())
+    .addCommand(completionCommand());
 }

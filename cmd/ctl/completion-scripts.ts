@@ -1,0 +1,67 @@
+/** The shells that scripts are written for. */
+export const shells = ['bash', 'zsh', 'fish'] as const;
+
+export type Shell = (typeof shells)[number];
+
+/**
+ * What a shell evaluates to complete the arguments of `program`. All of it asks the program itself,
+ * `__complete <words>`, in the protocol of cobra's programs: a candidate per line, a tab before its
+ * description, and last `:<directive>`.
+ */
+export function completionScript(shell: Shell, program: string): string {
+  const name = `_${program.replaceAll(/\W/g, '_')}`;
+  return scripts[shell].replaceAll('@name@', name).replaceAll('@program@', program);
+}
+
+const bash = `@name@() {
+  local line directive=0
+  COMPREPLY=()
+  while IFS= read -r line; do
+    case $line in
+      :*) directive=\${line#:} ;;
+      ?*) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+    esac
+  done < <(@program@ __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  case $directive in
+    0) compopt -o default ;;
+    16) compopt -o dirnames ;;
+  esac
+}
+complete -F @name@ @program@
+`;
+
+const zsh = `#compdef @program@
+@name@() {
+  local line directive=0
+  local -a candidates
+  while IFS= read -r line; do
+    case $line in
+      :*) directive=\${line#:} ;;
+      ?*) candidates+=("\${\${line//:/\\\\:}/$'\\t'/:}") ;;
+    esac
+  done < <(@program@ __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  (( \${#candidates} )) && _describe '@program@' candidates
+  case $directive in
+    0) _files ;;
+    16) _files -/ ;;
+  esac
+}
+compdef @name@ @program@
+`;
+
+const fish = `function @name@
+  set -l words (commandline -opc) (commandline -ct)
+  set -l lines (@program@ __complete $words[2..-1] 2>/dev/null)
+  set -l directive $lines[-1]
+  string match -v -- ':*' $lines
+  switch $directive
+    case ':0'
+      __fish_complete_path (commandline -ct)
+    case ':16'
+      __fish_complete_directories (commandline -ct)
+  end
+end
+complete -c @program@ -f -a '(@name@)'
+`;
+
+const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../../cmd/rukpakctl.ts', import.meta.url));
+
+export interface CtlResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CtlOptions {
+  readonly input?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs rukpakctl to its end, as from a script: no terminal. */
+export async function rukpakctl(
+  args: readonly string[],
+  { input = '', env = {} }: CtlOptions = {},
+): Promise<CtlResult> {
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text;
+  });
+  child.stdin.end(input);
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { code, ...output };
+}
