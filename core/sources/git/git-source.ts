@@ -89,6 +89,9 @@ function serverRefusal(error: unknown): string | undefined {
   if (error instanceof git.Errors.SmartHttpError) {
     return "the server does not speak git's smart HTTP protocol: the address is not a repository's, or the server is too old";
   }
+  if (error instanceof git.Errors.ParseError) {
+    return `the server does not keep to git's protocol: ${error.message}`;
+  }
   if (!(error instanceof git.Errors.HttpError)) return undefined;
   switch (error.data.statusCode) {
     case 401:
