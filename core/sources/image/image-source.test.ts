@@ -145,8 +145,9 @@ describe('an image', () => {
     expect(result.resolvedSource.image).toMatchObject({ pullSecret: 's' });
   });
 
-  it('is downloaded once for all who want it at the same time', async () => {
+  it('is downloaded once for all who want it at the same time, by whatever tag', async () => {
     await registry.addImage('v1', [{ files }]);
+    await registry.addImage('v2', [{ files }]);
     const answer = Promise.withResolvers<void>();
     registry.intercept = async (request) => {
       if (request.url?.includes('/blobs/') === true) await answer.promise;
@@ -156,7 +157,7 @@ describe('an image', () => {
     const runs = [
       fetchRef(':v1', { signal: leaving.signal }),
       fetchRef(':v1'),
-      fetchRef(':v1'),
+      fetchRef(':v2'),
     ] as const;
     const manifests = () => registry.requests.filter(({ path }) => path.includes('/manifests/'));
     const blobs = () => registry.requests.filter(({ path }) => path.includes('/blobs/'));
