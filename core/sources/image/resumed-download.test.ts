@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
+import { collect } from '../../../test/helpers/collect.ts';
 import { systemClock } from '../../clock.ts';
 import type { TransportResponse } from './http-answer.ts';
 import { resumedDownload } from './resumed-download.ts';
@@ -29,7 +30,7 @@ function breaking(bytes: number, offsets: number[], ranges = true) {
 }
 
 async function download(open: (offset: number) => Promise<TransportResponse>): Promise<string> {
-  const chunks = await Array.fromAsync(resumedDownload(open, { clock, signal }));
+  const chunks = await collect(resumedDownload(open, { clock, signal }));
   return Buffer.concat(chunks).toString();
 }
 
