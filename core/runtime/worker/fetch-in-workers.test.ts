@@ -27,14 +27,19 @@ const behaviours = {
     const files = new Map([['password', secret.data.get('password')]]);
     return { files: { files, directories: new Set() }, resolvedSource: { type: String(other) } };
   },
+  settings: (_, { settings: { greeting } }) => ({
+    files: { files: new Map([['a', Buffer.from(greeting)]]), directories: new Set() },
+    resolvedSource: { type: 'git' },
+  }),
   terminal: () => { throw new TerminalError('bad commit'); },
   waiting: () => { throw new WaitingError('not yet'); },
   loop: () => { for (;;); },
 };
-export default {
+export default (settings) => ({
   type: 'git',
-  fetch: async (source, context) => await behaviours[source.git.repository](source, context),
-};
+  fetch: async (source, context) =>
+    await behaviours[source.git.repository](source, { ...context, settings }),
+});
 `;
 
 let directory: string;
@@ -44,7 +49,12 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'source-workers-'));
   const file = join(directory, 'git.mjs');
   await writeFile(file, module);
-  const options = { module: pathToFileURL(file), type: 'git', size: 2 };
+  const options = {
+    module: pathToFileURL(file),
+    type: 'git',
+    size: 2,
+    settings: { greeting: 'hello' },
+  };
   git = fetchInWorkers({ ...options, logger: silentLogger });
 });
 
@@ -77,6 +87,11 @@ describe('a source in worker processes', () => {
     const { files, resolvedSource } = await fetch('secret');
     expect(Buffer.from(files.files.get('password') ?? []).toString()).toBe('pass\0word');
     expect(resolvedSource.type).toBe('undefined');
+  });
+
+  test('is made from its settings', async () => {
+    const { files } = await fetch('settings');
+    expect(Buffer.from(files.files.get('a') ?? []).toString()).toBe('hello');
   });
 
   test('throws what it throws', async () => {

@@ -6,8 +6,10 @@ import type { SecretContent, Source, SourceContext, SourceResult } from '../../c
 import { WorkerPool } from './worker-pool.ts';
 
 export interface SourceWorkerOptions {
-  /** Module whose default export is a source of this type. */
+  /** Module whose default export makes a source of this type from the settings. */
   readonly module: URL;
+  /** Plain data: it crosses to the processes. */
+  readonly settings?: object;
   readonly type: string;
   /** Processes at once: more than one server has fetches, lest a slow one hold up those of others. */
   readonly size: number;
@@ -27,7 +29,8 @@ export interface WorkerSource extends Source {
  * to read. It is given the Secrets that its spec names, as they were when the fetch began.
  */
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
-  const { module, type, size, memoryMegabytes = 512, clock = systemClock, logger } = options;
+  const { module, type, settings = {}, size, memoryMegabytes = 512 } = options;
+  const { clock = systemClock, logger } = options;
   const pool = new WorkerPool({ size, memoryMegabytes, clock, logger });
   const call = {
     module,
@@ -39,7 +42,7 @@ export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
     type,
     async fetch(source, context): Promise<SourceResult> {
       const { bundle } = context;
-      const origin = { bundle, secrets: await namedSecrets(source, context) };
+      const origin = { bundle, settings, secrets: await namedSecrets(source, context) };
       const answer = await pool.run({ ...call, object: source, origin, context });
       const { resolvedSource } = answer;
       const files = answer.files();

@@ -22,6 +22,8 @@ export interface FetchOrigin {
   readonly bundle: ContentKey;
   /** The Secrets that the source names, as far as they exist. */
   readonly secrets: ReadonlyMap<string, SecretContent>;
+  /** Of the source itself. */
+  readonly settings: object;
 }
 
 /** Begins a call; it runs once the content of its files has followed. */

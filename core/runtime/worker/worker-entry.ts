@@ -8,7 +8,7 @@ import type { Source, SourceContext } from '../../contracts/source.ts';
 import { checkObjectCount, checkObjectSize } from '../../manifests/object-bounds.ts';
 import { ContentCollector, contentPieces, fileTable, pieceBytes } from './content-transfer.ts';
 import { forwardingLogger } from './forwarding-logger.ts';
-import type { CallMessage, FromWorker, ToWorker } from './messages.ts';
+import type { CallMessage, FetchOrigin, FromWorker, ToWorker } from './messages.ts';
 import { fromThrown, toThrown } from './thrown.ts';
 
 interface RunningCall {
@@ -61,8 +61,11 @@ const answers = {
 
 async function answerWithContent(call: RunningCall): Promise<void> {
   const { message } = call;
-  const source = await load<Source>(message);
-  const context = fetchContextOf(call);
+  const { origin } = message;
+  if (origin === undefined) throw new Error('the call does not say for which Bundle it fetches');
+  const createSource = await load<(settings: object) => Source>(message);
+  const source = createSource(origin.settings);
+  const context = fetchContext(call, origin);
   const { files, resolvedSource } = await source.fetch(message.object as BundleSource, context);
   await sendFiles(files, resolvedSource);
 }
@@ -109,7 +112,7 @@ async function sendObjects(all: readonly KubernetesObject[], maxObjects: number)
   await send({ type: 'objects', objects });
 }
 
-async function load<T extends Provisioner | Source>({ module }: CallMessage): Promise<T> {
+async function load<T>({ module }: CallMessage): Promise<T> {
   return ((await import(module)) as { readonly default: T }).default;
 }
 
@@ -118,9 +121,7 @@ function contextOf({ message, abort }: RunningCall): ProvisionerContext {
   return { signal: abort.signal, logger, limits: message.limits };
 }
 
-function fetchContextOf(call: RunningCall): SourceContext {
-  const { origin } = call.message;
-  if (origin === undefined) throw new Error('the call does not say for which Bundle it fetches');
+function fetchContext(call: RunningCall, origin: FetchOrigin): SourceContext {
   return {
     ...contextOf(call),
     bundle: origin.bundle,

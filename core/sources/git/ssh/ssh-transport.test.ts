@@ -77,7 +77,7 @@ async function fetchFrom({ port, commit, maxBytes = 1024 * 1024, signal }: Fetch
 async function aServer(execute: Execute): Promise<FakeSSHServer> {
   const server = await FakeSSHServer.start(execute);
   ends.push(async () => {
-    await eventually(() => expect(server.connections).toBe(0), { within: 5000 });
+    await eventually(() => expect(server.connections).toBe(0), { within: 5000, every: 20 });
     await server.stop();
   });
   return server;
@@ -96,7 +96,7 @@ async function aTcpServer(serve: (socket: Socket) => void): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(async () => {
-    await eventually(() => expect(open.size).toBe(0), { within: 5000 });
+    await eventually(() => expect(open.size).toBe(0), { within: 5000, every: 20 });
     server.close();
   });
   return (server.address() as AddressInfo).port;
