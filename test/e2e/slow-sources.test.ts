@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { TestRepository } from '../../deploy/local/git/create-repository.ts';
+import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
+import { eventually } from '../helpers/eventually.ts';
+import {
+  type FrontServer,
+  startBusyRegistry,
+  startCuttingRegistry,
+  startSilentServer,
+} from '../helpers/hostile-registries.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { aBundle, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { System } from '../helpers/system.ts';
+
+/** Sources that are slow or broken hold up their own Bundles only. */
+const bundlesEach = 20;
+
+let registry: string;
+let kubectl: Kubectl;
+let system: System;
+let busy: FrontServer;
+let silent: FrontServer;
+let silentGit: FrontServer;
+let cutting: FrontServer;
+let git: GitServer;
+let repositories: string;
+
+beforeAll(async () => {
+  registry = inject('registry');
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  busy = await startBusyRegistry(registry);
+  silent = await startSilentServer();
+  silentGit = await startSilentServer();
+  cutting = await startCuttingRegistry(registry, 64 * 1024);
+  repositories = await mkdtemp(join(tmpdir(), 'slow-sources-'));
+  git = await startGitServer({ root: repositories });
+  const hosts = [busy, silent, cutting].map(({ host }) => `--insecure-registry=${host}`);
+  const flags = [...hosts, '--content-timeout=40s'];
+  system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'bundles', '--all', '--wait=true', '--timeout=60s']);
+  await system.stop();
+  await Promise.all([busy, silent, silentGit, cutting, git].map((server) => server.close()));
+  await rm(repositories, { recursive: true });
+});
+
+/** Different images, of some 200 KB that do not compress. */
+async function push(name: string): Promise<void> {
+  const data = { random: randomBytes(200_000).toString('base64') };
+  await pushContent({ registry, name, version: 1, files: plainFiles([aConfigMap(name, data)]) });
+}
+
+function names(group: string, count = bundlesEach): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${group}-${index}`);
+}
+
+async function apply(host: string, wanted: readonly string[]): Promise<void> {
+  const source = (name: string) => anImage(`${host}/e2e/${name}:v1`);
+  await kubectl.apply(...wanted.map((name) => aBundle({ name, source: source(name) })));
+}
+
+function repositoryAt(repository: string): BundleSource {
+  return { type: 'git', git: { repository, ref: { branch: 'main' } } };
+}
+
+async function statuses(wanted: readonly string[]): Promise<readonly BundleStatus[]> {
+  const known = new Map((await kubectl.list('bundles')).map((each) => [each.metadata.name, each]));
+  return wanted.map((name) => (known.get(name)?.['status'] ?? {}) as BundleStatus);
+}
+
+function messagesOf(found: readonly BundleStatus[]): readonly (string | undefined)[] {
+  return found.map(({ conditions }) => conditions?.[0]?.message);
+}
+
+/** Milliseconds until all are. */
+async function unpacked(wanted: readonly string[]): Promise<number> {
+  const start = Date.now();
+  await eventually(
+    async () => {
+      const found = await statuses(wanted);
+      if (found.every(({ phase }) => phase === 'Unpacked')) return;
+      throw new Error(messagesOf(found).join('\n'));
+    },
+    { within: 600_000 },
+  );
+  return Date.now() - start;
+}
+
+test('registries and git servers that are busy, silent or cut connections delay nobody else', async () => {
+  for (const group of ['alone', 'healthy', 'busy', 'cut'])
+    await Promise.all(names(group).map(push));
+  await apply(registry, names('alone'));
+  const alone = await unpacked(names('alone'));
+
+  await apply(silent.host, names('silent'));
+  await apply(busy.host, names('busy'));
+  await apply(cutting.host, names('cut'));
+  const stalled = names('stalled');
+  const source = repositoryAt(`http://${silentGit.host}/r`);
+  await kubectl.apply(...stalled.map((name) => aBundle({ name, source })));
+  await eventually(() => {
+    expect(silent.requests).toBeGreaterThanOrEqual(4);
+    expect(silentGit.requests).toBeGreaterThanOrEqual(4);
+  });
+
+  await apply(registry, names('healthy'));
+  const repository = await TestRepository.create(repositories, 'r');
+  await repository.commit({ files: plainFiles([aConfigMap('from-git')]) });
+  await kubectl.apply(aBundle({ name: 'healthy-git', source: repositoryAt(`${git.url}/r`) }));
+  const healthy = await unpacked([...names('healthy'), 'healthy-git']);
+  const waiting = await statuses([...names('silent'), ...stalled]);
+  expect(messagesOf(waiting).filter((message) => message?.includes('Back-off'))).toEqual([]);
+  console.log(`unpacked ${bundlesEach} alone in ${alone} ms, among broken ones in ${healthy} ms`);
+  expect(healthy).toBeLessThan(20_000 + 3 * alone);
+
+  await unpacked(names('busy'));
+  await unpacked(names('cut'));
+  await kubectl.must(['delete', 'bundle', ...names('silent', 1), '--timeout=10s']);
+  await eventually(
+    async () => {
+      const rest = names('silent').slice(1);
+      const found = await statuses(rest);
+      for (const [index, name] of rest.entries()) {
+        expect(found[index]?.phase).toBe('Pending');
+        const image = `${silent.host}/e2e/${name}:v1`;
+        expect(messagesOf(found)[index]).toMatch(`Back-off pulling image "${image}": `);
+      }
+    },
+    { within: 400_000 },
+  );
+});

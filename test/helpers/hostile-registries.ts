@@ -1,0 +1,74 @@
+import { createServer, type RequestListener, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface FrontServer {
+  /** `host:port`, plain HTTP. */
+  readonly host: string;
+  /** Requests so far. */
+  readonly requests: number;
+  close(): Promise<void>;
+}
+
+/** Passes every second request on to the registry and refuses the others, with Retry-After or without. */
+export async function startBusyRegistry(registry: string): Promise<FrontServer> {
+  let count = 0;
+  const pass = passTo(registry);
+  return await startFront((incoming, response) => {
+    count += 1;
+    if (count % 2 === 0) return pass(incoming, response);
+    response.writeHead(429, count % 4 === 1 ? { 'retry-after': '1' } : {}).end();
+  });
+}
+
+/** Accepts connections, and never answers. */
+export async function startSilentServer(): Promise<FrontServer> {
+  return await startFront(() => undefined);
+}
+
+/** Passes requests on to the registry; of a blob it sends so many bytes, then cuts the connection. */
+export async function startCuttingRegistry(registry: string, bytes: number): Promise<FrontServer> {
+  const [pass, cut] = [passTo(registry), passTo(registry, bytes)];
+  return await startFront((incoming, response) => {
+    const isBlob = incoming.url?.includes('/blobs/') ?? false;
+    (isBlob ? cut : pass)(incoming, response);
+  });
+}
+
+async function startFront(listener: RequestListener): Promise<FrontServer> {
+  let requests = 0;
+  const server = createServer((incoming, response) => {
+    requests += 1;
+    listener(incoming, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get requests() {
+      return requests;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Sends no more than so many bytes of an answer's body. */
+function passTo(registry: string, bytes = Number.POSITIVE_INFINITY): RequestListener {
+  return ({ method, headers, url }, response) => {
+    const options = { method, headers: { ...headers, host: registry } };
+    const outgoing = request(`http://${registry}${url}`, options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      let left = bytes;
+      answer.on('data', (chunk: Buffer) => {
+        const part = chunk.subarray(0, left);
+        left -= part.byteLength;
+        response.write(part, left > 0 ? undefined : () => response.destroy());
+      });
+      answer.on('end', () => response.end());
+    });
+    outgoing.on('error', () => response.destroy());
+    response.on('close', () => outgoing.destroy());
+    outgoing.end();
+  };
+}
