@@ -1,0 +1,17 @@
+/** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
+import { benchRender } from './render.ts';
+import { benchUnpackMemory } from './unpack-memory.ts';
+
+const benchmarks = new Map([
+  ['render', benchRender],
+  ['unpack-memory', benchUnpackMemory],
+]);
+
+const [name = '', ...flags] = process.argv.slice(2);
+const benchmark = benchmarks.get(name);
+if (benchmark === undefined) {
+  console.error(`usage: npm run bench -- ${[...benchmarks.keys()].join('|')} [flags]`);
+  process.exitCode = 2;
+} else {
+  await benchmark(flags);
+}
