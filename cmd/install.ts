@@ -11,6 +11,8 @@ export interface InstallOptions {
   readonly systemNamespace: string;
   /** Where the API server reaches webhooks that run outside the cluster. */
   readonly webhookUrl?: string;
+  /** Has the API server ask before it deletes CRDs of BundleDeployments. */
+  readonly guardCrdDeletion: boolean;
   readonly dryRun: boolean;
 }
 
@@ -18,15 +20,16 @@ const fieldManager = 'rukpak-install';
 
 /**
  * Applies what the system needs in a cluster: CRDs, namespaces, RBAC and the webhook
- * configuration. Applying again changes nothing.
+ * configurations. Applying again changes nothing.
  */
 export async function install(
   options: InstallOptions,
   print: (line: string) => void,
 ): Promise<void> {
-  const { kubeconfig, systemNamespace, webhookUrl, dryRun } = options;
+  const { kubeconfig, systemNamespace, webhookUrl, guardCrdDeletion, dryRun } = options;
   const objects = installManifests({
     systemNamespace,
+    guardCrdDeletion,
     ...(webhookUrl === undefined ? {} : { webhookUrl }),
   });
   if (dryRun) {

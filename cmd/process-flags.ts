@@ -48,13 +48,14 @@ function logLevel(text: string): LogLevel {
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
 /** The flag, else the namespace that the pod runs in, else rukpak-system (spec section 14). */
-export function systemNamespaceOf({
-  systemNamespace,
-}: Pick<ProcessFlags, 'systemNamespace'>): string {
+export function systemNamespaceOf(
+  { systemNamespace }: Pick<ProcessFlags, 'systemNamespace'>,
+  otherwise = 'rukpak-system',
+): string {
   if (systemNamespace !== undefined && systemNamespace !== '') return systemNamespace;
   try {
     return readFileSync(namespaceFile, 'utf8').trim();
   } catch {
-    return 'rukpak-system';
+    return otherwise;
   }
 }

@@ -5,16 +5,28 @@ import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
 import { createLogger } from '../core/observe/logger.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
+import {
+  addCrdGuardFlags,
+  addCrdvalidatorFlags,
+  type CrdGuardFlags,
+  type CrdvalidatorFlags,
+} from './crdvalidator-flags.ts';
 import { install } from './install.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { runAll } from './run-all.ts';
 import { runCore } from './run-core.ts';
+import { runCrdvalidator } from './run-crdvalidator.ts';
 import { runWebhooks } from './run-webhooks.ts';
 import { stopSignal } from './stop-signal.ts';
 import { version } from './version.ts';
-import { addWebhookFlags, addWebhookServerFlags, type WebhookFlags } from './webhook-flags.ts';
+import {
+  addWebhookFlags,
+  addWebhookServerFlags,
+  type WebhookFlags,
+  type WebhookServerFlags,
+} from './webhook-flags.ts';
 
-interface InstallFlags {
+interface InstallFlags extends CrdGuardFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
   readonly webhookUrl?: string;
@@ -32,9 +44,8 @@ function createProgram(): Command {
   const program = new Command('rukpak')
     .description('Bundles and BundleDeployments for Kubernetes')
     .version(version(), '--version');
-  program
-    .command('install')
-    .description('apply CRDs, namespaces, RBAC and the webhook configuration to the cluster')
+  addCrdGuardFlags(program.command('install'))
+    .description('apply CRDs, namespaces, RBAC and the webhook configurations to the cluster')
     .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
     .option('--system-namespace <name>', 'where the system runs')
     .option('--webhook-url <url>', 'where the API server reaches webhooks outside the cluster')
@@ -57,12 +68,17 @@ function createProgram(): Command {
       const bindAddress = flags.webhookBindAddress;
       await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
     });
-  addWebhookServerFlags(
-    addCoreFlags(
-      program.command('all').description('run both in one process, as on a laptop'),
-      laptopDefaults,
-    ),
-  ).action(async (flags: CoreFlags & WebhookFlags) => {
+  addCrdvalidatorFlags(
+    program.command('crdvalidator').description('run the webhook that keeps CRD upgrades safe'),
+  )
+    .version(version(), '--version')
+    .action(async (flags: CrdvalidatorFlags) => {
+      await runCrdvalidator(flags, createLogger(flags.zapLogLevel), stopSignal());
+    });
+  const all = program.command('all').description('run all in one process, as on a laptop');
+  addCoreFlags(all, laptopDefaults);
+  addWebhookServerFlags(all);
+  addCrdGuardFlags(all).action(async (flags: CoreFlags & WebhookServerFlags & CrdGuardFlags) => {
     await runAll(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
   return program;

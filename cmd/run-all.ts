@@ -1,13 +1,14 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import type { CoreFlags } from './core-flags.ts';
+import type { CrdGuardFlags } from './crdvalidator-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { runCore } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
-import type { WebhookFlags } from './webhook-flags.ts';
+import type { WebhookServerFlags } from './webhook-flags.ts';
 
 /** Core and webhooks in one process; ready when both are. What ends one ends the other. */
 export async function runAll(
-  flags: CoreFlags & Pick<WebhookFlags, 'webhookBindAddress' | 'webhookHost' | 'certDir'>,
+  flags: CoreFlags & WebhookServerFlags & CrdGuardFlags,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -21,6 +22,7 @@ export async function runAll(
       bindAddress: flags.webhookBindAddress,
       webhookHost: flags.webhookHost,
       certDir: flags.certDir,
+      crds: { guardDeletion: flags.guardCrdDeletion },
       healthProbeBindAddress: '0',
       metricsBindAddress: '0',
       logger,

@@ -1,10 +1,13 @@
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { connect } from '../core/kube/connect.ts';
+import type { KubeClient } from '../core/kube/kube-client.ts';
 import type { Runnable } from '../core/runtime/manager.ts';
 import { createCertificateRotation } from '../webhooks/certs/rotation.ts';
 import type { ObjectClient, ObjectFollower } from '../webhooks/cluster.ts';
-import { admissionRoutes } from '../webhooks/routes.ts';
+import type { AdmissionValidator } from '../webhooks/review.ts';
+import { type AdmissionRouteOptions, admissionRoutes, crdRoutes } from '../webhooks/routes.ts';
+import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { IssuedCertificate } from './issue-certificate.ts';
 import { createObjectFollower } from './object-follower.ts';
 import { serveWebhooks } from './serve-webhooks.ts';
@@ -27,6 +30,8 @@ export interface WebhookOptions {
   readonly metricsBindAddress: string;
   /** Certificates that are kept in Secrets for other processes. */
   readonly issueCertificate?: readonly IssuedCertificate[];
+  /** Answers for CRDs as well, as on a laptop; a process of its own does otherwise. */
+  readonly crds?: { readonly guardDeletion: boolean };
   readonly logger: Logger;
   /** Called when admission requests are answered. */
   readonly onReady?: () => void;
@@ -52,7 +57,7 @@ export async function runWebhooks(options: WebhookOptions, signal: AbortSignal):
       {
         ...options,
         certificates: certificatesOf(options, cluster),
-        routes: admissionRoutes(caches.routes),
+        routes: routesOf(options, client, caches.routes),
         runnables: [...caches.reflectors, ...issuers(options, cluster)],
       },
       signal,
@@ -88,8 +93,18 @@ function issuers(
   });
 }
 
+function routesOf(
+  { crds, logger }: WebhookOptions,
+  client: KubeClient,
+  options: AdmissionRouteOptions,
+): ReadonlyMap<string, AdmissionValidator> {
+  const routes = admissionRoutes(options);
+  if (crds === undefined) return routes;
+  return new Map([...routes, ...crdRoutes({ ...crds, client, logger })]);
+}
+
 function certificatesOf(
-  { certDir, systemNamespace: namespace, webhookHost, logger }: WebhookOptions,
+  { certDir, systemNamespace: namespace, webhookHost, crds, logger }: WebhookOptions,
   cluster: Cluster,
 ): WebhookCertificates {
   if (certDir !== undefined) return mountedCertificates(certDir, logger);
@@ -99,6 +114,9 @@ function certificatesOf(
     secret: { namespace, name: certificateSecretName },
     serviceName,
     hosts: webhookHost,
-    webhookConfigurations: [webhookConfigurationName],
+    webhookConfigurations: [
+      webhookConfigurationName,
+      ...(crds === undefined ? [] : crdWebhookConfigurations(crds.guardDeletion)),
+    ],
   });
 }

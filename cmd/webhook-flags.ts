@@ -3,11 +3,14 @@ import { bindAddress, booleanFlag, collect, listenAddress, withoutEffect } from 
 import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 
-/** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
-export interface WebhookFlags extends ProcessFlags {
+export interface WebhookServerFlags {
   readonly webhookBindAddress: string;
   readonly webhookHost: readonly string[];
   readonly certDir?: string;
+}
+
+/** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
+export interface WebhookFlags extends ProcessFlags, WebhookServerFlags {
   readonly metricsBindAddress: string;
   readonly issueCertificate: readonly IssuedCertificate[];
 }

@@ -55,6 +55,22 @@ test('webhooks are called through the Service, or at a URL', () => {
   ]);
 });
 
+test('CRDs are validated through their own Service, or at the same URL; a guard comes when asked', () => {
+  const found = (options: Parameters<typeof installManifests>[0]) =>
+    installManifests(options)
+      .filter(({ kind }) => kind === 'ValidatingWebhookConfiguration')
+      .slice(1)
+      .flatMap((each) => each['webhooks'] as readonly Webhook[]);
+  expect(found({}).map(({ clientConfig }) => clientConfig.service?.namespace)).toEqual([
+    'crdvalidator-system',
+  ]);
+  const webhookUrl = 'https://127.0.0.1:9443';
+  const urls = found({ webhookUrl, guardCrdDeletion: true }).map(
+    ({ clientConfig }) => clientConfig.url,
+  );
+  expect(urls).toEqual([`${webhookUrl}/validate-crd`, `${webhookUrl}/validate-crd-deletion`]);
+});
+
 test.each([
   ['http://127.0.0.1:9443'],
   ['127.0.0.1:9443'],

@@ -10,16 +10,19 @@ export interface InstallOptions {
   readonly webhookUrl?: string;
   /** rukpak-system where absent. */
   readonly systemNamespace?: string;
+  /** With what asks before CRDs of BundleDeployments are deleted. */
+  readonly guardCrdDeletion?: boolean;
 }
 
 /**
  * What a cluster needs before the processes run anywhere, in the order to apply it: CRDs, the
- * system namespace, accounts and roles, and the webhook configuration. Read from the same files
+ * system namespaces, accounts and roles, and the webhook configurations. Read from the same files
  * that kustomize renders. Throws where webhookUrl is no https URL.
  */
 export function installManifests(options: InstallOptions = {}): readonly KubernetesObject[] {
-  const { webhookUrl, systemNamespace = 'rukpak-system' } = options;
-  return files.flatMap(readManifests).map((object) => {
+  const { webhookUrl, systemNamespace = 'rukpak-system', guardCrdDeletion = false } = options;
+  const installed = guardCrdDeletion ? [...files, guardFile] : files;
+  return installed.flatMap(readManifests).map((object) => {
     const moved = moveToNamespace(object, systemNamespace);
     return webhookUrl === undefined ? moved : callWebhooksAt(moved, webhookUrl);
   });
@@ -33,7 +36,12 @@ const files = [
   'base/core/rbac.yaml',
   'base/webhooks/rbac.yaml',
   'base/webhooks/webhook-configuration.yaml',
+  'base/crdvalidator/namespace.yaml',
+  'base/crdvalidator/rbac.yaml',
+  'base/crdvalidator/webhook-configuration.yaml',
 ];
+
+const guardFile = 'components/guard-crd-deletion/webhook-configuration.yaml';
 
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),

@@ -1,6 +1,8 @@
 import { bundleValidator } from './bundle.ts';
 import type { ConfigMapReader } from './bundle-source.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
+import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
+import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
 import type { AdmissionValidator } from './review.ts';
 
 export interface AdmissionRouteOptions extends ConfigMapValidatorOptions {
@@ -15,4 +17,16 @@ export function admissionRoutes(
     ['/validate-core-rukpak-io-v1alpha1-bundle', bundleValidator(options.configMaps)],
     ['/validate-core-v1-configmap', configMapValidator(options)],
   ]);
+}
+
+export interface CrdRouteOptions extends CrdUpgradeOptions {
+  /** Whether CRDs are kept from being deleted while they have custom resources. */
+  readonly guardDeletion: boolean;
+}
+
+/** The validators of CRDs by their paths (spec section 12). */
+export function crdRoutes(options: CrdRouteOptions): ReadonlyMap<string, AdmissionValidator> {
+  const upgrade = ['/validate-crd', crdUpgradeValidator(options)] as const;
+  if (!options.guardDeletion) return new Map([upgrade]);
+  return new Map([upgrade, ['/validate-crd-deletion', crdDeletionValidator(options.client)]]);
 }

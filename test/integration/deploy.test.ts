@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Command } from 'commander';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
+import { addCrdvalidatorFlags } from '../../cmd/crdvalidator-flags.ts';
 import { addWebhookFlags } from '../../cmd/webhook-flags.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
@@ -30,7 +31,8 @@ async function render(overlay: string): Promise<readonly KubernetesObject[]> {
 /** A namespace that exists stands for one that a dry run does not make. */
 function inNamespace(objects: readonly KubernetesObject[], namespace: string): KubernetesObject[] {
   const text = JSON.stringify(objects.filter(({ kind }) => kind !== 'Namespace'));
-  return JSON.parse(text.replaceAll('"rukpak-system"', JSON.stringify(namespace)));
+  const shipped = /"(?:rukpak|crdvalidator)-system"/g;
+  return JSON.parse(text.replaceAll(shipped, JSON.stringify(namespace)));
 }
 
 async function dryRun(objects: readonly KubernetesObject[]): Promise<string> {
@@ -62,9 +64,11 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay)
     const printed = await dryRun(inNamespace(known, 'default'));
     expect(printed).toContain('deployment.apps/core serverside-applied');
     expect(printed).toContain('deployment.apps/rukpak-webhooks serverside-applied');
+    expect(printed).toContain('deployment.apps/crd-validation-webhook serverside-applied');
     const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
     await dryRun(namespaces);
-    expect(namespaces.map(({ metadata }) => metadata.name)).toEqual(['rukpak-system']);
+    const names = namespaces.map(({ metadata }) => metadata.name);
+    expect(new Set(names)).toEqual(new Set(['rukpak-system', 'crdvalidator-system']));
   });
 
   test('its pods keep to the restricted pod security standard', async () => {
@@ -121,6 +125,12 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])(
         addFlags: addWebhookFlags,
         flag: 'webhookBindAddress',
       },
+      {
+        name: 'crd-validation-webhook',
+        service: 'crd-validation-webhook',
+        addFlags: addCrdvalidatorFlags,
+        flag: 'webhookBindAddress',
+      },
     ])('$name listens where Service and probes look', ({ name, service, addFlags, flag }) => {
       const deployment = find('Deployment', name);
       const [, ...args] = containerArgs(deployment);
@@ -145,6 +155,29 @@ test('what is installed is part of what kustomize renders', async () => {
   const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
   const rendered = new Set((await render('overlays/self-signed')).map(id));
   for (const object of installManifests()) expect(rendered).toContain(id(object));
+});
+
+test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s', async (name) => {
+  const suffix = name === 'cert-manager' ? '-cert-manager' : '';
+  const own = await mkdtemp(join(folder, 'test-'));
+  onTestFinished(() => rm(own, { recursive: true, force: true }));
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: [`../overlays/${name}`],
+    components: [`../components/guard-crd-deletion${suffix}`],
+  };
+  await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
+  const objects = await render(basename(own));
+  const find = (kind: string, of: string) =>
+    objects.find((each) => each.kind === kind && each.metadata.name === of);
+  const deployment = find('Deployment', 'crd-validation-webhook');
+  expect(deployment && containerArgs(deployment)).toContain('--guard-crd-deletion');
+  const guard = find('ValidatingWebhookConfiguration', 'crd-deletion-webhook');
+  const injected = guard?.metadata.annotations?.['cert-manager.io/inject-ca-from'];
+  expect(injected !== undefined).toBe(name === 'cert-manager');
+  const installed = installManifests({ guardCrdDeletion: true }).at(-1);
+  expect(guard?.['webhooks']).toEqual(installed?.['webhooks']);
 });
 
 test('what is installed for a process outside the cluster is taken too', async () => {

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { systemClock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import { connect } from '../core/kube/connect.ts';
+import { crdRoutes } from '../webhooks/routes.ts';
+import { crdWebhookConfigurations } from './crd-webhooks.ts';
+import type { CrdvalidatorFlags } from './crdvalidator-flags.ts';
+import { createObjectFollower } from './object-follower.ts';
+import { systemNamespaceOf } from './process-flags.ts';
+import { serveWebhooks } from './serve-webhooks.ts';
+import {
+  mountedCertificates,
+  ownCertificates,
+  type WebhookCertificates,
+} from './webhook-certificates.ts';
+
+/** Where v0.16's manifests mount the certificate that cert-manager keeps. */
+const mountedFolder = '/etc/admission-webhook/tls';
+const certificateSecretName = 'crd-validation-webhook-serving-certificate';
+const serviceName = 'crd-validation-webhook';
+
+/** Answers for changes of CRDs until the signal is aborted. */
+export async function runCrdvalidator(
+  flags: CrdvalidatorFlags,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { kubeconfig, guardCrdDeletion: guardDeletion } = flags;
+  const kube = connect({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    userAgent: 'rukpak-crdvalidator',
+  });
+  try {
+    const { client } = kube;
+    const follower = createObjectFollower({ client, clock: systemClock, logger });
+    await serveWebhooks(
+      {
+        ...flags,
+        bindAddress: flags.webhookBindAddress,
+        certificates: certificatesOf(flags, { client, follower, logger }),
+        routes: crdRoutes({ client, logger, guardDeletion }),
+        runnables: [],
+        logger,
+      },
+      signal,
+    );
+  } finally {
+    await kube.close();
+  }
+}
+
+function certificatesOf(
+  flags: CrdvalidatorFlags,
+  cluster: Pick<Parameters<typeof ownCertificates>[0], 'client' | 'follower' | 'logger'>,
+): WebhookCertificates {
+  const folder = flags.certDir ?? (existsSync(mountedFolder) ? mountedFolder : undefined);
+  if (folder !== undefined) return mountedCertificates(folder, cluster.logger);
+  const namespace = systemNamespaceOf(flags, 'crdvalidator-system');
+  return ownCertificates({
+    ...cluster,
+    secret: { namespace, name: certificateSecretName },
+    serviceName,
+    hosts: flags.webhookHost,
+    webhookConfigurations: crdWebhookConfigurations(flags.guardCrdDeletion),
+  });
+}
