@@ -23,6 +23,9 @@ describe('core', () => {
       httpExternalAddress: 'http://localhost:8080',
       healthProbeBindAddress: ':8081',
       provisionerStorageDir: '/var/cache/bundles',
+      uploadStorage: 'directory',
+      uploadStorageDir: '/var/cache/uploads',
+      uploadStorageSyncInterval: 60_000,
       contentServer: [],
       insecureRegistry: [],
       leaderElect: false,
@@ -50,7 +53,7 @@ describe('core', () => {
       '--leader-elect',
       '--provisioner-storage-dir=/var/cache/bundles',
       '--upload-storage-dir=/var/cache/uploads',
-      '--upload-storage-sync-interval=1m',
+      '--upload-storage-sync-interval=2m',
       '--feature-gates=BundleDeploymentHealth=true',
       '--zap-devel',
       '--zap-encoder=json',
@@ -62,6 +65,8 @@ describe('core', () => {
     expect(flags).toMatchObject({
       httpBindAddress: '127.0.0.1:8080',
       bundleCaFile: '/etc/pki/tls/ca.crt',
+      uploadStorageDir: '/var/cache/uploads',
+      uploadStorageSyncInterval: 120_000,
       leaderElect: true,
       featureGates: { BundleDeploymentHealth: true },
       zapLogLevel: 'debug',
@@ -90,6 +95,8 @@ describe('core', () => {
 
   test.each([
     ['--leader-elect=maybe', 'It must be true or false.'],
+    ['--upload-storage=memory', 'Allowed choices are directory, cluster.'],
+    ['--max-upload-bytes=64Mi', 'It must be a whole number of at least 1.'],
     ['--workers=0', 'It must be a whole number of at least 1.'],
     ['--content-timeout=0s', 'It must be from 1ms to 24h.'],
     ['--content-timeout=soon', 'It must be a duration such as 30s or 1m30s.'],

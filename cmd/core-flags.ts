@@ -9,9 +9,10 @@ import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './fea
 import { booleanFlag, duration, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
+import { addUploadFlags, type UploadFlags } from './upload-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
-export interface CoreFlags extends ProcessFlags, ContentServerFlags, RegistryFlags {
+export interface CoreFlags extends ProcessFlags, ContentServerFlags, RegistryFlags, UploadFlags {
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
   readonly workers: number;
@@ -25,6 +26,7 @@ export interface CoreFlags extends ProcessFlags, ContentServerFlags, RegistryFla
 
 /** What a program listens on and writes to when it is not told. */
 export interface CoreDefaults extends ContentServerDefaults {
+  readonly uploadStorageDir: string;
   readonly healthProbeBindAddress: string;
 }
 
@@ -33,12 +35,14 @@ const podDefaults: CoreDefaults = {
   httpBindAddress: ':8080',
   healthProbeBindAddress: ':8081',
   provisionerStorageDir: '/var/cache/bundles',
+  uploadStorageDir: '/var/cache/uploads',
 };
 
 export function addCoreFlags(command: Command, defaults = podDefaults): Command {
   addProcessFlags(command, defaults.healthProbeBindAddress);
   addContentServerFlags(command, defaults);
   addRegistryFlags(command);
+  addUploadFlags(command, defaults.uploadStorageDir);
   addLimitFlags(command);
   return command
     .addOption(
@@ -50,12 +54,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
         .argParser(parseFeatureGates)
         .default(defaultFeatureGates, 'BundleDeploymentHealth=true'),
     )
-    .addOption(withoutEffect('--unpack-image <image>', 'images are pulled, not run'))
-    .addOption(withoutEffect('--base-upload-manager-url <url>', 'there is no upload source yet'))
-    .addOption(withoutEffect('--upload-storage-dir <dir>', 'there is no upload source yet'))
-    .addOption(
-      withoutEffect('--upload-storage-sync-interval <duration>', 'there is no upload source yet'),
-    );
+    .addOption(withoutEffect('--unpack-image <image>', 'images are pulled, not run'));
 }
 
 function addLimitFlags(command: Command): void {

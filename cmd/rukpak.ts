@@ -38,6 +38,7 @@ const laptopDefaults = {
   httpBindAddress: '127.0.0.1:8080',
   healthProbeBindAddress: '127.0.0.1:8081',
   provisionerStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'bundles'),
+  uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
 };
 
 function createProgram(): Command {

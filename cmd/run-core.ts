@@ -10,7 +10,9 @@ import { builtInProvisionerModules } from '../provisioners/index.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
+import { proxyFromEnvironment } from './proxy-environment.ts';
 import { registryOptions } from './registry-flags.ts';
+import { uploadOptions } from './upload-flags.ts';
 
 /** The Lease of v0.16. */
 const leaseName = 'core.rukpak.io';
@@ -26,7 +28,8 @@ export async function runCore(
 ): Promise<void> {
   const workers = await runInWorkers({ modules: builtInProvisionerModules, logger });
   const size = flags.workers * gitProcessesPerWorker;
-  const git = fetchInWorkers({ module: gitModule, type: 'git', size, logger });
+  const settings = { proxy: proxyFromEnvironment() };
+  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, logger });
   try {
     const options = managerOptions(flags, logger);
     const image = createImageSource(await registryOptions(flags, (text) => logger.info({}, text)));
@@ -56,6 +59,7 @@ function managerOptions(
       timeout: flags.contentTimeout,
     },
     content: contentOptions(flags),
+    uploads: uploadOptions(flags),
     healthProbeBindAddress: flags.healthProbeBindAddress,
     leaseName: flags.leaderElect ? leaseName : undefined,
     workers: flags.workers,

@@ -6,15 +6,15 @@ import { createControllers } from './manager/controllers.ts';
 import { type Kinds, watchKinds } from './manager/kinds.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import { createContentServer, createHealthServer } from './manager/servers.ts';
+import { createUploads } from './manager/uploads.ts';
 import { Metrics } from './observe/metrics.ts';
-import type { Controller } from './runtime/controller.ts';
 import { EventRecorder } from './runtime/event-recorder.ts';
 import { LeaderElector } from './runtime/leader-elector.ts';
 import { Manager, type Runnable } from './runtime/manager.ts';
 import { DiskStore } from './store/disk-store.ts';
 import { collectGarbage } from './store/garbage-collection.ts';
 
-export type { ContentOptions, ManagerOptions } from './manager/options.ts';
+export type { ContentOptions, ManagerOptions, UploadOptions } from './manager/options.ts';
 
 /**
  * Runs the two reconcilers for some classes, with the content server and the health endpoints,
@@ -33,16 +33,19 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     const { client } = kube;
     const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
     const store = new DiskStore({ ...options.content, limits: options.limits });
+    const uploads = createUploads(options, { client, kinds, clock });
     const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
     const metrics = new Metrics();
-    const parts = { kube, kinds, store, events, metrics, clock, signal: life.signal };
+    const parts = { kube, kinds, store, uploads, events, metrics, clock, signal: life.signal };
     const controllers = createControllers(options, parts);
     const manager = new Manager(logger);
     manager.add(createHealthServer(options, kinds));
-    manager.add(createContentServer(options, { kube, metrics, clock }));
+    manager.add(createContentServer(options, { kube, metrics, uploads, clock }));
     manager.add(...kinds.reflectors);
     manager.add(garbageCollector(store, kinds));
-    manager.add(elected(controllers, { options, kube }));
+    if (uploads?.shared === false) manager.add(uploads.collector);
+    const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
+    manager.add(elected([...controllers, ...ofLeader], { options, kube }));
     logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
     await manager.run(signal);
     await events.flush(AbortSignal.timeout(2_000));
@@ -76,13 +79,13 @@ function garbageCollector(store: DiskStore, { bundles }: Kinds): Runnable {
   };
 }
 
-/** The controllers, behind the lease where one is asked for. */
+/** What one process does for all, behind the lease where one is asked for. */
 function elected(
-  controllers: readonly Controller[],
+  parts: readonly Pick<Runnable, 'run'>[],
   { options, kube }: { readonly options: ManagerOptions; readonly kube: KubeConnection },
 ): Runnable {
   const runAll = async (signal: AbortSignal): Promise<void> => {
-    await Promise.all(controllers.map((controller) => controller.run(signal)));
+    await Promise.all(parts.map((part) => part.run(signal)));
   };
   const { leaseName, systemNamespace, logger } = options;
   if (leaseName === undefined) return { name: 'controllers', run: runAll };

@@ -7,6 +7,7 @@ import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { SourceResult } from '../contracts/source.ts';
+import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { UnpackSlots } from './unpack-slots.ts';
@@ -89,6 +90,18 @@ describe('a Bundle that is being deleted', () => {
     expect(fixture.live.status).toEqual(status);
     expect(fixture.client.calls).toEqual(['patch', 'patch']);
     expect(fixture.fetch).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    [{ type: 'upload', upload: {} }, [key]],
+    [anImage('example.com/app:v1'), []],
+  ])('loses its upload: %j', async (source, removed) => {
+    const remove = vi.fn<UploadStore['delete']>(async () => undefined);
+    const bundle = aKeptBundle({ source, metadata: { deletionTimestamp } });
+    const fixture = new BundleFixture(bundle, { uploads: { delete: remove } });
+    fixture.client.beforeCall = () => expect(remove).toHaveBeenCalledTimes(removed.length);
+    await fixture.reconcile();
+    expect(remove.mock.calls.map(([deleted]) => deleted)).toEqual(removed);
   });
 
   test('does not wait for what is being fetched for it', async () => {

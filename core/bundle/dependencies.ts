@@ -6,6 +6,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ConfigMapReader, SecretReader, Source } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
+import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { UnpackSlots } from './unpack-slots.ts';
 
@@ -23,6 +24,8 @@ export interface UnpackDependencies {
   /** By class name; only classes with a bundle handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   readonly store: ContentStore;
+  /** Absent where this process takes no uploads. */
+  readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
   readonly slots: UnpackSlots;
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;

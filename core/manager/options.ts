@@ -14,6 +14,8 @@ export interface ManagerOptions {
   readonly systemNamespace: string;
   readonly limits: ContentLimits;
   readonly content: ContentOptions;
+  /** Uploads are neither taken nor read where absent. */
+  readonly uploads?: UploadOptions | undefined;
   /** As `host:port`; `0` for none. */
   readonly healthProbeBindAddress: string;
   /** The Lease to hold before reconciling; none where absent. */
@@ -37,4 +39,16 @@ export interface ContentOptions {
   readonly contentServers: readonly string[];
   /** CAs (PEM file) of other content servers. */
   readonly caFile?: string | undefined;
+}
+
+/** How uploads are taken and kept; what keeps them serves source type `upload` too. */
+export interface UploadOptions {
+  /** `cluster` shares them among replicas, in Secrets of the system namespace. */
+  readonly storage: 'directory' | 'cluster';
+  /** Where they are kept, or only received where the cluster keeps them. */
+  readonly directory: string;
+  /** One upload, packed. */
+  readonly maxBytes: number;
+  /** Milliseconds between two looks for uploads whose Bundles are gone. */
+  readonly syncInterval: number;
 }

@@ -9,6 +9,7 @@ import { apiServerAccessReviewer } from '../store/access-review.ts';
 import { type ContentServer, startContentServer } from '../store/content-server.ts';
 import type { Kinds } from './kinds.ts';
 import type { ManagerOptions } from './options.ts';
+import type { Uploads } from './uploads.ts';
 
 export function createHealthServer(options: ManagerOptions, kinds: Kinds): Runnable {
   return new HealthServer({
@@ -18,10 +19,17 @@ export function createHealthServer(options: ManagerOptions, kinds: Kinds): Runna
   });
 }
 
-/** Serves the stored archives and the metrics. */
+export interface ContentServerParts {
+  readonly kube: KubeConnection;
+  readonly metrics: Metrics;
+  readonly uploads: Uploads | undefined;
+  readonly clock: Clock;
+}
+
+/** Serves the stored archives and the metrics, and takes uploads. */
 export function createContentServer(
   { content, logger }: ManagerOptions,
-  parts: { readonly kube: KubeConnection; readonly metrics: Metrics; readonly clock: Clock },
+  parts: ContentServerParts,
 ): Runnable {
   const starting = Promise.withResolvers<ContentServer>();
   // Whoever awaits readiness hears of a failure; run() reports it too.
@@ -39,6 +47,7 @@ export function createContentServer(
           ...(content.tls === undefined ? {} : { tls: content.tls }),
           reviewer: apiServerAccessReviewer(parts.kube.client),
           metrics: () => parts.metrics.render(),
+          handlers: parts.uploads === undefined ? [] : [parts.uploads.handler],
           clock: parts.clock,
           logger,
         }),

@@ -85,6 +85,7 @@ export class System {
         `--health-probe-bind-address=127.0.0.1:${health}`,
         `--webhook-bind-address=127.0.0.1:${webhook}`,
         `--provisioner-storage-dir=${this.archives}`,
+        `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
         `--insecure-registry=${this.#options.registry}`,
         ...(this.#options.flags ?? []),
       ],

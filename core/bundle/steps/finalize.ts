@@ -3,6 +3,7 @@ import { finalizer } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import { addFinalizer, removeFinalizer } from '../../runtime/finalizers.ts';
+import { storedContentKey } from '../content-key.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { finalizerFailed } from '../status.ts';
@@ -18,7 +19,7 @@ export async function finalize(
   const outcome = deleting ? 'done' : 'continue';
   if (deleting !== finalizers.includes(finalizer.deleteCachedBundle)) return outcome;
   try {
-    if (deleting) await dependencies.store.delete(state.bundle.metadata.name ?? '');
+    if (deleting) await deleteContent(state.bundle, dependencies, context);
     const change = deleting ? removeFinalizer : addFinalizer;
     await changeFinalizer(change, state, { dependencies, context });
     return outcome;
@@ -32,6 +33,16 @@ export async function finalize(
     );
     throw error;
   }
+}
+
+async function deleteContent(
+  bundle: Bundle,
+  { store, uploads }: BundleDependencies,
+  { signal }: StepContext,
+): Promise<void> {
+  const key = storedContentKey(bundle);
+  await store.delete(key.name);
+  if (bundle.spec.source.type === 'upload') await uploads?.delete(key, signal);
 }
 
 async function changeFinalizer(

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import { announceUpload } from './announce-upload.ts';
+
+const { signal } = new AbortController();
+const source = { type: 'upload', upload: {} };
+let client: FakeKubeClient;
+
+beforeEach(() => {
+  client = new FakeKubeClient();
+});
+
+async function announce(uid = 'uid-of-demo'): Promise<BundleStatus | undefined> {
+  await announceUpload({ name: 'demo', uid }, { client, clock: new ManualClock(), signal });
+  return (client.peek({ name: 'demo' }) as Bundle | undefined)?.status;
+}
+
+describe('an upload that was received', () => {
+  test.each(['Pending', 'Failing', undefined] as const)(
+    'makes a Bundle Pending: %s',
+    async (phase) => {
+      client.put(aStoredBundle({ source, status: phase === undefined ? {} : { phase } }));
+      expect(await announce()).toMatchObject({
+        phase: 'Pending',
+        conditions: [
+          {
+            type: 'Unpacked',
+            status: 'False',
+            reason: 'UnpackPending',
+            message: 'received bundle upload, waiting for provisioner to unpack it.',
+          },
+        ],
+      });
+    },
+  );
+
+  test('changes nothing of an unpacked Bundle, a namesake, or one that is gone', async () => {
+    const status = { phase: 'Unpacked' };
+    client.put(aStoredBundle({ source, status }));
+    expect(await announce()).toEqual(status);
+    client.put(aStoredBundle({ source, status: { phase: 'Pending' } }));
+    expect(await announce('another')).toEqual({ phase: 'Pending' });
+    client.drop({ name: 'demo' });
+    expect(await announce()).toBeUndefined();
+    expect(client.count('patch')).toBe(0);
+  });
+
+  test('is told although the reconciler writes the status meanwhile, and never over its news', async () => {
+    client.put(aStoredBundle({ source }));
+    let writes = 3;
+    client.beforeCall = (call) => {
+      if (call !== 'patch' || writes-- === 0) return;
+      const phase = writes === 0 ? 'Unpacked' : 'Failing';
+      client.put(aStoredBundle({ source, status: { phase } }));
+    };
+    expect(await announce()).toEqual({ phase: 'Unpacked' });
+    expect(client.count('patch')).toBe(3);
+  });
+});

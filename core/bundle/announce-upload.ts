@@ -1,0 +1,61 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import type { Clock } from '../clock.ts';
+import type { ContentKey } from '../contracts/store.ts';
+import { WaitingError } from '../errors.ts';
+import { isConflict, isNotFound } from '../kube/api-error.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import { notUnpacked } from './status.ts';
+
+const received = new WaitingError('received bundle upload, waiting for provisioner to unpack it.');
+const maxTries = 20;
+
+/** The Bundle as the API server has it; undefined where there is none of that name. */
+export async function findBundle(
+  client: Pick<KubeClient, 'get'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<Bundle | undefined> {
+  try {
+    return (await client.get(bundleResource, { name }, signal)) as Bundle;
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes a Bundle Pending whose content was uploaded, unless it is unpacked or gone (spec 4.3): that
+ * change is what its reconciler wakes up for.
+ */
+export async function announceUpload(
+  key: ContentKey,
+  { client, clock, signal }: { client: KubeClient; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const bundle = await findBundle(client, key.name, signal);
+    if (bundle?.metadata.uid !== key.uid || bundle.status?.phase === 'Unpacked') return;
+    try {
+      await writePending(bundle, { client, clock, signal });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      // The reconciler writes the status too, and it must not be overwritten with older news.
+      if (!isConflict(error) || tries === maxTries) throw error;
+    }
+  }
+}
+
+async function writePending(
+  { metadata, status = {} }: Bundle,
+  { client, clock, signal }: { client: KubeClient; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const { name = '', uid, resourceVersion } = metadata;
+  const pending = notUnpacked(status, { error: received, prefix: '' }, clock);
+  const patch = {
+    metadata: { uid, resourceVersion },
+    status: { ...pending, contentURL: null },
+  };
+  const target = { resource: bundleResource, key: { name } };
+  await client.patch(target, patch, { type: 'merge', subresource: 'status', signal });
+}

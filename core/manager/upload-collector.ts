@@ -1,0 +1,59 @@
+import { findBundle } from '../bundle/announce-upload.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { ContentKey } from '../contracts/store.ts';
+import type { UploadStore } from '../contracts/upload-store.ts';
+import { errorMessage } from '../errors.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Runnable } from '../runtime/manager.ts';
+import type { Kinds } from './kinds.ts';
+
+export interface UploadCollectorOptions {
+  readonly store: Pick<UploadStore, 'collect'>;
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly kinds: Pick<Kinds, 'bundles'>;
+  /** Milliseconds between two looks. */
+  readonly interval: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Removes uploads that no existing Bundle names, now and then (spec 4.4). */
+export function createUploadCollector(options: UploadCollectorOptions): Runnable {
+  const { interval, clock, logger } = options;
+  // Where no Bundle takes uploads there are none, once what others left has been removed.
+  let mayHaveSome = true;
+  const collect = async (signal: AbortSignal): Promise<void> => {
+    const known = uploadBundles(options.kinds);
+    if (known.size === 0 && !mayHaveSome) return;
+    await options.store.collect((key) => isWanted(key, known, { ...options, signal }), signal);
+    mayHaveSome = known.size > 0;
+  };
+  return {
+    name: 'upload garbage collection',
+    async run(signal) {
+      while (!signal.aborted) {
+        await clock.sleep(interval, signal).catch(() => undefined);
+        if (signal.aborted) return;
+        await collect(signal).catch((error: unknown) => {
+          logger.warn({ error: errorMessage(error) }, 'cannot remove uploads of deleted Bundles');
+        });
+      }
+    },
+  };
+}
+
+/** By UID. */
+function uploadBundles({ bundles }: Pick<Kinds, 'bundles'>): ReadonlySet<string> {
+  const ofType = bundles.list().filter(({ spec }) => spec.source.type === 'upload');
+  return new Set(ofType.map(({ metadata }) => metadata.uid ?? ''));
+}
+
+/** The watch may be behind: a Bundle that it does not know is asked for. */
+async function isWanted(
+  { name, uid }: ContentKey,
+  known: ReadonlySet<string>,
+  { client, signal }: Pick<UploadCollectorOptions, 'client'> & { readonly signal: AbortSignal },
+): Promise<boolean> {
+  return known.has(uid) || (await findBundle(client, name, signal))?.metadata.uid === uid;
+}

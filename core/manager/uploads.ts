@@ -1,0 +1,59 @@
+import type { RequestHandler } from 'express';
+import { announceUpload, findBundle } from '../bundle/announce-upload.ts';
+import type { Clock } from '../clock.ts';
+import type { UploadStore } from '../contracts/upload-store.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { Runnable } from '../runtime/manager.ts';
+import { prepareDirectory } from '../store/temporary-files.ts';
+import { ClusterUploads } from '../store/uploads/cluster-uploads.ts';
+import { DirectoryUploads } from '../store/uploads/directory-uploads.ts';
+import { createUploadHandler } from '../store/uploads/upload-handler.ts';
+import type { Kinds } from './kinds.ts';
+import type { ManagerOptions, UploadOptions } from './options.ts';
+import { createUploadCollector } from './upload-collector.ts';
+
+export interface Uploads {
+  readonly store: UploadStore;
+  /** Takes uploads; for the content server. */
+  readonly handler: RequestHandler;
+  /** Removes uploads of Bundles that are gone (spec 4.4). */
+  readonly collector: Runnable;
+  /** Whether all replicas see the same uploads, so that one collector is enough. */
+  readonly shared: boolean;
+}
+
+interface UploadParts {
+  readonly client: KubeClient;
+  readonly kinds: Pick<Kinds, 'bundles'>;
+  readonly clock: Clock;
+}
+
+/** What takes uploads and keeps them; undefined where this process is not to take any. */
+export function createUploads(options: ManagerOptions, parts: UploadParts): Uploads | undefined {
+  if (options.uploads === undefined) return undefined;
+  const { directory, maxBytes, storage, syncInterval: interval } = options.uploads;
+  const { client, clock } = parts;
+  const { logger } = options;
+  const store = createStore(options.uploads, client, options.systemNamespace);
+  const handler = createUploadHandler({
+    store,
+    directory,
+    maxBytes,
+    bundles: {
+      find: (name, signal) => findBundle(client, name, signal),
+      announce: (key, signal) => announceUpload(key, { client, clock, signal }),
+    },
+  });
+  const collector = createUploadCollector({ ...parts, store, interval, logger });
+  return { store, handler, collector, shared: storage === 'cluster' };
+}
+
+function createStore(
+  { storage, directory }: UploadOptions,
+  client: KubeClient,
+  namespace: string,
+): UploadStore {
+  if (storage === 'directory') return new DirectoryUploads(directory);
+  prepareDirectory(directory);
+  return new ClusterUploads({ client, namespace });
+}

@@ -1,0 +1,1 @@
+export { createUploadSource } from './upload-source.ts';

@@ -1,0 +1,28 @@
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { unpackFetched } from '../../content/unpack-fetched.ts';
+import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import type { UploadStore } from '../../contracts/upload-store.ts';
+import { WaitingError } from '../../errors.ts';
+
+/** What a client uploads to the content server (spec section 3.5). */
+export function createUploadSource(uploads: Pick<UploadStore, 'read'>): Source {
+  return { type: 'upload', fetch: (source, context) => fetchUpload(source, context, uploads) };
+}
+
+async function fetchUpload(
+  { type }: BundleSource,
+  { bundle, limits, signal }: SourceContext,
+  uploads: Pick<UploadStore, 'read'>,
+): Promise<SourceResult> {
+  const body = await uploads.read(bundle, signal);
+  if (body === undefined) {
+    // The upload writes the Bundle's status.
+    throw new WaitingError('waiting for bundle to be uploaded', { retry: 'on-change' });
+  }
+  const prefixes = {
+    gzip: 'read response as gzip: ',
+    tar: 'untar bundle contents from response: ',
+  };
+  const files = await unpackFetched(body, { limits, signal, prefixes });
+  return { files, resolvedSource: { type, upload: {} } };
+}

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const suffix = '.tmp';
+
+/** For a file that is renamed when it is whole: a name that nothing else has. */
+export function temporaryPath(directory: string): string {
+  return join(directory, `.${randomUUID()}${suffix}`);
+}
+
+/**
+ * Makes the directory, and removes what a crash left half written in it. Only what is older than
+ * this process: others in it may be writing just now.
+ */
+export function prepareDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  for (const file of readdirSync(directory)) {
+    if (!file.startsWith('.') || !file.endsWith(suffix)) continue;
+    const path = join(directory, file);
+    const age = statSync(path, { throwIfNoEntry: false });
+    if (age !== undefined && age.mtimeMs < performance.timeOrigin) rmSync(path, { force: true });
+  }
+}
+
+/** Makes the renames in a directory last. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

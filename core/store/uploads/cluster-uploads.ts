@@ -1,0 +1,178 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { ContentKey } from '../../contracts/store.ts';
+import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/api-error.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { collectionPath, queryString } from '../../kube/object-url.ts';
+import { collectUploads } from './collect-uploads.ts';
+import {
+  aChunk,
+  anIndex,
+  chunkBytes,
+  chunkName,
+  indexName,
+  secretResource,
+  setOf,
+  type UploadSet,
+  uploadLabel,
+} from './upload-secrets.ts';
+
+export interface ClusterUploadsOptions {
+  readonly client: KubeClient;
+  /** Where the Secrets are. */
+  readonly namespace: string;
+}
+
+/** etcd takes objects of about 1.5 MiB; base64 makes a third more of it. */
+const chunkSize = 512 * 1024;
+const inChunks = { highWaterMark: chunkSize, autoClose: false };
+const maxTries = 10;
+
+/**
+ * Uploads in Secrets, shared by all replicas. A PUT writes chunks of its own first and names them
+ * in the Bundle's one index Secret at the end: readers go by the index alone.
+ */
+export class ClusterUploads implements UploadStore {
+  readonly #client: KubeClient;
+  readonly #namespace: string;
+
+  constructor({ client, namespace }: ClusterUploadsOptions) {
+    this.#client = client;
+    this.#namespace = namespace;
+  }
+
+  async digest(key: ContentKey, signal: AbortSignal): Promise<string | undefined> {
+    return (await this.#current(key, signal))?.digest;
+  }
+
+  async put(key: ContentKey, upload: ReceivedUpload, signal: AbortSignal): Promise<void> {
+    const set = randomBytes(8).toString('hex');
+    const chunks = await this.#writeChunks(key, { ...upload, set }, signal);
+    const replaced = await this.#writeIndex(key, { set, chunks, digest: upload.digest }, signal);
+    if (replaced === undefined) return;
+    // What is not removed now, here or after an error above, is removed by `collect`.
+    await this.#deleteWhere(uploadLabel.set, replaced.set, signal).catch(() => undefined);
+  }
+
+  async read(key: ContentKey, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const current = await this.#current(key, signal);
+    return current && this.#chunks(key, current, signal);
+  }
+
+  async delete({ uid }: ContentKey, signal: AbortSignal): Promise<void> {
+    await this.#deleteWhere(uploadLabel.of, uid, signal);
+  }
+
+  async collect(
+    isWanted: (key: ContentKey) => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const uploads = { client: this.#client, namespace: this.#namespace, signal };
+    for (const { label, value } of await collectUploads(uploads, isWanted)) {
+      await this.#deleteWhere(label, value, signal);
+    }
+  }
+
+  async #current({ uid }: ContentKey, signal: AbortSignal): Promise<UploadSet | undefined> {
+    try {
+      return setOf(await this.#client.get(secretResource, this.#at(indexName(uid)), signal));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async *#chunks(
+    { name, uid }: ContentKey,
+    { set, chunks, digest }: UploadSet,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256');
+    for (let index = 0; index < chunks; index += 1) {
+      const bytes = await this.#chunk(chunkName(uid, set, index), name, signal);
+      hash.update(bytes);
+      yield bytes;
+    }
+    if (hash.digest('hex') === digest) return;
+    throw new Error(
+      `the upload of Bundle "${name}" is damaged: delete the Secret "${indexName(uid)}" in namespace "${this.#namespace}" and upload it again`,
+    );
+  }
+
+  async #chunk(secret: string, bundle: string, signal: AbortSignal): Promise<Uint8Array> {
+    try {
+      return chunkBytes(await this.#client.get(secretResource, this.#at(secret), signal));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      throw new Error(`the upload of Bundle "${bundle}" was replaced while it was being read`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #writeChunks(
+    key: ContentKey,
+    { path, set }: { readonly path: string; readonly set: string },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const file = await open(path);
+    try {
+      let index = 0;
+      for await (const bytes of file.createReadStream(inChunks)) {
+        const chunk = aChunk(this.#namespace, key, { set, index, bytes: bytes as Uint8Array });
+        await this.#client.create(secretResource, chunk, signal);
+        index += 1;
+      }
+      return index;
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Resolves to the set that the index named before. */
+  async #writeIndex(
+    key: ContentKey,
+    set: UploadSet,
+    signal: AbortSignal,
+  ): Promise<UploadSet | undefined> {
+    const index = anIndex(this.#namespace, key, set);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#tryIndex(index, signal);
+      } catch (error) {
+        const raced = isConflict(error) || isAlreadyExists(error) || isNotFound(error);
+        if (!raced || tries === maxTries) throw error;
+      }
+    }
+  }
+
+  async #tryIndex(
+    index: ReturnType<typeof anIndex>,
+    signal: AbortSignal,
+  ): Promise<UploadSet | undefined> {
+    const at = this.#at(index.metadata.name ?? '');
+    const before = await this.#client.get(secretResource, at, signal).catch((error: unknown) => {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    });
+    if (before === undefined) {
+      await this.#client.create(secretResource, index, signal);
+      return undefined;
+    }
+    const { resourceVersion = '' } = before.metadata;
+    const metadata = { ...index.metadata, resourceVersion };
+    await this.#client.update(secretResource, { ...index, metadata }, signal);
+    return setOf(before);
+  }
+
+  async #deleteWhere(label: string, value: string, signal: AbortSignal): Promise<void> {
+    const path = collectionPath(secretResource, this.#namespace);
+    const query = queryString({ labelSelector: `${uploadLabel.part},${label}=${value}` });
+    await this.#client.request({ method: 'DELETE', path: path + query, signal });
+  }
+
+  #at(name: string): { readonly namespace: string; readonly name: string } {
+    return { namespace: this.#namespace, name };
+  }
+}

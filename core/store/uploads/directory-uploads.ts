@@ -1,0 +1,63 @@
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import type { ContentKey } from '../../contracts/store.ts';
+import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
+import { archivePath, bundleNameOf } from '../archive-name.ts';
+import { prepareDirectory, syncDirectory } from '../temporary-files.ts';
+import { digestOf } from './upload-digest.ts';
+
+/**
+ * Uploads as `<directory>/<bundle>.<uid>.tgz`. One process's own: what shares uploads among
+ * replicas is ClusterUploads.
+ */
+export class DirectoryUploads implements UploadStore {
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    prepareDirectory(directory);
+  }
+
+  async digest(key: ContentKey): Promise<string | undefined> {
+    const stream = await this.read(key);
+    return stream && (await digestOf(stream));
+  }
+
+  async put(key: ContentKey, { path }: ReceivedUpload): Promise<void> {
+    await rename(path, this.#pathOf(key));
+    await syncDirectory(this.#directory);
+  }
+
+  async read(key: ContentKey): Promise<AsyncIterable<Uint8Array> | undefined> {
+    let file: FileHandle;
+    try {
+      file = await open(this.#pathOf(key));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    // Closes the file at its end, and when its reader stops early.
+    return file.createReadStream();
+  }
+
+  async delete(key: ContentKey): Promise<void> {
+    await rm(this.#pathOf(key), { force: true });
+  }
+
+  async collect(isWanted: (key: ContentKey) => Promise<boolean>): Promise<void> {
+    for (const file of await readdir(this.#directory)) {
+      const key = keyOf(file);
+      if (key !== undefined && !(await isWanted(key))) await this.delete(key);
+    }
+  }
+
+  #pathOf({ name, uid }: ContentKey): string {
+    return archivePath(this.#directory, `${name}.${uid}`);
+  }
+}
+
+/** Undefined for a file that is no upload of ours. */
+function keyOf(file: string): ContentKey | undefined {
+  const stem = bundleNameOf(file) ?? '';
+  const dot = stem.lastIndexOf('.');
+  return dot === -1 ? undefined : { name: stem.slice(0, dot), uid: stem.slice(dot + 1) };
+}

@@ -1,0 +1,294 @@
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import express from 'express';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
+import type { ContentKey } from '../../contracts/store.ts';
+import { DirectoryUploads } from './directory-uploads.ts';
+import { createUploadHandler, type UploadBundles } from './upload-handler.ts';
+
+const maxBytes = 1_000_000;
+const { signal } = new AbortController();
+
+let directory: string;
+let server: Server;
+let store: DirectoryUploads;
+let bundles: Map<string, Bundle>;
+const announce = vi.fn<UploadBundles['announce']>();
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'upload-handler-'));
+  store = new DirectoryUploads(directory);
+  bundles = new Map([['demo', anUploadBundle()]]);
+  announce.mockReset();
+  const find = async (name: string): Promise<Bundle | undefined> => bundles.get(name);
+  const app = express();
+  app.disable('etag');
+  app.use(createUploadHandler({ store, directory, maxBytes, bundles: { find, announce } }));
+  server = createServer(app).on('checkContinue', app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(directory, { recursive: true });
+});
+
+function anUploadBundle(phase?: 'Pending' | 'Failing' | 'Unpacked'): Bundle {
+  const source = { type: 'upload', upload: {} };
+  return aStoredBundle({ source, ...(phase === undefined ? {} : { status: { phase } }) });
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly body?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+/** By node:http: fetch takes no part in `Expect`. */
+async function send(path: string, { method = 'PUT', body = '', headers = {} }: Sent = {}) {
+  const { port } = server.address() as AddressInfo;
+  const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false });
+  sent.on('error', () => undefined);
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return {
+    status: response.statusCode,
+    type: response.headers['content-type'],
+    allow: response.headers.allow,
+    text: await text(response),
+  };
+}
+
+async function stored(key: ContentKey = { name: 'demo', uid: 'uid-of-demo' }) {
+  const stream = await store.read(key);
+  return stream && (await text(stream));
+}
+
+const plain = 'text/plain; charset=utf-8';
+
+describe('PUT', () => {
+  test('stores the bytes as they are, and tells the Bundle', async () => {
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({
+      status: 201,
+      text: '',
+    });
+    expect(await stored()).toBe('bytes');
+    expect(announce.mock.calls.map(([key]) => key)).toEqual([{ name: 'demo', uid: 'uid-of-demo' }]);
+    expect(await readdir(directory)).toEqual(['demo.uid-of-demo.tgz']);
+  });
+
+  test('of the same bytes is 204, and tells the Bundle too: the first may not have come to it', async () => {
+    await send('/uploads/demo.tgz', { body: 'bytes' });
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({
+      status: 204,
+      text: '',
+    });
+    expect(announce).toHaveBeenCalledTimes(2);
+  });
+
+  test.each(['Pending', 'Failing'] as const)(
+    'of other bytes replaces those of a %s Bundle',
+    async (phase) => {
+      await send('/uploads/demo.tgz', { body: 'bad' });
+      bundles.set('demo', anUploadBundle(phase));
+      expect(await send('/uploads/demo.tgz', { body: 'good' })).toMatchObject({ status: 201 });
+      expect(await stored()).toBe('good');
+    },
+  );
+
+  test('of other bytes is refused once the Bundle is unpacked', async () => {
+    await send('/uploads/demo.tgz', { body: 'bytes' });
+    bundles.set('demo', anUploadBundle('Unpacked'));
+    expect(await send('/uploads/demo.tgz', { body: 'other' })).toEqual({
+      status: 409,
+      type: plain,
+      allow: undefined,
+      text: 'bundle has already been unpacked, cannot change content of existing bundle\n',
+    });
+    expect(await send('/uploads/demo.tgz', { body: 'bytes' })).toMatchObject({ status: 204 });
+    expect(await stored()).toBe('bytes');
+  });
+
+  test('for a Bundle that is not there, or has another source', async () => {
+    expect(await send('/uploads/none.tgz', { body: 'bytes' })).toMatchObject({
+      status: 404,
+      type: plain,
+      text: 'Bundle.core.rukpak.io "none" not found\n',
+    });
+    bundles.set('image', aStoredBundle({ name: 'image' }));
+    expect(await send('/uploads/image.tgz', { body: 'bytes' })).toMatchObject({
+      status: 409,
+      type: plain,
+      text: 'bundle source type is "image"; expected "upload"\n',
+    });
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  test('that cannot be stored says why', async () => {
+    await rm(directory, { recursive: true });
+    const { status, text } = await send('/uploads/demo.tgz', { body: 'bytes' });
+    expect(status).toBe(500);
+    expect(text).toMatch(/^failed to store bundle data: ENOENT: .*\n$/);
+    const { mkdir } = await import('node:fs/promises');
+    await mkdir(directory);
+    expect(announce).not.toHaveBeenCalled();
+    await chmod(directory, 0o700);
+  });
+
+  test('is not for a namesake of the Bundle that the body was meant for', async () => {
+    const { port } = server.address() as AddressInfo;
+    const sent = request({ port, host: '127.0.0.1', path: '/uploads/demo.tgz', method: 'PUT' });
+    sent.write('first half');
+    await eventually(async () => expect(await readdir(directory)).toHaveLength(1));
+    bundles.delete('demo');
+    sent.end(', second half');
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(404);
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
+
+describe('a body that is too large', () => {
+  const answer = {
+    status: 413,
+    type: plain,
+    text: 'the upload is larger than the limit of 1000000 bytes (--max-upload-bytes)\n',
+  };
+
+  test('is refused by its length, before anything of it is asked for', async () => {
+    const { port } = server.address() as AddressInfo;
+    const headers = { 'Content-Length': maxBytes + 1, Expect: '100-continue' };
+    const sent = request({
+      port,
+      host: '127.0.0.1',
+      path: '/uploads/demo.tgz',
+      method: 'PUT',
+      headers,
+    });
+    const continued = vi.fn();
+    sent.on('continue', continued).on('error', () => undefined);
+    sent.flushHeaders();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    expect(await text(response)).toBe(answer.text);
+    expect(continued).not.toHaveBeenCalled();
+    sent.destroy();
+  });
+
+  test('is refused while it comes, and nothing is left of it', async () => {
+    const headers = { 'Transfer-Encoding': 'chunked' };
+    const body = Buffer.alloc(maxBytes + 1);
+    expect(await send('/uploads/demo.tgz', { body, headers })).toMatchObject(answer);
+    expect(await readdir(directory)).toEqual([]);
+    expect(announce).not.toHaveBeenCalled();
+  });
+
+  test('gets its answer although it goes on, for a while', async () => {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write('PUT /uploads/demo.tgz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n');
+    const sending = setInterval(() => socket.write('x'.repeat(1000)), 50);
+    const answered = text(socket);
+    expect(await answered).toContain('413 Payload Too Large');
+    clearInterval(sending);
+  });
+});
+
+test('a body that breaks off leaves nothing', async () => {
+  const { port } = server.address() as AddressInfo;
+  const headers = { 'Content-Length': 100 };
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path: '/uploads/demo.tgz',
+    method: 'PUT',
+    headers,
+  });
+  sent.on('error', () => undefined).write('half');
+  await eventually(async () => expect(await readdir(directory)).toHaveLength(1));
+  sent.destroy();
+  await eventually(async () => expect(await readdir(directory)).toEqual([]));
+  expect(announce).not.toHaveBeenCalled();
+  expect(await send('/uploads/demo.tgz', { body: 'whole' })).toMatchObject({ status: 201 });
+});
+
+test('a body is asked for where the client waits for that', async () => {
+  const { port } = server.address() as AddressInfo;
+  const headers = { 'Content-Length': 5, Expect: '100-continue' };
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    path: '/uploads/demo.tgz',
+    method: 'PUT',
+    headers,
+  });
+  sent.on('continue', () => sent.end('bytes'));
+  sent.flushHeaders();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  expect(response.statusCode).toBe(201);
+  expect(await stored()).toBe('bytes');
+});
+
+test('two at once both succeed, and one of them is what is stored, whole', async () => {
+  const bodies = ['a', 'b', 'c'].map((letter) => letter.repeat(500_000));
+  const answers = await Promise.all(
+    bodies.map(async (body) => await send('/uploads/demo.tgz', { body })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+  expect(bodies).toContain(await stored());
+  expect(await readdir(directory)).toHaveLength(1);
+});
+
+describe('GET', () => {
+  test('returns the bytes that were put', async () => {
+    await send('/uploads/demo.tgz', { body: 'bytes' });
+    const type = 'application/x-compressed-tar';
+    expect(await send('/uploads/demo.tgz', { method: 'GET' })).toMatchObject({
+      status: 200,
+      type,
+      text: 'bytes',
+    });
+    expect(await send('/uploads/demo.tgz', { method: 'HEAD' })).toMatchObject({
+      status: 200,
+      type,
+      text: '',
+    });
+  });
+
+  test.each(['demo', 'none'])('of %s, which nobody uploaded, is 404', async (name) => {
+    expect(await send(`/uploads/${name}.tgz`, { method: 'GET' })).toMatchObject({
+      status: 404,
+      text: '404 page not found\n',
+    });
+  });
+});
+
+test.each(['POST', 'DELETE', 'PATCH'])('%s is no method of uploads', async (method) => {
+  expect(await send('/uploads/demo.tgz', { method })).toMatchObject({
+    status: 405,
+    allow: 'GET, HEAD, PUT',
+  });
+});
+
+test.each([
+  '/uploads/',
+  '/uploads/demo',
+  '/uploads/demo.tar',
+  '/uploads/.tgz',
+  '/uploads/..%2Fx.tgz',
+  '/uploads/a/b.tgz',
+])('%s is nothing that could be put', async (path) => {
+  expect(await send(path, { body: 'bytes' })).toMatchObject({ status: 404 });
+  expect(await store.digest({ name: 'x', uid: 'x' })).toBeUndefined();
+  expect(signal.aborted).toBe(false);
+});

@@ -1,0 +1,114 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import type { ContentKey } from '../../contracts/store.ts';
+import type { Resource } from '../../kube/resource.ts';
+
+/** How an upload lies in Secrets: chunks of one set, and an index that names the set. */
+export const secretResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  namespaced: true,
+};
+
+export const uploadLabel = {
+  /** `chunk` or `index`. */
+  part: 'core.rukpak.io/upload',
+  /** The Bundle's UID. */
+  of: 'core.rukpak.io/upload-of',
+  set: 'core.rukpak.io/upload-set',
+} as const;
+
+export const uploadAnnotation = {
+  digest: 'core.rukpak.io/upload-digest',
+  chunks: 'core.rukpak.io/upload-chunks',
+} as const;
+
+const secretType = 'core.rukpak.io/upload';
+const chunkKey = 'chunk';
+
+/** The chunks that one PUT wrote. */
+export interface UploadSet {
+  /** Random: no two PUTs ever write to the same chunks. */
+  readonly set: string;
+  readonly chunks: number;
+  /** SHA-256 of all chunks, as hex. */
+  readonly digest: string;
+}
+
+export function indexName(uid: string): string {
+  return `upload-${uid}`;
+}
+
+export function chunkName(uid: string, set: string, index: number): string {
+  return `upload-${uid}-${set}-${index}`;
+}
+
+/** The set that an index names; undefined for a Secret that is no index of ours. */
+export function setOf({ metadata }: KubernetesObject): UploadSet | undefined {
+  const set = metadata.labels?.[uploadLabel.set];
+  const digest = metadata.annotations?.[uploadAnnotation.digest];
+  const chunks = Number(metadata.annotations?.[uploadAnnotation.chunks]);
+  if (set === undefined || digest === undefined || !Number.isSafeInteger(chunks)) return undefined;
+  return { set, digest, chunks };
+}
+
+export function aChunk(
+  namespace: string,
+  key: ContentKey,
+  { set, index, bytes }: { set: string; index: number; bytes: Uint8Array },
+): KubernetesObject {
+  const name = chunkName(key.uid, set, index);
+  const secret = aSecret(namespace, key, { name, part: 'chunk', set });
+  return {
+    ...secret,
+    immutable: true,
+    data: { [chunkKey]: Buffer.from(bytes).toString('base64') },
+  };
+}
+
+export function chunkBytes(secret: KubernetesObject): Uint8Array {
+  const data = (secret['data'] ?? {}) as Readonly<Record<string, string>>;
+  return Buffer.from(data[chunkKey] ?? '', 'base64');
+}
+
+export function anIndex(
+  namespace: string,
+  key: ContentKey,
+  { set, digest, chunks }: UploadSet,
+): KubernetesObject {
+  const secret = aSecret(namespace, key, { name: indexName(key.uid), part: 'index', set });
+  const annotations = {
+    [uploadAnnotation.digest]: digest,
+    [uploadAnnotation.chunks]: String(chunks),
+  };
+  return { ...secret, metadata: { ...secret.metadata, annotations } };
+}
+
+function aSecret(
+  namespace: string,
+  { name: bundle, uid }: ContentKey,
+  { name, part, set }: { name: string; part: 'chunk' | 'index'; set: string },
+): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      namespace,
+      labels: {
+        [uploadLabel.part]: part,
+        [uploadLabel.of]: uid,
+        [uploadLabel.set]: set,
+        [label.ownerKind]: 'Bundle',
+        [label.ownerName]: bundle,
+      },
+      // Kubernetes removes it with the Bundle.
+      ownerReferences: [
+        { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', name: bundle, uid },
+      ],
+    },
+    type: secretType,
+  };
+}

@@ -1,0 +1,185 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { ContentKey } from '../../core/contracts/store.ts';
+import type { UploadStore } from '../../core/contracts/upload-store.ts';
+import { configMapResource } from '../../core/kube/config-map-reader.ts';
+import { connect } from '../../core/kube/connect.ts';
+import { ClusterUploads } from '../../core/store/uploads/cluster-uploads.ts';
+import { DirectoryUploads } from '../../core/store/uploads/directory-uploads.ts';
+import { secretResource, uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
+import { aTestNamespace } from '../helpers/test-namespace.ts';
+
+const { signal } = new AbortController();
+const kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'rukpak-test/1' });
+let namespace = '';
+let drop: () => Promise<void>;
+let folder: string;
+
+beforeAll(async () => {
+  ({ namespace, drop } = await aTestNamespace(kube.client, 'uploads'));
+  folder = await mkdtemp(join(tmpdir(), 'uploads-'));
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await drop();
+  await kube.close();
+});
+
+/** An owner that exists, so that Kubernetes does not collect what the test looks at. */
+async function aKey(name: string): Promise<ContentKey> {
+  const { metadata } = await kube.client.create(configMapResource, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { generateName: `${name}-`, namespace },
+  });
+  return { name, uid: metadata.uid ?? '' };
+}
+
+async function put(store: UploadStore, key: ContentKey, bytes: Uint8Array): Promise<void> {
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const path = join(folder, `.${digest}.tmp`);
+  await writeFile(path, bytes);
+  await store.put(key, { path, size: bytes.byteLength, digest }, signal);
+  await rm(path, { force: true });
+}
+
+async function read(store: UploadStore, key: ContentKey): Promise<Buffer | undefined> {
+  const stream = await store.read(key, signal);
+  return stream && (await buffer(stream));
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function secretsOf({ uid }: ContentKey) {
+  const labelSelector = `${uploadLabel.of}=${uid}`;
+  return (await kube.client.list(secretResource, { namespace, labelSelector })).items;
+}
+
+const stores: readonly [string, () => UploadStore][] = [
+  ['a directory', () => new DirectoryUploads(join(folder, 'kept'))],
+  ['the cluster', () => new ClusterUploads({ client: kube.client, namespace })],
+];
+
+describe.each(stores)('uploads in %s', (_where, create) => {
+  const large = randomBytes(1_300_000);
+
+  test('come back byte for byte, also after a restart', async () => {
+    const key = await aKey('one');
+    await put(create(), key, large);
+    expect((await read(create(), key))?.equals(large)).toBe(true);
+    expect(await create().digest(key, signal)).toBe(digestOf(large));
+    await create().delete(key, signal);
+  });
+
+  test('may be empty', async () => {
+    const key = await aKey('empty');
+    await put(create(), key, Buffer.alloc(0));
+    expect(await read(create(), key)).toHaveLength(0);
+    await create().delete(key, signal);
+  });
+
+  test('are nobody else’s: not of another Bundle, and not of a namesake', async () => {
+    const key = await aKey('mine');
+    await put(create(), key, large);
+    for (const other of [
+      { ...key, uid: 'another' },
+      { name: 'other', uid: 'other' },
+    ]) {
+      expect(await read(create(), other)).toBeUndefined();
+      expect(await create().digest(other, signal)).toBeUndefined();
+    }
+    await create().delete(key, signal);
+    expect(await read(create(), key)).toBeUndefined();
+    await create().delete(key, signal);
+  });
+
+  test('are the old bytes or the new ones while they are replaced, and never a mix', async () => {
+    const store = create();
+    const key = await aKey('moving');
+    const versions = Array.from({ length: 4 }, () => randomBytes(1_100_000));
+    await put(store, key, versions[0] ?? large);
+    const replaced = new AbortController();
+    const writing = Promise.all(
+      versions.map(async (bytes) => await put(store, key, bytes)),
+    ).finally(() => replaced.abort());
+    const seen = new Set<string>();
+    while (!replaced.signal.aborted) {
+      const bytes = await read(store, key).catch((error: Error) => {
+        expect(error.message).toContain('was replaced while it was being read');
+      });
+      if (bytes !== undefined) seen.add(digestOf(bytes));
+    }
+    await writing;
+    const known = versions.map(digestOf);
+    for (const digest of seen) expect(known).toContain(digest);
+    expect(known).toContain(await store.digest(key, signal));
+    const last = await read(store, key);
+    expect(known).toContain(digestOf(last ?? large));
+    await store.delete(key, signal);
+  });
+
+  test('are removed where nobody wants them', async () => {
+    const store = create();
+    const [wanted, unwanted] = [await aKey('wanted'), await aKey('unwanted')];
+    for (const key of [wanted, unwanted]) await put(store, key, large);
+    await store.collect(async ({ uid }) => uid === wanted.uid, signal);
+    expect(await read(store, unwanted)).toBeUndefined();
+    expect((await read(store, wanted))?.equals(large)).toBe(true);
+    await store.delete(wanted, signal);
+  });
+});
+
+describe('in Secrets', () => {
+  test('chunks are small enough for etcd, owned by the Bundle, and gone when replaced', async () => {
+    const store = new ClusterUploads({ client: kube.client, namespace });
+    const key = await aKey('owned');
+    await put(store, key, randomBytes(1_300_000));
+    await put(store, key, randomBytes(700_000));
+    const secrets = await secretsOf(key);
+    const parts = secrets.map(({ metadata }) => metadata.labels?.[uploadLabel.part]);
+    expect(parts).toHaveLength(3);
+    expect(new Set(parts)).toEqual(new Set(['index', 'chunk']));
+    for (const { type, metadata } of secrets) {
+      expect(type).toBe('core.rukpak.io/upload');
+      expect(metadata.ownerReferences).toEqual([
+        { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', name: 'owned', uid: key.uid },
+      ]);
+    }
+    await store.delete(key, signal);
+    expect(await secretsOf(key)).toEqual([]);
+  });
+
+  test('what a crash left without an index is no upload, and is replaced by the next one', async () => {
+    const key = await aKey('crashed');
+    const broken = new ClusterUploads({
+      client: new Proxy(kube.client, {
+        get: (target, name) =>
+          name === 'get'
+            ? async () => await Promise.reject(new Error('the process ends'))
+            : Reflect.get(target, name).bind(target),
+      }),
+      namespace,
+    });
+    const bytes = randomBytes(700_000);
+    await expect(put(broken, key, bytes)).rejects.toThrow('the process ends');
+    const store = new ClusterUploads({ client: kube.client, namespace });
+    expect(await secretsOf(key)).toHaveLength(2);
+    expect(await read(store, key)).toBeUndefined();
+    await put(store, key, bytes);
+    expect((await read(store, key))?.equals(bytes)).toBe(true);
+    await store.collect(async () => true, signal);
+    expect((await read(store, key))?.equals(bytes)).toBe(true);
+    await store.delete(key, signal);
+  });
+});
+
+test('a directory holds nothing but whole uploads', async () => {
+  expect(await readdir(join(folder, 'kept'))).toEqual([]);
+});
