@@ -15,6 +15,7 @@ import { generateCertificates } from '../../deploy/local/cluster/certificates.ts
 import { ConnectProxy } from '../helpers/connect-proxy.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
 import { pushImage } from '../helpers/push-image.ts';
+import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { aSourceContext } from '../helpers/source-context.ts';
 
 const files = { 'manifests/a.yaml': 'a: 1' };
@@ -34,6 +35,13 @@ beforeAll(async () => {
     repository: 'org/app',
     tag: 'v1',
     layers: [{ files }],
+  });
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'rendered' } };
+  await pushImage({
+    registry: plain.host,
+    repository: 'org/objects',
+    tag: 'v1',
+    layers: [{ files: { 'manifests/cm.yaml': JSON.stringify(object) } }],
   });
 });
 
@@ -163,5 +171,33 @@ describe('through a proxy', () => {
     await expect(fetchRef(ref, { proxy: { httpsProxy } })).rejects.toThrow(
       new WaitingError(`${where}connection refused`),
     );
+  });
+});
+
+describe('rukpakctl render', () => {
+  test('asks mirrors, trusts authorities and goes through proxies as core does', async () => {
+    const ca = join(dir, 'ca.crt');
+    await writeFile(ca, certificates.ca.cert);
+    const mirror = 'kubernetes.default.svc:8443';
+    await conf(
+      `[[registry]]\nlocation = "far.example"\n[[registry.mirror]]\nlocation = "${mirror}"`,
+    );
+    const proxy = await ConnectProxy.start({ route: () => encrypted.host });
+    try {
+      const { stdout, stderr } = await rukpakctl(
+        [
+          'render',
+          'far.example/org/objects:v1',
+          `--registries-conf=${join(dir, 'registries.conf')}`,
+          `--registry-ca-file=${ca}`,
+        ],
+        { env: { HTTPS_PROXY: proxy.address, NO_PROXY: '' } },
+      );
+      expect(stderr).toBe('');
+      expect(stdout).toContain('name: rendered');
+      expect(proxy.seen).toContain(`CONNECT ${mirror}`);
+    } finally {
+      await proxy.stop();
+    }
   });
 });

@@ -149,6 +149,19 @@ describe('token authentication', () => {
     expect(tokens).toHaveLength(3);
   });
 
+  it('gets another token where the one it has is not taken any more in the middle of a pull', async () => {
+    const challenge = `Bearer realm="http://${tokenServer.host}/token"`;
+    registry.intercept = ({ headers, url }, response) => {
+      const wanted = url?.includes('/blobs/') === true ? 'token-2' : 'token-1';
+      if (headers.authorization === `Bearer ${wanted}`) return false;
+      response.writeHead(401, { 'www-authenticate': challenge }).end();
+      return true;
+    };
+    expect(await pull(alice)).toEqual(['a']);
+    expect(tokens).toHaveLength(2);
+    expect(registry.requests).toHaveLength(4);
+  });
+
   it('is denied where no token helps', async () => {
     requireToken(() => []);
     expect(await denied(alice)).toContain('denies access to repository org/app');

@@ -69,7 +69,11 @@ export class RegistryClient {
   blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob {
     const open = (offset: number) => this.#openBlob(descriptor, { offset, signal });
     return new VerifiedBlob(
-      resumedDownload(open, { clock: this.#options.clock, signal }),
+      resumedDownload(open, {
+        size: descriptor.size,
+        clock: this.#options.clock,
+        signal,
+      }),
       descriptor,
     );
   }
@@ -110,7 +114,7 @@ export class RegistryClient {
     for (let tries = 0; response.status === 401 && tries < 2; tries += 1) {
       if (response.url.origin !== url.origin) break;
       const authorization = await this.#answer(response, {
-        renew: tries > 0,
+        renew: this.#authorization !== undefined,
         signal: wanted.signal,
       });
       if (authorization === undefined) break;

@@ -23,14 +23,14 @@ function breaking(bytes: number, offsets: number[], ranges = true) {
     const rest = content.subarray(ranges ? offset : 0);
     async function* body() {
       yield rest.subarray(0, bytes);
-      if (rest.byteLength > bytes) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
+      if (rest.byteLength >= bytes) throw Object.assign(new Error('reset'), { code: 'ECONNRESET' });
     }
     return answer(offset > 0 && ranges ? 206 : 200, body());
   };
 }
 
 async function download(open: (offset: number) => Promise<TransportResponse>): Promise<string> {
-  const chunks = await collect(resumedDownload(open, { clock, signal }));
+  const chunks = await collect(resumedDownload(open, { size: content.byteLength, clock, signal }));
   return Buffer.concat(chunks).toString();
 }
 
@@ -38,6 +38,12 @@ test('goes on as long as each connection brings something', async () => {
   const offsets: number[] = [];
   expect(await download(breaking(7, offsets))).toBe(content.toString());
   expect(offsets).toEqual(Array.from({ length: 15 }, (_, index) => 7 * index));
+});
+
+test('is complete where a connection breaks after the last byte', async () => {
+  const offsets: number[] = [];
+  expect(await download(breaking(content.byteLength, offsets))).toBe(content.toString());
+  expect(offsets).toEqual([0]);
 });
 
 test('ends where connections bring nothing more', async () => {

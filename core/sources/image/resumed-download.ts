@@ -4,6 +4,8 @@ import { connectionError, isConnectionLost } from './registry-errors.ts';
 import { watched } from './slow-server.ts';
 
 export interface DownloadOptions {
+  /** Bytes that there should be. */
+  readonly size: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -18,7 +20,7 @@ const resumeDelay = 200;
  */
 export async function* resumedDownload(
   open: (offset: number) => Promise<TransportResponse>,
-  { clock, signal }: DownloadOptions,
+  { size, clock, signal }: DownloadOptions,
 ): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let resumes = 0; ; resumes += 1) {
@@ -37,6 +39,8 @@ export async function* resumedDownload(
       return;
     } catch (error) {
       signal.throwIfAborted();
+      // All is there but the word that it is the end.
+      if (offset >= size && isConnectionLost(error)) return;
       if (!isConnectionLost(error) || resumes === maxResumes) {
         throw connectionError(response.url.host, error);
       }
