@@ -44,16 +44,16 @@ export async function openContentServer(
   if (server !== undefined) refusePlainText(server);
   const ca = await authorityOf(cluster, place, signal);
   const tls = { ...caller.certificate, ...(ca === undefined ? {} : { ca }) };
-  const origin = server ?? `https://${place.service}.${place.namespace}.svc`;
+  const url = new URL(server ?? `https://${place.service}.${place.namespace}.svc`);
   const connector = buildConnector({ ...tls, timeout: connectTimeout });
   const connect = server === undefined ? forwarded(cluster, place, connector) : connector;
-  const pool = new Pool(origin, {
+  const pool = new Pool(url.origin, {
     connect,
     connections: 1,
     headersTimeout: 0,
     bodyTimeout: 10_000,
   });
-  const prefix = new URL(origin).pathname.replace(/\/$/, '');
+  const prefix = url.pathname.replace(/\/$/, '');
   return {
     request: async ({ method, path, headers, body, signal }) =>
       await pool.request({

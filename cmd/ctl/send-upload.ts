@@ -15,8 +15,10 @@ export interface SendOptions {
 export type Sent = 'uploaded' | 'up-to-date';
 
 const chunkSize = 65_536;
-/** An upload may last as long as it moves: milliseconds without a byte or an answer. */
+/** An upload may last as long as it moves: milliseconds without a byte. */
 const idleTimeout = 10_000;
+/** All is sent, and may have to be stored where that takes time. */
+const answerTimeout = 60_000;
 
 /**
  * Uploads an archive as the content of a Bundle (spec 4.3). A lost connection, a busy server and a
@@ -39,10 +41,7 @@ export async function sendUpload(server: ContentServer, options: SendOptions): P
 
 async function sendOnce(server: ContentServer, options: SendOptions): Promise<Sent> {
   const { bundle, archive } = options;
-  const idle = new AbortController();
-  const timer = setTimeout(() => {
-    idle.abort(new Error(`the content server took nothing for ${idleTimeout / 1000} s`));
-  }, idleTimeout);
+  const watch = new IdleWatch();
   try {
     const { statusCode, body } = await server.request({
       method: 'PUT',
@@ -51,24 +50,50 @@ async function sendOnce(server: ContentServer, options: SendOptions): Promise<Se
         'content-length': String(archive.byteLength),
         'content-type': 'application/gzip',
       },
-      body: chunks(archive, () => timer.refresh()),
-      signal: AbortSignal.any([options.signal, idle.signal]),
+      body: chunks(archive, watch),
+      signal: AbortSignal.any([options.signal, watch.signal]),
     });
     return outcome(statusCode, await body.text());
   } catch (error) {
     if (error instanceof TerminalError) throw error;
-    throw new Error(`cannot upload to the content server: ${errorMessage(error)}`, {
+    const problem = watch.signal.aborted ? watch.signal.reason : error;
+    throw new Error(`cannot upload to the content server: ${errorMessage(problem)}`, {
       cause: error,
     });
   } finally {
-    clearTimeout(timer);
+    watch.end();
   }
 }
 
-async function* chunks(bytes: Uint8Array, onChunk: () => void): AsyncGenerator<Uint8Array> {
+async function* chunks(bytes: Uint8Array, watch: IdleWatch): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.byteLength; start += chunkSize) {
-    onChunk();
+    watch.expect(idleTimeout);
     yield bytes.subarray(start, start + chunkSize);
+  }
+  watch.expect(answerTimeout);
+}
+
+/** Gives up a request of which nothing is heard in time. */
+class IdleWatch {
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor() {
+    this.expect(idleTimeout);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  expect(ms: number): void {
+    this.end();
+    const reason = new Error(`nothing was heard of it for ${ms / 1000} s`);
+    this.#timer = setTimeout(() => this.#controller.abort(reason), ms);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
   }
 }
 

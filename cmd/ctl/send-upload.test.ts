@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Cluster } from './cluster.ts';
+import { type ContentServer, openContentServer } from './content-server.ts';
+import { sendUpload } from './send-upload.ts';
+
+const archive = Buffer.alloc(300_000, 7);
+const { signal } = new AbortController();
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+let http: Server | undefined;
+let client: ContentServer | undefined;
+
+afterEach(async () => {
+  await client?.close();
+  http?.closeAllConnections();
+  http?.close();
+});
+
+/** A server that gives these answers in order, the last one again and again. */
+async function serverOf(...answers: readonly Answer[]): Promise<ContentServer> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(count, answers.length - 1)];
+    count += 1;
+    void answer?.(request, response);
+  });
+  http = server;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const place = {
+    namespace: '',
+    service: '',
+    caSecretName: '',
+    server: `http://127.0.0.1:${port}/prefix/`,
+  };
+  client = await openContentServer({} as Cluster, place, { caller: { token: 't' }, signal });
+  return client;
+}
+
+function status(code: number, text = ''): Answer {
+  return async (request, response) => {
+    await buffer(request);
+    response.writeHead(code).end(text);
+  };
+}
+
+function send(server: ContentServer, patience = 0): Promise<string> {
+  return sendUpload(server, { bundle: 'demo-x', archive, signal, patience });
+}
+
+describe('sendUpload', () => {
+  it('puts the archive, as the caller', async () => {
+    const requests: unknown[] = [];
+    const server = await serverOf(async (request, response) => {
+      const { method, url, headers } = request;
+      requests.push({ method, url, token: headers.authorization, body: await buffer(request) });
+      response.writeHead(201).end();
+    });
+    expect(await send(server)).toBe('uploaded');
+    const url = '/prefix/uploads/demo-x.tgz';
+    expect(requests).toEqual([{ method: 'PUT', url, token: 'Bearer t', body: archive }]);
+  });
+
+  it('says that the server has it already', async () => {
+    expect(await send(await serverOf(status(204)))).toBe('up-to-date');
+  });
+
+  it.each([
+    [401, 'Unauthorized\n', 'the content server does not accept the credentials of the kubeconfig'],
+    [403, 'Forbidden (user=a)\n', 'Forbidden (user=a): bind the ClusterRole bundle-uploader to'],
+    [409, 'bundle source type is "git"; expected "upload"\n', 'bundle source type is "git"; exp'],
+    [413, 'too large\n', 'too large'],
+    [418, '', 'HTTP status 418'],
+  ])('does not try again after %i', async (code, text, message) => {
+    const server = await serverOf(status(code, text), status(201));
+    await expect(send(server, 60_000)).rejects.toThrow(message);
+  });
+
+  it.each([
+    ['a Bundle that the server has not seen yet', status(404, 'Bundle not found')],
+    ['a server that is away for a moment', status(503)],
+    ['a broken connection', (request: IncomingMessage) => void request.socket.destroy()],
+  ])('tries again after %s', async (_what, answer) => {
+    expect(await send(await serverOf(answer, answer, status(201)), 60_000)).toBe('uploaded');
+  });
+
+  it('reports the last failure when its patience ends', async () => {
+    await expect(send(await serverOf(status(500, 'disk full\n')))).rejects.toThrow(
+      'cannot upload to the content server: HTTP status 500: disk full',
+    );
+  });
+
+  it('gives up a server that takes nothing for ten seconds', async () => {
+    const server = await serverOf(() => undefined);
+    const large = Buffer.alloc(64 * 1024 * 1024);
+    await expect(
+      sendUpload(server, { bundle: 'demo', archive: large, signal, patience: 0 }),
+    ).rejects.toThrow('cannot upload to the content server: nothing was heard of it for 10 s');
+  });
+
+  it('ends at once when it is interrupted', async () => {
+    const stop = new AbortController();
+    const server = await serverOf(() => stop.abort(new Error('received SIGINT')));
+    const options = { bundle: 'demo', archive, signal: stop.signal, patience: 60_000 };
+    await expect(sendUpload(server, options)).rejects.toThrow('received SIGINT');
+  });
+});
+
+describe('openContentServer', () => {
+  it('shows no credentials on a network in plain text', async () => {
+    const place = { namespace: '', service: '', caSecretName: '', server: 'http://example.com' };
+    await expect(
+      openContentServer({} as Cluster, place, { caller: { token: 't' }, signal }),
+    ).rejects.toThrow('--server http://example.com would be sent your credentials in plain text');
+  });
+});
