@@ -149,12 +149,21 @@ describe('servers', () => {
     );
   });
 
-  test.each(['ext::sh -c id', 'file:///etc', '--upload-pack=x', 'ssh://git@host/x', 'git@host:x'])(
+  test.each(['ext::sh -c id', 'file:///etc', '--upload-pack=x', '/etc', 'git://host/x'])(
     '%s is refused',
     async (repository) => {
       await expect(fetchGit({ repository })).rejects.toThrow(TerminalError);
     },
   );
+
+  test('no git block, no repository', async () => {
+    await expect(createGitSource().fetch({ type: 'git' }, aSourceContext())).rejects.toThrow(
+      new TerminalError('bundle source git configuration is unset'),
+    );
+    await expect(fetchGit({ repository: '' })).rejects.toThrow(
+      new TerminalError('missing git source information: repository must be provided'),
+    );
+  });
 
   test('more than the limit', async () => {
     const limits = { ...defaultLimits, maxBytes: 200 };

@@ -49,6 +49,15 @@ export class TestRepository {
     }
   }
 
+  /** Adds one commit that has a submodule at this path. */
+  async commitSubmodule(path: string): Promise<void> {
+    const git = this.#git(this.#directory);
+    const link = `160000,${'1'.repeat(40)},${path}`;
+    await git('read-tree', 'HEAD');
+    await git('update-index', '--add', '--cacheinfo', link);
+    await git('commit', '--quiet', '--message', 'A submodule');
+  }
+
   /** What was only on this branch stays reachable by its tags. */
   async deleteBranch(branch: string): Promise<void> {
     await this.#git(this.#directory)('update-ref', '-d', `refs/heads/${branch}`);

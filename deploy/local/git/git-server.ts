@@ -1,36 +1,42 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { KeyPair } from '../cluster/certificates.ts';
 
 export interface GitServerOptions {
   /** Folder whose sub-folders are the repositories. */
   readonly root: string;
   /** Asked of every request where given. */
   readonly credentials?: { readonly username: string; readonly password: string };
+  /** Plain HTTP without it. */
+  readonly tls?: KeyPair;
   /** Any free one where absent. */
   readonly port?: number;
 }
 
 export interface GitServer {
-  /** `http://127.0.0.1:<port>`; repositories are below it. */
+  /** `http://127.0.0.1:<port>`, or https; repositories are below it. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves repositories over smart HTTP on loopback, by git's own `http-backend`. */
+/** Serves repositories over smart HTTP(S) on loopback, by git's own `http-backend`. */
 export async function startGitServer(options: GitServerOptions): Promise<GitServer> {
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (!authorized(request, options)) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
     serve(request, response, options.root);
-  });
+  };
+  const { tls } = options;
+  const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer);
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
