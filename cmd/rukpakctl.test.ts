@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,17 +7,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../api/json.ts';
 import { FakeRegistry } from '../test/helpers/fake-registry.ts';
 import { aCsvManifest } from '../test/helpers/registry-bundle.ts';
+import { type CtlResult, rukpakctl } from '../test/helpers/rukpakctl.ts';
 
 const program = fileURLToPath(new URL('./rukpakctl.ts', import.meta.url));
 const annotations = 'annotations: {operators.operatorframework.io.bundle.package.v1: pkg}\n';
 
 const namespaceYaml = '---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: pkg-system\n';
 
-interface Run {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+/** As a user has it: the launchers on the PATH. */
+const binaries = {
+  ...process.env,
+  PATH: `${fileURLToPath(new URL('../bin', import.meta.url))}:${process.env['PATH']}`,
+};
 
 let root = '';
 let good = '';
@@ -54,20 +55,8 @@ function aDirectory(name: string, files: Readonly<Record<string, string>>): stri
   return directory;
 }
 
-async function run(args: readonly string[], input = '', nodeOptions = ''): Promise<Run> {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { ...process.env, DOCKER_CONFIG: root, NODE_OPTIONS: nodeOptions },
-  });
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output.stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    output.stderr += text;
-  });
-  child.stdin.end(input);
-  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { code, ...output };
+async function run(args: readonly string[], input = '', nodeOptions = ''): Promise<CtlResult> {
+  return await rukpakctl(args, { input, env: { DOCKER_CONFIG: root, NODE_OPTIONS: nodeOptions } });
 }
 
 describe('rukpakctl render', () => {
@@ -220,5 +209,98 @@ describe('rukpakctl render --stdin', () => {
 
   it('does nothing with nothing', async () => {
     expect(await run(['render', '--stdin'])).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
+
+describe('rukpakctl version', () => {
+  it('says what it was built from, in RukPak’s words', async () => {
+    const { code, stdout, stderr } = await run(['version']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^revision: "([0-9a-f]{40}|unknown)", date: "[^"]+", state: "(clean|dirty|unknown)"\n$/,
+    );
+    const json = await run(['version', '--output=json']);
+    expect(Object.keys(JSON.parse(json.stdout))).toEqual(['revision', 'date', 'state']);
+  });
+});
+
+describe('rukpakctl run, before it speaks to a cluster', () => {
+  const flags = ['--kubeconfig', '/dev/null/missing'];
+
+  it('says that the directory is not there', async () => {
+    const directory = join(root, 'missing');
+    const { code, stdout, stderr } = await run(['run', 'demo', directory, ...flags]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /);
+    expect(stderr).toContain(`open ${directory}: no such file or directory\n`);
+  });
+
+  it('says that there is no cluster', async () => {
+    const { code, stderr } = await run(['run', 'demo', plain, ...flags]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('cannot use kubeconfig /dev/null/missing: ');
+  });
+});
+
+describe('rukpakctl', () => {
+  it('suggests the command that was meant, and hides what may still change', async () => {
+    expect((await run(['contnet'])).stderr).toContain('(Did you mean content?)');
+    const { stdout } = await run(['--help']);
+    expect(stdout).toContain('Usage: rukpakctl ');
+    expect(stdout).not.toMatch(/alpha|__complete/);
+    expect((await run(['alpha', '--help'])).stdout).toContain('bootstrap');
+  });
+
+  it('takes RukPak’s flags with RukPak’s defaults', async () => {
+    const { stdout } = await run(['run', '--help'], '', '');
+    for (const [flag, value] of [
+      ['--system-namespace', 'rukpak-system'],
+      ['--upload-service-name', 'core'],
+      ['--ca-secret-name', 'rukpak-ca'],
+      ['--bundle-deployment-provisioner-class', 'core-rukpak-io-plain'],
+      ['--bundle-provisioner-class', 'core-rukpak-io-plain'],
+    ]) {
+      expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+        new RegExp(`${flag} <name> [^-]*?\\(default: "${value}"\\)`),
+      );
+    }
+  });
+});
+
+describe('rukpakctl completion', () => {
+  it.each(['bash', 'zsh', 'fish'])(
+    'prints a script for %s that asks the program',
+    async (shell) => {
+      const { code, stdout } = await run(['completion', shell]);
+      expect(code).toBe(0);
+      expect(stdout).toContain('rukpakctl __complete ');
+    },
+  );
+
+  it('completes in bash', () => {
+    const script = [
+      'source <(rukpakctl completion bash)',
+      'COMP_WORDS=(rukpakctl content --output j); COMP_CWORD=3; _rukpakctl',
+      'echo "${COMPREPLY[@]}"',
+      'COMP_WORDS=(rukpakctl re); COMP_CWORD=1; _rukpakctl',
+      'echo "${COMPREPLY[@]}"',
+    ].join('\n');
+    const { stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8', env: binaries });
+    expect(stdout).toBe('json\nrender remove-helm-releases\n');
+  });
+});
+
+describe('the kubectl plugin', () => {
+  it('calls itself as kubectl does', () => {
+    const { stdout } = spawnSync('kubectl-bundle', ['--help'], { encoding: 'utf8', env: binaries });
+    expect(stdout).toContain('Usage: kubectl bundle ');
+  });
+
+  it('completes for kubectl', () => {
+    const { stdout } = spawnSync('kubectl_complete-bundle', ['vers'], {
+      encoding: 'utf8',
+      env: binaries,
+    });
+    expect(stdout).toBe('version\tsay which revision this is\n:4\n');
   });
 });
