@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { ContentOptions } from '../core/run-manager.ts';
-import { collectUrls, httpUrl, listenAddress } from './flag-values.ts';
+import { collect, collectUrls, httpUrl, listenAddress } from './flag-values.ts';
 
 /** Flags of what keeps content and serves it. */
 export interface ContentServerFlags {
@@ -8,6 +8,8 @@ export interface ContentServerFlags {
   readonly httpExternalAddress: string;
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;
+  readonly clientCaFile?: string;
+  readonly contentTokenAudience: readonly string[];
   readonly bundleCaFile?: string;
   readonly contentServer: readonly string[];
   readonly provisionerStorageDir: string;
@@ -35,6 +37,16 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
     .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
     .option('--tls-private-key-file <path>', 'its key')
     .option(
+      '--client-ca-file <path>',
+      'CA (PEM) of readers’ client certificates; the cluster’s own otherwise',
+    )
+    .option(
+      '--content-token-audience <audience>',
+      'what readers’ tokens are for; the API server’s own audience otherwise; repeatable',
+      collect,
+      [],
+    )
+    .option(
       '--provisioner-storage-dir <dir>',
       'where archives are kept',
       defaults.provisionerStorageDir,
@@ -55,6 +67,8 @@ export function contentOptions(flags: ContentServerFlags): ContentOptions {
     bindAddress: flags.httpBindAddress,
     externalAddress: flags.httpExternalAddress,
     tls: tlsFiles(flags),
+    clientCaFile: flags.clientCaFile,
+    tokenAudiences: flags.contentTokenAudience,
     contentServers: flags.contentServer,
     caFile: flags.bundleCaFile,
   };

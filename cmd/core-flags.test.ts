@@ -27,6 +27,7 @@ describe('core', () => {
       uploadStorageDir: '/var/cache/uploads',
       uploadStorageSyncInterval: 60_000,
       contentServer: [],
+      contentTokenAudience: [],
       insecureRegistry: [],
       leaderElect: false,
       featureGates: { BundleDeploymentHealth: true },

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { ContentRestorer } from './bundle/content-restorer.ts';
 import { systemClock } from './clock.ts';
 import { connect, type KubeConnection } from './kube/connect.ts';
+import { createArchiveCleaner } from './manager/archive-cleaner.ts';
 import { createControllers } from './manager/controllers.ts';
-import { type Kinds, watchKinds } from './manager/kinds.ts';
+import { watchKinds } from './manager/kinds.ts';
 import type { ManagerOptions } from './manager/options.ts';
+import { createServedBundles } from './manager/served-bundles.ts';
 import { createContentServer, createHealthServer } from './manager/servers.ts';
+import { unpackDependencies } from './manager/unpacking.ts';
 import { createUploads } from './manager/uploads.ts';
 import { Metrics } from './observe/metrics.ts';
 import { EventRecorder } from './runtime/event-recorder.ts';
 import { LeaderElector } from './runtime/leader-elector.ts';
 import { Manager, type Runnable } from './runtime/manager.ts';
 import { DiskStore } from './store/disk-store.ts';
-import { collectGarbage } from './store/garbage-collection.ts';
 
 export type { ContentOptions, ManagerOptions, UploadOptions } from './manager/options.ts';
 
@@ -36,13 +39,17 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     const uploads = createUploads(options, { client, kinds, clock });
     const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
     const metrics = new Metrics();
-    const parts = { kube, kinds, store, uploads, events, metrics, clock, signal: life.signal };
+    const unpacking = unpackDependencies(options, { client, store, uploads, clock });
+    const alive = { metrics, signal: life.signal };
+    const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
+    const bundles = createServedBundles(kinds, restorer);
+    const parts = { ...alive, kube, kinds, store, unpacking, uploads, events, clock };
     const controllers = createControllers(options, parts);
     const manager = new Manager(logger);
     manager.add(createHealthServer(options, kinds));
-    manager.add(createContentServer(options, { kube, metrics, uploads, clock }));
+    manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
     manager.add(...kinds.reflectors);
-    manager.add(garbageCollector(store, kinds));
+    manager.add(createArchiveCleaner(store, kinds, logger));
     if (uploads?.shared === false) manager.add(uploads.collector);
     const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
     manager.add(elected([...controllers, ...ofLeader], { options, kube }));
@@ -62,21 +69,6 @@ function configMapsToWatch({ sources, systemNamespace }: ManagerOptions) {
 
 function classNames({ provisioners }: ManagerOptions): readonly string[] {
   return provisioners.map(({ className }) => className);
-}
-
-/** Bundles may have been deleted while nobody was there to run their finalizers. */
-function garbageCollector(store: DiskStore, { bundles }: Kinds): Runnable {
-  const collected = Promise.withResolvers<void>();
-  return {
-    name: 'archive garbage collection',
-    ready: () => collected.promise,
-    async run() {
-      await collectGarbage(store, async () =>
-        bundles.list().map(({ metadata }) => ({ name: metadata.name ?? '' })),
-      );
-      collected.resolve();
-    },
-  };
 }
 
 /** What one process does for all, behind the lease where one is asked for. */

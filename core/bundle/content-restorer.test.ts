@@ -23,6 +23,7 @@ let cached: Bundle | undefined;
 let bundle: Bundle;
 const fetch = vi.fn<Source['fetch']>();
 const handler = vi.fn<BundleHandler>();
+const restored = vi.fn<(result: string) => void>();
 let restorer: ContentRestorer;
 
 beforeEach(() => {
@@ -32,6 +33,7 @@ beforeEach(() => {
   fetch.mockReset();
   fetch.mockImplementation(async (resolvedSource) => ({ files: fetched, resolvedSource }));
   handler.mockReset();
+  restored.mockReset();
   handler.mockImplementation(async () => converted);
   restorer = new ContentRestorer({
     cache: { get: ({ name }) => (name === 'demo' ? cached : undefined) },
@@ -44,6 +46,7 @@ beforeEach(() => {
     limits: defaultLimits,
     clock: systemClock,
     logger: silentLogger,
+    metrics: { content: { restored } },
     signal,
   });
 });
@@ -79,6 +82,7 @@ describe('restoring', () => {
   test('fetches once for all who ask at the same time, and again for who asks later', async () => {
     await Promise.all([1, 2, 3].map(() => restorer.restore(bundle, signal)));
     expect(fetch).toHaveBeenCalledTimes(1);
+    expect(restored.mock.calls).toEqual([['success']]);
     await restorer.restore(bundle, signal);
     expect(fetch).toHaveBeenCalledTimes(2);
   });
@@ -104,6 +108,7 @@ describe('restoring', () => {
     await expect(restorer.restore(bundle, signal)).rejects.toThrow(
       'the content of Bundle "demo" is not stored here and could not be fetched again: Back-off pulling image "x": refused',
     );
+    expect(restored.mock.calls).toEqual([['error']]);
     expect(await store.has(key)).toBe(false);
   });
 
@@ -122,7 +127,7 @@ describe('restoring', () => {
     ['has a namesake', { ...aStoredBundle(), metadata: { name: 'demo', uid: 'another' } }],
   ])('keeps nothing of a Bundle that %s meanwhile', async (_, now) => {
     handler.mockImplementation(async () => {
-      cached = now as Bundle | undefined;
+      cached = now;
       return converted;
     });
     await restorer.restore(bundle, signal);

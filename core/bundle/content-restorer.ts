@@ -1,5 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import { errorMessage } from '../errors.ts';
+import { errorMessage, WaitingError } from '../errors.ts';
+import type { ContentMetrics } from '../observe/content-metrics.ts';
 import { aborted } from '../runtime/aborted.ts';
 import { storedContentKey } from './content-key.ts';
 import type { BundleCache, UnpackDependencies } from './dependencies.ts';
@@ -8,6 +9,7 @@ import { unpack } from './unpack.ts';
 
 export interface ContentRestorerDependencies extends UnpackDependencies {
   readonly cache: Pick<BundleCache, 'get'>;
+  readonly metrics: { readonly content: Pick<ContentMetrics, 'restored'> };
   /** The life of the process. */
   readonly signal: AbortSignal;
 }
@@ -37,7 +39,7 @@ export class ContentRestorer {
   /**
    * Resolves when the content is stored; whoever asks at the same time waits for the same fetch. It
    * goes on when the signal ends the waiting.
-   * @throws Error in one sentence where the content cannot be had.
+   * @throws WaitingError in one sentence where the content cannot be had now.
    */
   async restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
     const { uid } = storedContentKey(bundle);
@@ -55,18 +57,26 @@ export class ContentRestorer {
   }
 
   async #restore(bundle: Bundle): Promise<void> {
-    const { store, logger, signal } = this.#dependencies;
-    const key = storedContentKey(bundle);
+    const { store, logger, metrics } = this.#dependencies;
+    const { name } = storedContentKey(bundle);
     try {
-      if (!isPinned(bundle)) throw new Error('its status does not say which content it has');
-      const state = { bundle, status: bundle.status ?? {} };
-      await unpack(state, this.#dependencies, { signal, stopping: signal, logger });
+      await this.#unpack(bundle);
+      // Deleted meanwhile: nobody else will remove what was just stored.
+      if (!this.#isCurrent(bundle)) await store.delete(name);
+      metrics.content.restored('success');
     } catch (error) {
-      const message = `the content of Bundle "${key.name}" is not stored here and could not be fetched again: ${errorMessage(error)}`;
-      throw new Error(message, { cause: error });
+      metrics.content.restored('error');
+      const message = `the content of Bundle "${name}" is not stored here and could not be fetched again: ${errorMessage(error)}`;
+      logger.warn({ bundle: name, error: errorMessage(error) }, 'cannot restore content');
+      throw new WaitingError(message, { cause: error });
     }
-    // Deleted meanwhile: nobody else will remove what was just stored.
-    if (!this.#isCurrent(bundle)) await store.delete(key.name);
+  }
+
+  async #unpack(bundle: Bundle): Promise<void> {
+    const { logger, signal } = this.#dependencies;
+    if (!isPinned(bundle)) throw new Error('its status does not say which content it has');
+    const state = { bundle, status: bundle.status ?? {} };
+    await unpack(state, this.#dependencies, { signal, stopping: signal, logger });
   }
 
   #isCurrent({ metadata: { name = '', uid } }: Bundle): boolean {

@@ -1,12 +1,10 @@
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
-import { UnpackSlots } from '../bundle/unpack-slots.ts';
+import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
 import type { Clock } from '../clock.ts';
-import { createConfigMapReader } from '../kube/config-map-reader.ts';
 import type { KubeConnection } from '../kube/connect.ts';
-import { createSecretReader } from '../kube/secret-reader.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
@@ -16,11 +14,14 @@ import { createContentLoader } from './content.ts';
 import { configMapIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
 import type { ManagerOptions } from './options.ts';
 import { OwnWrites } from './own-writes.ts';
+import type { Uploads } from './uploads.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
   readonly kinds: Kinds;
   readonly store: DiskStore;
+  readonly unpacking: UnpackDependencies;
+  readonly uploads: Uploads | undefined;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -63,21 +64,14 @@ function createBundleController(
   parts: ControllerParts,
   cache: OwnWrites<Bundle>,
 ): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
-  const { kube, store, events, metrics, clock } = parts;
-  const { logger, limits, workers, sources, systemNamespace } = options;
+  const { kube, uploads, events, metrics, clock, unpacking } = parts;
+  const { logger } = options;
   const reconciler = new BundleReconciler({
+    ...unpacking,
     client: kube.client,
     cache,
-    sources: new Map(sources.map((source) => [source.type, source])),
-    provisioners: classesWith(options.provisioners, 'bundle'),
-    store,
-    slots: new UnpackSlots({ slots: workers, clock }),
-    secrets: createSecretReader(kube.client, systemNamespace),
-    configMaps: createConfigMapReader(kube.client, systemNamespace),
-    limits,
+    uploads: uploads?.store,
     events,
-    clock,
-    logger,
   });
   const controller = new Controller({
     name: 'bundle',
@@ -100,7 +94,7 @@ function createDeploymentController(
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger };
-  const ownClasses = classesWith(options.provisioners, 'bundle');
+  const ownClasses = parts.unpacking.provisioners;
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
   const reconciler = new BundleDeploymentReconciler({
     ...shared,

@@ -35,6 +35,10 @@ export interface ContentOptions {
   readonly externalAddress: string;
   /** Serves HTTPS where given. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** CAs (PEM file) of client certificates; the cluster's own where absent. Only with `tls`. */
+  readonly clientCaFile?: string | undefined;
+  /** Audiences that readers' tokens must be for; the API server's own where absent or empty. */
+  readonly tokenAudiences?: readonly string[] | undefined;
   /** Other content servers: they get this process's token. */
   readonly contentServers: readonly string[];
   /** CAs (PEM file) of other content servers. */

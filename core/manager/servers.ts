@@ -1,14 +1,17 @@
 import type { Clock } from '../clock.ts';
-import type { KubeConnection } from '../kube/connect.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { aborted } from '../runtime/aborted.ts';
 import { type BindAddress, parseBindAddress } from '../runtime/bind-address.ts';
 import { HealthServer } from '../runtime/health-server.ts';
 import type { Runnable } from '../runtime/manager.ts';
 import { apiServerAccessReviewer } from '../store/access-review.ts';
+import { ClientAuthorities } from '../store/client-authorities.ts';
 import { type ContentServer, startContentServer } from '../store/content-server.ts';
+import type { ServedBundles } from '../store/served-bundles.ts';
+import { type FollowOptions, followCluster, followFile } from './client-authorities.ts';
 import type { Kinds } from './kinds.ts';
-import type { ManagerOptions } from './options.ts';
+import type { ContentOptions, ManagerOptions } from './options.ts';
 import type { Uploads } from './uploads.ts';
 
 export function createHealthServer(options: ManagerOptions, kinds: Kinds): Runnable {
@@ -20,7 +23,8 @@ export function createHealthServer(options: ManagerOptions, kinds: Kinds): Runna
 }
 
 export interface ContentServerParts {
-  readonly kube: KubeConnection;
+  readonly client: KubeClient;
+  readonly bundles: ServedBundles;
   readonly metrics: Metrics;
   readonly uploads: Uploads | undefined;
   readonly clock: Clock;
@@ -34,6 +38,8 @@ export function createContentServer(
   const starting = Promise.withResolvers<ContentServer>();
   // Whoever awaits readiness hears of a failure; run() reports it too.
   starting.promise.catch(() => undefined);
+  const { client, bundles, metrics, clock } = parts;
+  const clientAuthorities = new ClientAuthorities();
   return {
     name: 'content server',
     async ready() {
@@ -44,19 +50,37 @@ export function createContentServer(
         startContentServer({
           address: listenAddress(content.bindAddress),
           directory: content.directory,
-          ...(content.tls === undefined ? {} : { tls: content.tls }),
-          reviewer: apiServerAccessReviewer(parts.kube.client),
-          metrics: () => parts.metrics.render(),
+          bundles,
+          ...(content.tls === undefined ? {} : { tls: { ...content.tls, clientAuthorities } }),
+          reviewer: apiServerAccessReviewer(client, content.tokenAudiences),
+          metrics: metrics.content,
+          renderMetrics: () => metrics.render(),
           handlers: parts.uploads === undefined ? [] : [parts.uploads.handler],
-          clock: parts.clock,
+          clock,
           logger,
         }),
       );
-      const server = await starting.promise;
-      await aborted(signal);
-      await server.close();
+      const following = follow(clientAuthorities, content, { client, clock, logger, signal });
+      await Promise.all([serveUntil(signal, starting.promise), following]);
     },
   };
+}
+
+async function serveUntil(signal: AbortSignal, starting: Promise<ContentServer>): Promise<void> {
+  const server = await starting;
+  await aborted(signal);
+  await server.close();
+}
+
+/** Client certificates are of use over TLS only. */
+async function follow(
+  authorities: ClientAuthorities,
+  { tls, clientCaFile }: ContentOptions,
+  options: FollowOptions,
+): Promise<void> {
+  if (tls === undefined) return;
+  if (clientCaFile === undefined) await followCluster(authorities, options);
+  else await followFile(authorities, clientCaFile, options);
 }
 
 /** Unlike probes, content cannot be turned off: status.contentURL promises it. */

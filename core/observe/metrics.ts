@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ContentMetrics } from './content-metrics.ts';
 
 /** controller-runtime's metrics by their names, so that its dashboards and alerts work. */
 export class Metrics {
@@ -47,6 +48,9 @@ export class Metrics {
     labelNames: ['name', 'controller'],
     registers: [this.#registry],
   });
+
+  /** What the content server does. */
+  readonly content = new ContentMetrics(this.#registry);
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry });

@@ -30,21 +30,21 @@ describe('cachedAccessReviewer', () => {
     ['an unknown token', { authenticated: false } as const, 5_000],
   ])('remembers %s for its time', async (_, review, lifetime) => {
     const { state, reviewer } = setUp(() => review);
-    await reviewer.review('t', request, signal);
+    await reviewer.review({ token: 't' }, request, signal);
     state.time = lifetime - 1;
-    expect(await reviewer.review('t', request, signal)).toEqual(review);
+    expect(await reviewer.review({ token: 't' }, request, signal)).toEqual(review);
     expect(state.calls).toBe(1);
     state.time = lifetime;
-    await reviewer.review('t', request, signal);
+    await reviewer.review({ token: 't' }, request, signal);
     expect(state.calls).toBe(2);
   });
 
   it('keeps tokens, verbs and paths apart', async () => {
     const { state, reviewer } = setUp(() => allowed);
-    await reviewer.review('t', request, signal);
-    await reviewer.review('other', request, signal);
-    await reviewer.review('t', { ...request, verb: 'update' }, signal);
-    await reviewer.review('t', { ...request, path: '/metrics' }, signal);
+    await reviewer.review({ token: 't' }, request, signal);
+    await reviewer.review({ token: 'other' }, request, signal);
+    await reviewer.review({ token: 't' }, { ...request, verb: 'update' }, signal);
+    await reviewer.review({ token: 't' }, { ...request, path: '/metrics' }, signal);
     expect(state.calls).toBe(4);
   });
 
@@ -54,20 +54,22 @@ describe('cachedAccessReviewer', () => {
       if (down) throw new Error('connection refused');
       return allowed;
     });
-    await expect(reviewer.review('t', request, signal)).rejects.toThrow('connection refused');
+    await expect(reviewer.review({ token: 't' }, request, signal)).rejects.toThrow(
+      'connection refused',
+    );
     down = false;
-    expect(await reviewer.review('t', request, signal)).toEqual(allowed);
+    expect(await reviewer.review({ token: 't' }, request, signal)).toEqual(allowed);
   });
 
   it('forgets the least recently used beyond a thousand', async () => {
     const { state, reviewer } = setUp(() => allowed);
-    for (let i = 0; i < 1000; i += 1) await reviewer.review(`t${i}`, request, signal);
-    await reviewer.review('t0', request, signal);
-    await reviewer.review('one more', request, signal);
+    for (let i = 0; i < 1000; i += 1) await reviewer.review({ token: `t${i}` }, request, signal);
+    await reviewer.review({ token: 't0' }, request, signal);
+    await reviewer.review({ token: 'one more' }, request, signal);
     expect(state.calls).toBe(1001);
-    await reviewer.review('t0', request, signal);
+    await reviewer.review({ token: 't0' }, request, signal);
     expect(state.calls).toBe(1001);
-    await reviewer.review('t1', request, signal);
+    await reviewer.review({ token: 't1' }, request, signal);
     expect(state.calls).toBe(1002);
   });
 });

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { AccessRequest, AccessReview, AccessReviewer } from './access-review.ts';
+import type { Caller } from './authenticate.ts';
 
 interface CachedReview {
   readonly review: AccessReview;
@@ -19,15 +20,15 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
   const secret = randomBytes(32);
   const reviews = new Map<string, CachedReview>();
   return {
-    async review(token, request, signal) {
-      const key = cacheKey(secret, token, request);
+    async review(caller, request, signal) {
+      const key = cacheKey(secret, caller, request);
       const cached = reviews.get(key);
       reviews.delete(key);
       if (cached !== undefined && cached.expires > clock.now()) {
         reviews.set(key, cached);
         return cached.review;
       }
-      const review = await reviewer.review(token, request, signal);
+      const review = await reviewer.review(caller, request, signal);
       const lifetime = review.authenticated && review.allowed ? allowedFor : refusedFor;
       reviews.set(key, { review, expires: clock.now() + lifetime });
       const [oldest] = reviews.keys();
@@ -37,9 +38,9 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
   };
 }
 
-function cacheKey(secret: Buffer, token: string, { verb, path }: AccessRequest): string {
+function cacheKey(secret: Buffer, caller: Caller, { verb, path }: AccessRequest): string {
   // JSON keeps the parts apart, whatever characters they hold.
   return createHmac('sha256', secret)
-    .update(JSON.stringify([token, verb, path]))
+    .update(JSON.stringify([caller, verb, path]))
     .digest('base64');
 }

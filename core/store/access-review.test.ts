@@ -12,20 +12,22 @@ const user = {
 };
 
 function apiServer(...answers: unknown[]) {
+  return apiServerFor([], answers);
+}
+
+function apiServerFor(audiences: readonly string[], answers: readonly unknown[]) {
   const sent: RawRequest[] = [];
-  const reviewer = apiServerAccessReviewer({
-    request: async (request) => {
-      sent.push(request);
-      return { status: answers[sent.length - 1] };
-    },
-  });
-  return { sent, reviewer };
+  const request = async (request: RawRequest): Promise<unknown> => {
+    sent.push(request);
+    return { status: answers[sent.length - 1] };
+  };
+  return { sent, reviewer: apiServerAccessReviewer({ request }, audiences) };
 }
 
 describe('apiServerAccessReviewer', () => {
   it('asks who the token is, then whether they may', async () => {
     const { sent, reviewer } = apiServer({ authenticated: true, user }, { allowed: true });
-    expect(await reviewer.review('secret', request, signal)).toEqual({
+    expect(await reviewer.review({ token: 'secret' }, request, signal)).toEqual({
       authenticated: true,
       user: user.username,
       allowed: true,
@@ -49,7 +51,9 @@ describe('apiServerAccessReviewer', () => {
     'takes %j for a no',
     async (answer) => {
       const { reviewer } = apiServer({ authenticated: true, user }, answer);
-      expect(await reviewer.review('t', request, signal)).toMatchObject({ allowed: false });
+      expect(await reviewer.review({ token: 't' }, request, signal)).toMatchObject({
+        allowed: false,
+      });
     },
   );
 
@@ -57,14 +61,41 @@ describe('apiServerAccessReviewer', () => {
     'does not know the user of %j, and asks no further',
     async (answer) => {
       const { sent, reviewer } = apiServer(answer);
-      expect(await reviewer.review('t', request, signal)).toEqual({ authenticated: false });
+      expect(await reviewer.review({ token: 't' }, request, signal)).toEqual({
+        authenticated: false,
+      });
       expect(sent).toHaveLength(1);
     },
   );
 
+  it('asks of a certified user only whether they may', async () => {
+    const { sent, reviewer } = apiServer({ allowed: true });
+    const caller = { user: { username: 'jane', groups: ['dev', 'system:authenticated'] } };
+    expect(await reviewer.review(caller, request, signal)).toMatchObject({ user: 'jane' });
+    expect(sent.map(({ body }) => (body as { spec: unknown }).spec)).toEqual([
+      { user: 'jane', groups: caller.user.groups, nonResourceAttributes: request },
+    ]);
+  });
+
+  it.each([
+    [['content'], true],
+    [['other', 'content'], true],
+    [['https://kubernetes.default.svc'], false],
+    [[], false],
+    [undefined, false],
+  ])('that demands an audience takes a token for %j: %s', async (audiences, taken) => {
+    const status = { authenticated: true, user, ...(audiences && { audiences }) };
+    const { sent, reviewer } = apiServerFor(['content', 'backup'], [status, { allowed: true }]);
+    const review = await reviewer.review({ token: 't' }, request, signal);
+    expect(review.authenticated).toBe(taken);
+    expect(sent[0]?.body).toMatchObject({ spec: { audiences: ['content', 'backup'] } });
+  });
+
   it('throws on answers that it does not understand', async () => {
-    await expect(apiServer(undefined).reviewer.review('t', request, signal)).rejects.toThrow();
+    await expect(
+      apiServer(undefined).reviewer.review({ token: 't' }, request, signal),
+    ).rejects.toThrow();
     const { reviewer } = apiServer({ authenticated: true, user }, { allowed: 'yes' });
-    await expect(reviewer.review('t', request, signal)).rejects.toThrow();
+    await expect(reviewer.review({ token: 't' }, request, signal)).rejects.toThrow();
   });
 });

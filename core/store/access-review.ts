@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { Caller } from './authenticate.ts';
 
 export interface AccessRequest {
   /** As RBAC knows it, such as `get`. */
@@ -12,15 +13,16 @@ export type AccessReview =
   | { readonly authenticated: false }
   | { readonly authenticated: true; readonly user: string; readonly allowed: boolean };
 
-/** Decides who a bearer token is and whether they may. */
+/** Decides who a caller is and whether they may. */
 export interface AccessReviewer {
   /** Throws where it cannot be decided; that never means yes. */
-  review(token: string, request: AccessRequest, signal: AbortSignal): Promise<AccessReview>;
+  review(caller: Caller, request: AccessRequest, signal: AbortSignal): Promise<AccessReview>;
 }
 
 const tokenReview = z.object({
   status: z.object({
     authenticated: z.boolean().optional(),
+    audiences: z.array(z.string()).optional(),
     user: z
       .object({
         username: z.string().optional(),
@@ -36,37 +38,65 @@ const subjectAccessReview = z.object({
   status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }),
 });
 
-/** Asks the API server: a TokenReview, then a SubjectAccessReview of the path (spec 4.5). */
-export function apiServerAccessReviewer(client: Pick<KubeClient, 'request'>): AccessReviewer {
+type Client = Pick<KubeClient, 'request'>;
+
+type ReviewedUser = z.infer<typeof tokenReview>['status']['user'];
+
+/**
+ * Asks the API server: a TokenReview where the caller has a token, then a SubjectAccessReview of the
+ * path (spec 4.5). A token must be for one of the audiences; for the API server's own without any.
+ */
+export function apiServerAccessReviewer(
+  client: Client,
+  audiences: readonly string[] = [],
+): AccessReviewer {
   return {
-    async review(token, { verb, path }, signal) {
-      const { authenticated, user } = tokenReview.parse(
-        await client.request({
-          method: 'POST',
-          path: '/apis/authentication.k8s.io/v1/tokenreviews',
-          body: {
-            apiVersion: 'authentication.k8s.io/v1',
-            kind: 'TokenReview',
-            spec: { token },
-          },
-          signal,
-        }),
-      ).status;
-      if (authenticated !== true || user?.username === undefined) return { authenticated: false };
+    async review(caller, access, signal) {
+      const user =
+        'user' in caller
+          ? caller.user
+          : await reviewToken(client, { token: caller.token, audiences }, signal);
+      if (user?.username === undefined) return { authenticated: false };
       const { username, ...identity } = user;
-      const { allowed, denied } = subjectAccessReview.parse(
-        await client.request({
-          method: 'POST',
-          path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-          body: {
-            apiVersion: 'authorization.k8s.io/v1',
-            kind: 'SubjectAccessReview',
-            spec: { user: username, ...identity, nonResourceAttributes: { path, verb } },
-          },
-          signal,
-        }),
-      ).status;
-      return { authenticated: true, user: username, allowed: allowed && denied !== true };
+      const spec = { user: username, ...identity, nonResourceAttributes: access };
+      return {
+        authenticated: true,
+        user: username,
+        allowed: await mayAccess(client, spec, signal),
+      };
     },
   };
+}
+
+async function reviewToken(
+  client: Client,
+  { token, audiences }: { readonly token: string; readonly audiences: readonly string[] },
+  signal: AbortSignal,
+): Promise<ReviewedUser> {
+  const answer = await client.request({
+    method: 'POST',
+    path: '/apis/authentication.k8s.io/v1/tokenreviews',
+    body: {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token, ...(audiences.length === 0 ? {} : { audiences }) },
+    },
+    signal,
+  });
+  const { status } = tokenReview.parse(answer);
+  if (status.authenticated !== true) return undefined;
+  // An authenticator that knows of no audiences says yes to any: then the token is for others.
+  const isForUs = status.audiences?.some((audience) => audiences.includes(audience)) === true;
+  return audiences.length === 0 || isForUs ? status.user : undefined;
+}
+
+async function mayAccess(client: Client, spec: object, signal: AbortSignal): Promise<boolean> {
+  const answer = await client.request({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', spec },
+    signal,
+  });
+  const { allowed, denied } = subjectAccessReview.parse(answer).status;
+  return allowed && denied !== true;
 }

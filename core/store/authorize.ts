@@ -2,7 +2,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
 import type { AccessReview, AccessReviewer } from './access-review.ts';
-import { bearerToken } from './authenticate.ts';
+import { callerOf } from './authenticate.ts';
 import { sendText } from './text-response.ts';
 
 const reviewTimeout = 10_000;
@@ -18,20 +18,20 @@ const verbs: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Lets a request pass whose bearer token may do its verb on its path as a non-resource URL
- * (spec 4.5): else 401, 403, or 503 where the API server could not be asked.
+ * Lets a request pass whose caller may do its verb on its path as a non-resource URL (spec 4.5):
+ * else 401, 403, or 503 where the API server could not be asked.
  */
 export function authorize(reviewer: AccessReviewer, logger: Logger): RequestHandler {
   return async (request, response, next) => {
-    const token = bearerToken(request.headers.authorization);
-    if (token === undefined) return sendUnauthorized(response);
+    const caller = callerOf(request);
+    if (caller === undefined) return sendUnauthorized(response);
     const access = {
       verb: verbs.get(request.method) ?? '',
       path: decodeURIComponent(request.path),
     };
     let review: AccessReview;
     try {
-      review = await reviewer.review(token, access, reviewSignal(response));
+      review = await reviewer.review(caller, access, reviewSignal(response));
     } catch (error) {
       logger.error({ error: errorMessage(error), path: access.path }, 'cannot authorize request');
       return sendText(response, 503, 'the API server could not be asked whether to allow this');

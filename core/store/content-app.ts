@@ -1,18 +1,17 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
+import type { ContentMetrics } from '../observe/content-metrics.ts';
 import type { AccessReviewer } from './access-review.ts';
 import { authorize } from './authorize.ts';
-import { serveArchive } from './serve-archive.ts';
+import { type ServeArchiveOptions, serveArchive } from './serve-archive.ts';
 import { sendText } from './text-response.ts';
 
-export interface ContentAppOptions {
-  /** The directory of a DiskStore. */
-  readonly directory: string;
+export interface ContentAppOptions extends ServeArchiveOptions {
   readonly reviewer: AccessReviewer;
   readonly logger: Logger;
   /** What `/metrics` answers; 404 without. */
-  readonly metrics?: () => Promise<{ readonly contentType: string; readonly body: string }>;
+  readonly renderMetrics?: () => Promise<{ readonly contentType: string; readonly body: string }>;
   /** What else is served, such as uploads; reached by authorized requests alone. */
   readonly handlers?: readonly RequestHandler[];
 }
@@ -25,14 +24,14 @@ export function createContentApp(options: ContentAppOptions): Express {
   // What is served is exactly the path that was authorized.
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.use(logResponses(options.logger));
+  app.use(logResponses(options.logger), measureResponses(options.metrics));
   app.use(authorize(options.reviewer, options.logger));
-  app.get('/bundles/:file', serveArchive(options.directory));
+  app.get('/bundles/:file', serveArchive(options));
   app.all('/bundles/:file', methodNotAllowed);
-  const { metrics } = options;
-  if (metrics !== undefined) {
+  const { renderMetrics } = options;
+  if (renderMetrics !== undefined) {
     app.get('/metrics', async (_request, response) => {
-      const { contentType, body } = await metrics();
+      const { contentType, body } = await renderMetrics();
       response.set('Content-Type', contentType).send(body);
     });
   }
@@ -53,6 +52,17 @@ function logResponses(logger: Logger): RequestHandler {
     response.once('close', () => {
       const size = method === 'HEAD' ? 0 : Number(response.get('Content-Length') ?? 0);
       logger.info({ method, status: response.statusCode, url, size }, 'responded');
+    });
+    next();
+  };
+}
+
+function measureResponses(metrics: ContentMetrics): RequestHandler {
+  return ({ method }, response, next) => {
+    const started = performance.now();
+    response.once('close', () => {
+      const seconds = (performance.now() - started) / 1000;
+      metrics.responded({ method, code: response.statusCode, seconds });
     });
     next();
   };

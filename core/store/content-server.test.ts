@@ -3,16 +3,16 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { connect as tlsConnect } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { generate } from 'selfsigned';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import { BundleFilesBuilder } from '../content/bundle-files-builder.ts';
 import { defaultLimits } from '../content/limits.ts';
 import type { Logger } from '../contracts/logger.ts';
+import { WaitingError } from '../errors.ts';
+import { Metrics } from '../observe/metrics.ts';
 import type { AccessRequest, AccessReview } from './access-review.ts';
 import { stamped } from './archive-stamp.ts';
 import {
@@ -21,6 +21,7 @@ import {
   startContentServer,
 } from './content-server.ts';
 import { DiskStore } from './disk-store.ts';
+import type { ServedBundles } from './served-bundles.ts';
 
 const reader: AccessReview = { authenticated: true, user: 'reader', allowed: true };
 
@@ -29,6 +30,10 @@ let archive: Buffer;
 let servers: ContentServer[];
 let asked: AccessRequest[];
 let logged: object[];
+let metrics: Metrics;
+/** Of the Bundles that there are. */
+let uids: Map<string, string>;
+let restore: ServedBundles['restore'];
 
 const logger: Logger = {
   ...silentLogger,
@@ -43,6 +48,15 @@ beforeEach(async () => {
   servers = [];
   asked = [];
   logged = [];
+  metrics = new Metrics();
+  uids = new Map([
+    ['my-bundle', '1'],
+    ['old', '1'],
+    ['big', '1'],
+    ['folder', '1'],
+    ['link', '1'],
+  ]);
+  restore = async () => false;
 });
 
 afterEach(async () => {
@@ -63,9 +77,15 @@ async function start(options: Partial<ContentServerOptions> = {}): Promise<strin
     directory,
     logger,
     clock: systemClock,
+    bundles: {
+      uidOf: (name) => uids.get(name),
+      restore: async (name, signal) => await restore(name, signal),
+    },
+    metrics: metrics.content,
     reviewer: {
-      review: async (token, request) => {
+      review: async (caller, request) => {
         asked.push(request);
+        const token = 'token' in caller ? caller.token : caller.user.username;
         if (token === 'broken') throw new Error('connect ECONNREFUSED');
         if (token === 'nobody') return { authenticated: false };
         return token === 'reader' ? reader : { authenticated: true, user: token, allowed: false };
@@ -169,6 +189,7 @@ describe('archives', () => {
     const before = (await ask(url)).headers['etag'];
     const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
     await store.put({ name: 'my-bundle', uid: '2' }, { files: new Map(), directories: new Set() });
+    uids.set('my-bundle', '2');
     expect((await ask(url)).headers['etag']).not.toBe(before);
   });
 
@@ -234,7 +255,8 @@ describe('archives', () => {
   });
 
   it('survive clients that leave in the middle', async () => {
-    await writeFile(join(directory, 'big.tgz'), Buffer.alloc(20_000_000));
+    const big = stamped(Readable.from([gzipSync(''), Buffer.alloc(20_000_000)]), { uid: '1' });
+    await writeFile(join(directory, 'big.tgz'), big);
     const server = await start();
     const socket = connect(Number(new URL(server).port), '127.0.0.1');
     socket.write(
@@ -243,6 +265,73 @@ describe('archives', () => {
     await new Promise((resolve) => socket.once('data', resolve));
     socket.destroy();
     expect((await ask(`${server}/bundles/my-bundle.tgz`)).status).toBe(200);
+  });
+});
+
+describe('content that is not stored here', () => {
+  it('is restored, and served', async () => {
+    await rm(join(directory, 'my-bundle.tgz'));
+    restore = async (name) => {
+      expect(name).toBe('my-bundle');
+      await storeBundle(directory);
+      return true;
+    };
+    const { status, body } = await ask(`${await start()}/bundles/my-bundle.tgz`);
+    expect(status).toBe(200);
+    expect(body.equals(archive)).toBe(true);
+  });
+
+  it('of a namesake that came later is never taken for what is stored', async () => {
+    uids.set('my-bundle', '2');
+    const url = `${await start()}/bundles/my-bundle.tgz`;
+    expect((await ask(url)).status).toBe(404);
+    restore = () => Promise.reject(new WaitingError('the source does not answer'));
+    expect((await ask(url)).status).toBe(503);
+  });
+
+  it('of a Bundle that is gone is not served, though it is still stored', async () => {
+    uids.delete('my-bundle');
+    restore = () => Promise.reject(new Error('must not be asked'));
+    expect((await ask(`${await start()}/bundles/my-bundle.tgz`)).status).toBe(404);
+  });
+
+  it('and cannot be restored now is promised for later', async () => {
+    uids.set('lost', '1');
+    restore = () => Promise.reject(new WaitingError('the source does not answer'));
+    const { status, headers, text } = await ask(`${await start()}/bundles/lost.tgz`);
+    expect([status, text]).toEqual([503, 'the source does not answer\n']);
+    expect(headers['retry-after']).toBe('10');
+  });
+
+  it('is promised for later while nobody knows which Bundles there are', async () => {
+    const uidOf = (): string => {
+      throw new WaitingError('not synced');
+    };
+    const url = await start({ bundles: { uidOf, restore } });
+    expect((await ask(`${url}/bundles/my-bundle.tgz`)).status).toBe(503);
+  });
+
+  it('is not waited for by a client that leaves', async () => {
+    uids.set('lost', '1');
+    const abandoned = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    restore = (_, signal) => {
+      asked.resolve();
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          abandoned.resolve();
+          reject(signal.reason as Error);
+        });
+      });
+    };
+    const leaving = new AbortController();
+    const headers = { authorization: 'Bearer reader' };
+    const url = `${await start()}/bundles/lost.tgz`;
+    const answer = request(url, { headers, signal: leaving.signal });
+    await asked.promise;
+    leaving.abort();
+    await expect(answer).rejects.toThrow();
+    await abandoned.promise;
   });
 });
 
@@ -263,7 +352,9 @@ describe('authorization', () => {
       'the API server could not be asked whether to allow this\n',
     ],
   ])('refuses %s, whatever the path', async (...[, token, status, text]) => {
-    const server = await start({ metrics: async () => ({ contentType: 'x/y', body: 'secret' }) });
+    const server = await start({
+      renderMetrics: async () => ({ contentType: 'x/y', body: 'secret' }),
+    });
     for (const path of ['/bundles/my-bundle.tgz', '/bundles/unknown.tgz', '/metrics', '/']) {
       expect(await ask(server + path, { token })).toMatchObject({ status, text });
     }
@@ -323,9 +414,27 @@ describe('the listener', () => {
     ]);
   });
 
+  it('measures requests and what it sends', async () => {
+    const server = await start();
+    await ask(`${server}/bundles/my-bundle.tgz`);
+    await ask(`${server}/bundles/my-bundle.tgz`, { headers: { range: 'bytes=0-9' } });
+    await ask(`${server}/bundles/unknown.tgz`);
+    await expect
+      .poll(async () => (await metrics.render()).body.split('\n'))
+      .toEqual(
+        expect.arrayContaining([
+          'rukpak_content_requests_total{method="GET",code="200"} 1',
+          'rukpak_content_requests_total{method="GET",code="206"} 1',
+          'rukpak_content_requests_total{method="GET",code="404"} 1',
+          'rukpak_content_request_duration_seconds_count{method="GET"} 3',
+          `rukpak_content_sent_bytes_total ${archive.length + 10}`,
+        ]),
+      );
+  });
+
   it('serves metrics, and what else it is given', async () => {
     const server = await start({
-      metrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
+      renderMetrics: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'up 1\n' }),
       handlers: [
         (request, response, next) => {
           if (request.path === '/uploads/a.tgz') response.status(204).end();
@@ -342,7 +451,9 @@ describe('the listener', () => {
   });
 
   it('answers 500 where a handler fails, without telling why', async () => {
-    const server = await start({ metrics: () => Promise.reject(new Error('internal detail')) });
+    const server = await start({
+      renderMetrics: () => Promise.reject(new Error('internal detail')),
+    });
     const { status, text } = await ask(`${server}/metrics`);
     expect([status, text]).toEqual([500, 'Internal Server Error\n']);
   });
@@ -352,74 +463,3 @@ describe('the listener', () => {
     await expect(start({ address: { host, port: Number(port) } })).rejects.toThrow('EADDRINUSE');
   });
 });
-
-describe('TLS', () => {
-  let files: { certFile: string; keyFile: string };
-
-  beforeEach(() => {
-    files = { certFile: join(directory, 'tls.crt'), keyFile: join(directory, 'tls.key') };
-  });
-
-  async function writeCertificate(commonName: string): Promise<void> {
-    const pems = await generate([{ name: 'commonName', value: commonName }], { keySize: 2048 });
-    await writeFile(files.certFile, pems.cert);
-    await writeFile(files.keyFile, pems.private);
-  }
-
-  it('takes up new files without a restart, and keeps the old ones while new are broken', async () => {
-    await writeCertificate('first');
-    const sleepers: { wake: () => void }[] = [];
-    const clock: Clock = {
-      now: () => 0,
-      sleep: (_, signal) =>
-        new Promise((resolve, reject) => {
-          sleepers.push({ wake: resolve });
-          signal?.addEventListener('abort', () => reject(signal.reason as Error));
-        }),
-    };
-    const turn = async (): Promise<void> => {
-      const turns = sleepers.length;
-      sleepers.at(-1)?.wake();
-      while (sleepers.length === turns) await new Promise((resolve) => setImmediate(resolve));
-    };
-    const url = await start({ tls: files, clock });
-    expect(await servedName(url)).toBe('first');
-    await writeFile(files.keyFile, 'half written');
-    await turn();
-    expect(await servedName(url)).toBe('first');
-    await writeCertificate('second');
-    await turn();
-    expect(await servedName(url)).toBe('second');
-  });
-
-  it('does not start with a key of another certificate', async () => {
-    await writeCertificate('first');
-    const key = await readFile(files.keyFile);
-    await writeCertificate('second');
-    await writeFile(files.keyFile, key);
-    await expect(start({ tls: files })).rejects.toThrow(/tls\.crt" and the key ".*cannot be used/);
-  });
-
-  it.each([
-    ['certFile', 'the certificate is empty'],
-    ['keyFile', 'the key is empty'],
-  ] as const)('does not start with an empty %s', async (file, problem) => {
-    await writeCertificate('first');
-    await writeFile(files[file], '\n');
-    await expect(start({ tls: files })).rejects.toThrow(`cannot be used: ${problem}`);
-  });
-});
-
-async function servedName(url: string): Promise<string> {
-  const socket = tlsConnect({
-    port: Number(new URL(url).port),
-    host: '127.0.0.1',
-    rejectUnauthorized: false,
-  });
-  await new Promise((resolve, reject) => {
-    socket.once('secureConnect', resolve).once('error', reject);
-  });
-  const name = String(socket.getPeerCertificate().subject.CN);
-  socket.destroy();
-  return name;
-}

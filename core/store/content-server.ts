@@ -1,17 +1,15 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../clock.ts';
-import type { Logger } from '../contracts/logger.ts';
 import { cachedAccessReviewer } from './access-cache.ts';
-import { type CertificateFiles, followCertificate, readCertificate } from './certificate-files.ts';
 import { type ContentAppOptions, createContentApp } from './content-app.ts';
+import { createTlsServer, type TlsFiles } from './tls-server.ts';
 
 export interface ContentServerOptions extends ContentAppOptions {
   /** All interfaces without a host; port 0 for any free one. */
   readonly address: { readonly host?: string; readonly port: number };
-  /** Serves HTTPS, taking up new files without a restart; plain HTTP without. */
-  readonly tls?: CertificateFiles;
+  /** Serves HTTPS; plain HTTP without. */
+  readonly tls?: TlsFiles;
   readonly clock: Clock;
 }
 
@@ -24,6 +22,8 @@ export interface ContentServer {
 
 /** A client that neither sends nor takes a byte for so long is given up. */
 const idleTimeout = 60_000;
+/** From the first byte of a request to the last of its body: large uploads over slow lines. */
+const requestTimeout = 30 * 60_000;
 const closeTimeout = 5_000;
 
 /** Listens and serves; throws where the address or the certificate cannot be used. */
@@ -42,6 +42,9 @@ export async function startContentServer(options: ContentServerOptions): Promise
           signal: stopped.signal,
         });
   server.setTimeout(idleTimeout);
+  server.requestTimeout = requestTimeout;
+  // Handlers say when a body is wanted; Node would ask for it before the request is authorized.
+  server.on('checkContinue', app);
   try {
     await listen(server, options.address);
   } catch (error) {
@@ -56,27 +59,6 @@ export async function startContentServer(options: ContentServerOptions): Promise
       await close(server);
     },
   };
-}
-
-interface TlsServerOptions {
-  readonly app: Parameters<typeof createHttpServer>[1];
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-async function createTlsServer(
-  files: CertificateFiles,
-  { app, ...options }: TlsServerOptions,
-): Promise<HttpsServer> {
-  const current = await readCertificate(files);
-  const server = createHttpsServer({ ...current, minVersion: 'TLSv1.2' }, app);
-  void followCertificate(files, {
-    ...options,
-    current,
-    onChange: (certificate) => server.setSecureContext({ ...certificate, minVersion: 'TLSv1.2' }),
-  });
-  return server;
 }
 
 async function listen(server: Server, address: ContentServerOptions['address']): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packBundle, unpackBundle } from '../content/bundle-archive.ts';
 import { storedLimits } from '../content/limits.ts';
@@ -39,9 +39,9 @@ export class DiskStore implements ContentStore {
   }
 
   async has(key: ContentKey): Promise<boolean> {
-    const file = await this.#open(key);
-    await file?.close();
-    return file !== undefined;
+    const archive = await openArchive(this.#directory, key);
+    await archive?.file.close();
+    return archive !== undefined;
   }
 
   async put(key: ContentKey, files: BundleFiles): Promise<void> {
@@ -58,8 +58,9 @@ export class DiskStore implements ContentStore {
   }
 
   async load(key: ContentKey): Promise<BundleFiles | undefined> {
-    const file = await this.#open(key);
-    if (file === undefined) return undefined;
+    const archive = await openArchive(this.#directory, key);
+    if (archive === undefined) return undefined;
+    const { file } = archive;
     try {
       const stream = file.createReadStream({ start: 0, autoClose: false });
       const { signal } = new AbortController();
@@ -86,13 +87,6 @@ export class DiskStore implements ContentStore {
   async names(): Promise<readonly string[]> {
     const files = await readdir(this.#directory);
     return files.map(bundleNameOf).filter((name) => name !== undefined);
-  }
-
-  async #open(key: ContentKey): Promise<FileHandle | undefined> {
-    const archive = await openArchive(archivePath(this.#directory, key.name));
-    if (archive === undefined || archive.stamp?.uid === key.uid) return archive?.file;
-    await archive.file.close();
-    return undefined;
   }
 }
 

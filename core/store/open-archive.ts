@@ -1,5 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import type { ContentKey } from '../contracts/store.ts';
+import { archivePath } from './archive-name.ts';
 import { type Stamp, stampLength, stampOf } from './archive-stamp.ts';
 
 /** An open file: what is read stays one archive even when it is replaced meanwhile. */
@@ -16,8 +18,19 @@ const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** No file, a symlink, a socket. */
 const noArchive = new Set(['ENOENT', 'ELOOP', 'ENXIO']);
 
-/** Opens an archive; undefined where no regular file is there. */
-export async function openArchive(path: string): Promise<OpenArchive | undefined> {
+/** The archive of exactly this Bundle, in a directory; undefined where it is not there. */
+export async function openArchive(
+  directory: string,
+  { name, uid }: ContentKey,
+): Promise<OpenArchive | undefined> {
+  const archive = await openRegular(archivePath(directory, name));
+  if (archive === undefined || archive.stamp?.uid === uid) return archive;
+  await archive.file.close();
+  return undefined;
+}
+
+/** Undefined where no regular file is there. */
+async function openRegular(path: string): Promise<OpenArchive | undefined> {
   const file = await openFile(path);
   if (file === undefined) return undefined;
   try {

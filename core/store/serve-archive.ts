@@ -1,8 +1,11 @@
 import type { BigIntStats } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
-import { archivePath, bundleNameOf } from './archive-name.ts';
-import { type OpenArchive, openArchive } from './open-archive.ts';
+import { WaitingError } from '../errors.ts';
+import type { ContentMetrics } from '../observe/content-metrics.ts';
+import { currentArchive } from './current-archive.ts';
+import type { OpenArchive } from './open-archive.ts';
+import type { ServedBundles } from './served-bundles.ts';
 import { sendText } from './text-response.ts';
 
 interface Span {
@@ -11,25 +14,42 @@ interface Span {
   readonly end: number;
 }
 
-/** GET and HEAD of the archives in a directory, with ranges and conditions (spec 4.2). */
-export function serveArchive(directory: string): RequestHandler<{ file: string }> {
+export interface ServeArchiveOptions {
+  /** The directory of a DiskStore. */
+  readonly directory: string;
+  readonly bundles: ServedBundles;
+  readonly metrics: ContentMetrics;
+}
+
+/** Seconds after which another try is worth it. */
+const retryAfter = '10';
+
+/** GET and HEAD of Bundles' archives, with ranges and conditions (spec 4.2). */
+export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ file: string }> {
   return async (request, response) => {
-    const name = bundleNameOf(request.params.file);
-    const archive = name && (await openArchive(archivePath(directory, name)));
-    if (!archive) return sendText(response, 404, '404 page not found');
+    let archive: OpenArchive | undefined;
     try {
-      await respond(archive, request as Request, response);
+      archive = await currentArchive(request.params.file, options, response);
+    } catch (error) {
+      if (!(error instanceof WaitingError)) throw error;
+      response.set('Retry-After', retryAfter);
+      return sendText(response, 503, error.message);
+    }
+    if (archive === undefined) return sendText(response, 404, '404 page not found');
+    try {
+      options.metrics.sent(await respond(archive, request as Request, response));
     } finally {
       await archive.file.close();
     }
   };
 }
 
+/** The number of the archive's bytes that were sent. */
 async function respond(
   { file, stat, stamp }: OpenArchive,
   request: Request,
   response: Response,
-): Promise<void> {
+): Promise<number> {
   const size = Number(stat.size);
   response.set({
     'Content-Type': 'application/x-compressed-tar',
@@ -40,12 +60,13 @@ async function respond(
   if (request.fresh) {
     response.removeHeader('Content-Type');
     response.status(304).end();
-    return;
+    return 0;
   }
   const span = requestedSpan(request, response, size);
   if (span === 'unsatisfiable') {
     response.set('Content-Range', `bytes */${size}`);
-    return sendText(response, 416, 'invalid range: failed to overlap');
+    sendText(response, 416, 'invalid range: failed to overlap');
+    return 0;
   }
   const { start, end } = span ?? { start: 0, end: size - 1 };
   if (span !== undefined) {
@@ -54,12 +75,12 @@ async function respond(
   response.set('Content-Length', String(end - start + 1));
   if (request.method === 'HEAD' || end < start) {
     response.end();
-    return;
+    return 0;
   }
+  const content = file.createReadStream({ start, end, autoClose: false });
   // A client that leaves early is its own business; the log shows the request either way.
-  await pipeline(file.createReadStream({ start, end, autoClose: false }), response).catch(() =>
-    response.destroy(),
-  );
+  await pipeline(content, response).catch(() => response.destroy());
+  return content.bytesRead;
 }
 
 /** Archives are replaced by new files, never written to: inode, time and size tell them apart. */

@@ -9,6 +9,7 @@ import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import type { RawRequest } from '../../core/kube/kube-client.ts';
+import { Metrics } from '../../core/observe/metrics.ts';
 import { apiServerAccessReviewer } from '../../core/store/access-review.ts';
 import { type ContentServer, startContentServer } from '../../core/store/content-server.ts';
 import { DiskStore } from '../../core/store/disk-store.ts';
@@ -19,6 +20,14 @@ const id = `content-server-${randomUUID().slice(0, 8)}`;
 const bundle = { name: 'my-bundle', uid: randomUUID() };
 const core = `/api/v1/namespaces/${id}`;
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
+/** The one Bundle that there is. */
+const served = {
+  metrics: new Metrics().content,
+  bundles: {
+    uidOf: (name: string) => (name === bundle.name ? bundle.uid : undefined),
+    restore: async () => false,
+  },
+};
 
 let kube: KubeConnection;
 let directory: string;
@@ -45,7 +54,8 @@ beforeAll(async () => {
     reviewer: apiServerAccessReviewer(kube.client),
     clock: systemClock,
     logger: silentLogger,
-    metrics: async () => ({ contentType: 'text/plain', body: 'up 1\n' }),
+    ...served,
+    renderMetrics: async () => ({ contentType: 'text/plain', body: 'up 1\n' }),
   });
   address = `http://127.0.0.1:${server.port}`;
 });
@@ -152,6 +162,7 @@ describe('the content server with a real API server', () => {
     const cut = await startContentServer({
       address: { host: '127.0.0.1', port: 0 },
       directory,
+      ...served,
       reviewer: apiServerAccessReviewer(nowhere.client),
       clock: systemClock,
       logger: silentLogger,

@@ -1,0 +1,37 @@
+import type { UnpackDependencies } from '../bundle/dependencies.ts';
+import { UnpackSlots } from '../bundle/unpack-slots.ts';
+import type { Clock } from '../clock.ts';
+import type { ContentStore } from '../contracts/store.ts';
+import { createConfigMapReader } from '../kube/config-map-reader.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import { createSecretReader } from '../kube/secret-reader.ts';
+import { createUploadSource } from '../sources/upload/index.ts';
+import { classesWith } from './class-index.ts';
+import type { ManagerOptions } from './options.ts';
+import type { Uploads } from './uploads.ts';
+
+export interface UnpackingParts {
+  readonly client: KubeClient;
+  readonly store: ContentStore;
+  readonly uploads: Uploads | undefined;
+  readonly clock: Clock;
+}
+
+/** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
+export function unpackDependencies(
+  { sources, provisioners, limits, workers, systemNamespace, logger }: ManagerOptions,
+  { client, store, uploads, clock }: UnpackingParts,
+): UnpackDependencies {
+  const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
+  return {
+    sources: new Map(all.map((source) => [source.type, source])),
+    provisioners: classesWith(provisioners, 'bundle'),
+    store,
+    slots: new UnpackSlots({ slots: workers, clock }),
+    secrets: createSecretReader(client, systemNamespace),
+    configMaps: createConfigMapReader(client, systemNamespace),
+    limits,
+    clock,
+    logger,
+  };
+}

@@ -1,0 +1,57 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+export interface ContentRequest {
+  readonly method: string;
+  /** The status that was answered. */
+  readonly code: number;
+  readonly seconds: number;
+}
+
+/** What the content server does. */
+export class ContentMetrics {
+  readonly #requests: Counter;
+  readonly #seconds: Histogram;
+  readonly #bytes: Counter;
+  readonly #restores: Counter;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new Counter({
+      name: 'rukpak_content_requests_total',
+      help: 'Requests to the content server.',
+      labelNames: ['method', 'code'],
+      registers,
+    });
+    this.#seconds = new Histogram({
+      name: 'rukpak_content_request_duration_seconds',
+      help: 'Time from a request to the end of its answer.',
+      labelNames: ['method'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      registers,
+    });
+    this.#bytes = new Counter({
+      name: 'rukpak_content_sent_bytes_total',
+      help: 'Bytes of archives that were sent.',
+      registers,
+    });
+    this.#restores = new Counter({
+      name: 'rukpak_content_restores_total',
+      help: 'Contents that were asked for, not stored here, and unpacked again.',
+      labelNames: ['result'],
+      registers,
+    });
+  }
+
+  responded({ method, code, seconds }: ContentRequest): void {
+    this.#requests.inc({ method, code: String(code) });
+    this.#seconds.observe({ method }, seconds);
+  }
+
+  sent(bytes: number): void {
+    this.#bytes.inc(bytes);
+  }
+
+  restored(result: 'success' | 'error'): void {
+    this.#restores.inc({ result });
+  }
+}
