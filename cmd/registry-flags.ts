@@ -12,6 +12,8 @@ export interface RegistryFlags {
   readonly registryCaFile?: string;
   readonly registryCertsDir?: string;
   readonly registriesConf?: string;
+  readonly imagePolicy?: string;
+  readonly sigstoreTrustedRoot?: string;
 }
 
 export function addRegistryFlags(command: Command): Command {
@@ -30,7 +32,9 @@ export function addRegistryFlags(command: Command): Command {
     .option(
       '--registries-conf <path>',
       'mirrors and blocked registries, in the format of containers-registries.conf; with <path>.d/*.conf',
-    );
+    )
+    .option('--image-policy <path>', 'who must have signed which images, as ClusterImagePolicies')
+    .option('--sigstore-trusted-root <path>', 'trusted_root.json for signatures without a key');
 }
 
 /**
@@ -53,8 +57,21 @@ export async function registryOptions(
     hostCertificates: optional(registryCertsDir, image.readRegistryCertificates),
     registries,
     proxy: proxyFromEnvironment(),
+    verifier: await imageVerifier(flags),
     clock: systemClock,
   };
+}
+
+async function imageVerifier({
+  imagePolicy,
+  sigstoreTrustedRoot,
+}: RegistryFlags): Promise<ImagePullerOptions['verifier']> {
+  if (imagePolicy === undefined) {
+    if (sigstoreTrustedRoot === undefined) return undefined;
+    throw new Error('--sigstore-trusted-root has no effect without --image-policy');
+  }
+  const { readImageVerifier } = await import('../core/sources/image/signatures/index.ts');
+  return readImageVerifier(imagePolicy, sigstoreTrustedRoot);
 }
 
 function optional<T>(value: string | undefined, read: (value: string) => T): T | undefined {

@@ -1,3 +1,8 @@
 /** Images for tests are made as the demo makes its own. */
 export { layerArchive, tarArchive } from '../../deploy/local/registry/layer-archive.ts';
-export { pushImage, pushIndex } from '../../deploy/local/registry/push-image.ts';
+export {
+  pushBlob,
+  pushImage,
+  pushIndex,
+  pushManifest,
+} from '../../deploy/local/registry/push-image.ts';

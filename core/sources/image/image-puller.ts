@@ -32,6 +32,8 @@ export interface ImagePullerOptions {
   readonly caCertificates?: string | undefined;
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
+  /** Refuses images before anything of them is downloaded. */
+  readonly verifier?: ImageVerifier | undefined;
   /** Which manifest of an index to take; Linux on this process's architecture if absent. */
   readonly platform?: Platform | undefined;
   readonly userAgent?: string | undefined;
@@ -52,11 +54,30 @@ export interface PulledImage {
   readonly pinnedRef: string;
 }
 
+/** Decides whether an image may be used; a rejection means that it may not. */
+export interface ImageVerifier {
+  verify(image: ImageToVerify, signal: AbortSignal): Promise<void>;
+}
+
+export interface ImageToVerify {
+  /** `<domain>/<path>` as it was asked for, wherever the image is read. */
+  readonly repository: string;
+  /** Of the manifest or index that was referred to. */
+  readonly digest: string;
+  /** Where the image is read. */
+  readonly client: RegistryClient;
+}
+
 interface ResolvedImage {
   readonly client: RegistryClient;
   readonly digest: string;
   readonly credentials: Credentials | undefined;
   readonly manifest: ImageManifest;
+}
+
+interface NamedPull extends PullOptions {
+  /** What is asked for, wherever it is found. */
+  readonly repository: string;
 }
 
 const maxIndexDepth = 3;
@@ -93,10 +114,11 @@ export class ImagePuller {
     const places = pullPlaces(reference, this.#options.registries ?? { registries: [] });
     using deadline = this.#deadline(options);
     const signal = AbortSignal.any([options.signal, deadline.signal]);
-    const image = await this.#pullFromAny(places, { ...options, signal });
+    const repository = repositoryName(reference);
+    const image = await this.#pullFromAny(places, { ...options, repository, signal });
     if (!(image instanceof PullFailure)) {
       // What a mirror gave is known by the name that was asked for.
-      return { files: image.files, pinnedRef: `${repositoryName(reference)}@${image.digest}` };
+      return { files: image.files, pinnedRef: `${repository}@${image.digest}` };
     }
     options.signal.throwIfAborted();
     const { doing } = image;
@@ -107,7 +129,7 @@ export class ImagePuller {
 
   async #pullFromAny(
     where: PullPlaces,
-    options: PullOptions,
+    options: NamedPull,
   ): Promise<{ readonly files: BundleFiles; readonly digest: string } | PullFailure> {
     const failures: PullFailure[] = [];
     for (const place of where.places) {
@@ -121,11 +143,15 @@ export class ImagePuller {
 
   async #pullFrom(
     place: PullPlace,
-    options: PullOptions,
+    options: NamedPull,
   ): Promise<{ readonly files: BundleFiles; readonly digest: string } | PullFailure> {
     let doing: PullFailure['doing'] = 'fetching image descriptor';
     try {
       const image = await this.#resolve(place, options);
+      doing = 'verifying image signature';
+      const { client, digest } = image;
+      const { repository, signal } = options;
+      await this.#options.verifier?.verify({ repository, digest, client }, signal);
       doing = 'unpacking image';
       const files = await this.#download(place, image, options);
       return { files, digest: image.digest };

@@ -212,6 +212,17 @@ describe('waits for', () => {
     expect(clock.sleeps).toEqual([2000]);
   });
 
+  it('a registry that refuses every other request', async () => {
+    await registry.addImage('v1', [{ files }, { files: { other: '' } }]);
+    registry.intercept = (_, response) => {
+      if (registry.requests.length % 2 === 0) return false;
+      response.writeHead(429).end();
+      return true;
+    };
+    expect(text(await fetchRef(':v1'))).toEqual({ ...files, other: '' });
+    expect(registry.requests).toHaveLength(6);
+  });
+
   it('a busy registry no longer than a few seconds', async () => {
     registry.intercept = (_, response) => {
       response.writeHead(429, { 'retry-after': '3600' }).end();
@@ -272,6 +283,14 @@ describe('a broken connection', () => {
     expect(blobs).toHaveLength(3);
     if (ranges) expect(blobs[2]?.headers.range).toMatch(/^bytes=[0-9]+-$/);
     expect(registry.breaks).toBe(0);
+  });
+
+  it('is taken up however often it breaks, as long as something comes', async () => {
+    const large = { 'manifests/large': 'x y z'.repeat(200_000) };
+    await registry.addImage('v1', [{ files: large, compression: 'none' }]);
+    registry.breaks = Number.POSITIVE_INFINITY;
+    expect(text(await fetchRef(':v1'))).toEqual(large);
+    expect(registry.requests).toHaveLength(22);
   });
 
   it('ends with its caller, while the body hangs', async () => {

@@ -5,7 +5,7 @@ import { DeniedError, UnavailableError } from './registry-errors.ts';
 
 /** What part of a pull failed at one place. */
 export class PullFailure {
-  readonly doing: 'fetching image descriptor' | 'unpacking image';
+  readonly doing: 'fetching image descriptor' | 'verifying image signature' | 'unpacking image';
   readonly error: unknown;
 
   constructor(doing: PullFailure['doing'], error: unknown) {

@@ -94,6 +94,11 @@ describe('a blocked registry', () => {
   test('may have mirrors', () => {
     const conf = `${blocked}[[registry.mirror]]\nlocation = "m.example"\n`;
     expect(placesOf('quay.io/app:1', conf)).toEqual(['m.example/app:1']);
+    const byDigest = `${conf}pull-from-mirror = "digest-only"\n`;
+    expect(placesOf(`quay.io/app@${digest}`, byDigest)).toEqual([`m.example/app@${digest}`]);
+    expect(() => placesOf('quay.io/app:1', byDigest)).toThrow(
+      /\(--registries-conf\), and none of its mirrors may be asked for this$/,
+    );
   });
 
   test('is no mirror of another', () => {

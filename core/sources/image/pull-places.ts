@@ -40,7 +40,8 @@ export function pullPlaces(reference: ImageReference, config: RegistriesConfig):
   }
   const blocked = `registry ${rule.prefix} is blocked by the registries configuration (--registries-conf)`;
   if (mirrors.length > 0) return { places: mirrors, blocked };
-  throw new TerminalError(`error fetching image descriptor: ${blocked}`);
+  const unfit = rule.mirrors.length === 0 ? '' : ', and none of its mirrors may be asked for this';
+  throw new TerminalError(`error fetching image descriptor: ${blocked}${unfit}`);
 }
 
 function isFor(

@@ -47,22 +47,41 @@ export class RegistryClient {
    * @throws UnavailableError where there is none
    */
   async manifest(reference: string, signal: AbortSignal): Promise<ManifestContent> {
+    const manifest = await this.findManifest(reference, signal);
+    if (manifest !== undefined) return manifest;
     const { domain, path } = this.#repository;
+    throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`);
+  }
+
+  /** The manifest of a tag or digest; undefined where the registry says that there is none. */
+  async findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
     const response = await this.#get(`manifests/${reference}`, { headers, signal });
     if (response.status === 404) {
       await discard(response);
-      throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`);
+      return undefined;
     }
     await this.#checkStatus(response, 200);
     const bytes = await this.#readManifest(response, signal);
-    const { 'docker-content-digest': stated, 'content-type': type } = response.headers;
-    const expected = expectedDigest(reference, stated);
+    const expected = expectedDigest(reference, response.headers['docker-content-digest']);
     const digest = digestOf(bytes, digestAlgorithm(expected ?? 'sha256:'));
     if (expected !== undefined && expected !== digest) {
       throw new TerminalError(`the manifest has the digest ${digest} instead of ${expected}`);
     }
-    return { bytes, digest, contentType: typeof type === 'string' ? type : '' };
+    return { bytes, digest, contentType: contentType(response) };
+  }
+
+  /** The index of the manifests about a digest; undefined where the registry keeps none. */
+  async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
+    const headers = { accept: manifestMediaTypes.join(', ') };
+    const response = await this.#get(`referrers/${digest}`, { headers, signal });
+    // Registries from before the API answer in several ways; none of them is a 200.
+    if (response.status !== 200) {
+      await discard(response);
+      return undefined;
+    }
+    const bytes = await this.#readManifest(response, signal);
+    return { bytes, digest: digestOf(bytes), contentType: contentType(response) };
   }
 
   /** A blob's bytes as they come, taken up again where the connection breaks. */
@@ -192,6 +211,11 @@ function expectedDigest(
 ): string | undefined {
   if (reference.includes(':')) return reference;
   return typeof stated === 'string' && digestProblem(stated) === undefined ? stated : undefined;
+}
+
+function contentType({ headers }: TransportResponse): string {
+  const type = headers['content-type'];
+  return typeof type === 'string' ? type : '';
 }
 
 function checkRange({ headers }: TransportResponse, offset: number): void {

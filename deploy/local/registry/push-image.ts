@@ -27,7 +27,7 @@ export interface PushedImage {
   readonly platform: { readonly os: string; readonly architecture: string };
 }
 
-interface Descriptor {
+export interface Descriptor {
   readonly mediaType: string;
   readonly digest: string;
   readonly size: number;
@@ -64,7 +64,8 @@ export async function pushIndex(index: IndexContent): Promise<{ readonly digest:
   return await pushManifest(index, { schemaVersion: 2, mediaType: indexType, manifests });
 }
 
-async function pushBlob(
+/** Pushes bytes that a manifest is going to name. */
+export async function pushBlob(
   target: PushTarget,
   { bytes, mediaType }: { readonly bytes: Uint8Array; readonly mediaType: string },
 ): Promise<Descriptor> {
@@ -82,7 +83,8 @@ async function pushBlob(
   return { mediaType, digest, size: bytes.byteLength };
 }
 
-async function pushManifest(
+/** Pushes a manifest of any kind, whose blobs the repository has. */
+export async function pushManifest(
   target: PushTarget,
   manifest: { readonly mediaType: string; readonly [field: string]: unknown },
 ): Promise<Descriptor> {
