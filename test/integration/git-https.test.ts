@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GitSource } from '../../api/v1alpha1/bundle.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { fetchInWorkers } from '../../core/runtime/worker/fetch-in-workers.ts';
 import {
   type Certificates,
   generateCertificates,
@@ -14,7 +15,10 @@ import {
 import { TestRepository } from '../../deploy/local/git/create-repository.ts';
 import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
 import { ConnectProxy } from '../helpers/connect-proxy.ts';
+import { FileServer } from '../helpers/file-server.ts';
 import { fetchGit, type GitFetch, textOf } from '../helpers/git-fetch.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
+import { aSourceContext } from '../helpers/source-context.ts';
 
 /** What private git servers have: certificates of their own, proxies, and little of the protocol. */
 let root: string;
@@ -156,6 +160,31 @@ describe('credentials', () => {
   });
 });
 
+describe('redirects', () => {
+  test.each([
+    ['file:///etc/passwd', 'refusing the redirect from http to file://'],
+    ['http://[', 'redirects to an address that is none'],
+    ['/again', 'more than 5 redirects'],
+  ])('to %s', async (location, text) => {
+    const url = await aServer((_request, response) => response.writeHead(302, { location }).end());
+    expect((await failure({ git: { repository: `${url}/x` } })).message).toContain(text);
+  });
+
+  test('from https to http are refused: they would send all in the clear', async () => {
+    const redirecting = await FileServer.start({ tls: certificates.server });
+    ends.push(() => redirecting.stop());
+    const path = '/combo/info/refs?service=git-upload-pack';
+    redirecting.files.set(path, (_request, response) =>
+      response.writeHead(302, { location: `${plain.url}${path}` }).end(),
+    );
+    const git = { repository: `${redirecting.url}/combo` };
+    const secret = { 'ca.crt': certificates.ca.cert };
+    expect((await failure({ git, secret })).message).toBe(
+      `bundle unpack git clone error: GET "${redirecting.url}/combo/info/refs?service=git-upload-pack": refusing the redirect from https to http:// - `,
+    );
+  });
+});
+
 describe('through a proxy', () => {
   test('with what it must be told', async () => {
     const host = new URL(server.url).host;
@@ -167,6 +196,28 @@ describe('through a proxy', () => {
     const secret = { ...login, 'ca.crt': certificates.ca.cert };
     expect(await fetch({ git, secret, options })).toEqual({ 'a.yaml': 'head' });
     expect(new Set(proxy.seen)).toEqual(new Set(['CONNECT kubernetes:443']));
+  });
+
+  test('from a process of its own', async () => {
+    const host = new URL(server.url).host;
+    const proxy = await ConnectProxy.start({ route: () => host });
+    ends.push(() => proxy.stop());
+    const settings = { proxy: { httpsProxy: proxy.address } };
+    const module = new URL('../../core/sources/git/index.ts', import.meta.url);
+    const logger = silentLogger;
+    const source = fetchInWorkers({ module, type: 'git', settings, size: 1, logger });
+    ends.push(() => source.close());
+    const git = {
+      repository: 'https://kubernetes/combo',
+      ref: { branch: 'main' },
+      auth: { secret: { name: 's' } },
+    };
+    const keys = { ...login, 'ca.crt': certificates.ca.cert };
+    const data = new Map(Object.entries(keys).map(([key, text]) => [key, Buffer.from(text)]));
+    const secrets = { read: async () => ({ type: 'Opaque', data }) };
+    const fetched = await source.fetch({ type: 'git', git }, aSourceContext({ secrets }));
+    expect(textOf(fetched)).toEqual({ 'a.yaml': 'head' });
+    expect(proxy.seen).not.toEqual([]);
   });
 
   test('that refuses', async () => {

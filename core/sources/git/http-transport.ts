@@ -71,8 +71,7 @@ export class HTTPTransport implements GitTransport {
         };
       }
       await response.body.dump();
-      const next = new URL(location, url);
-      checkRedirect(url, next);
+      const next = redirectTarget(url, location);
       this.#remember(wanted.url, next.href);
       url = next;
     }
@@ -135,11 +134,17 @@ function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 307 || status === 308;
 }
 
-function checkRedirect(from: URL, to: URL): void {
+function redirectTarget(from: URL, location: string): URL {
+  if (!URL.canParse(location, from.href)) {
+    throw new Error(`GET "${from.href}": redirects to an address that is none`);
+  }
+  const to = new URL(location, from);
   const downgrade = from.protocol === 'https:' && to.protocol !== 'https:';
   if (downgrade || !['http:', 'https:'].includes(to.protocol)) {
-    throw new Error(`GET "${from.href}": refusing the redirect from https to ${to.protocol}//`);
+    const scheme = from.protocol.slice(0, -1);
+    throw new Error(`GET "${from.href}": refusing the redirect from ${scheme} to ${to.protocol}//`);
   }
+  return to;
 }
 
 function flatHeaders(
