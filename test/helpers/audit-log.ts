@@ -13,7 +13,15 @@ interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
   readonly userAgent?: string;
-  readonly objectRef?: { readonly resource?: string; readonly subresource?: string };
+  readonly objectRef?: {
+    readonly apiGroup?: string;
+    readonly resource?: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  /** Of a patch. */
+  readonly requestObject?: unknown;
 }
 
 const writes = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
@@ -33,10 +41,31 @@ export class AuditLog {
 
   /** The requests of the system's processes from a position on. */
   async since(position: number): Promise<readonly ApiRequest[]> {
+    return (await this.#events(position)).filter(isCounted).map(requestOf);
+  }
+
+  /** Installed objects and the different contents that the system's processes applied of each. */
+  async appliedSince(position: number): Promise<ReadonlyMap<string, readonly string[]>> {
+    const applied = new Map<string, string[]>();
+    for (const { objectRef = {}, requestObject } of (await this.#events(position)).filter(
+      isApply,
+    )) {
+      const { apiGroup = '', resource, namespace = '', name } = objectRef;
+      const id = `${resource}.${apiGroup} ${namespace}/${name}`;
+      const content = JSON.stringify(requestObject);
+      const contents = applied.get(id) ?? [];
+      if (!contents.includes(content)) applied.set(id, [...contents, content]);
+    }
+    return applied;
+  }
+
+  async #events(position: number): Promise<readonly AuditEvent[]> {
     const lines = (await this.#read(position)).split('\n');
     // The last line may still be under way.
-    const events = lines.slice(0, -1).map((line) => JSON.parse(line) as AuditEvent);
-    return events.filter(isOurs).filter(isCounted).map(requestOf);
+    return lines
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as AuditEvent)
+      .filter(isOurs);
   }
 
   async #read(position: number): Promise<string> {
@@ -76,6 +105,12 @@ function isOurs({ userAgent = '' }: AuditEvent): boolean {
 /** A watch has a line when it is opened, and a second one when it ends. */
 function isCounted({ verb, stage }: AuditEvent): boolean {
   return stage !== (verb === 'watch' ? 'ResponseComplete' : 'ResponseStarted');
+}
+
+/** Other patches are lists of changes; on their own objects the processes write what they know by then. */
+function isApply({ verb, objectRef, requestObject }: AuditEvent): boolean {
+  if (verb !== 'patch' || objectRef?.apiGroup === 'core.rukpak.io') return false;
+  return typeof requestObject === 'object' && !Array.isArray(requestObject);
 }
 
 function requestOf({ verb, objectRef, requestURI }: AuditEvent): ApiRequest {

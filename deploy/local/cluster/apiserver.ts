@@ -10,12 +10,13 @@ import type { Part } from './processes.ts';
 const SERVICE_RANGE = '10.0.0.0/24';
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
-// One line per answered request, without bodies: enough to count who asks for what.
+// One line per answered request: enough to count who asks for what. Patches come with their bodies,
+// which tell what was applied.
 const AUDIT_POLICY = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
   omitStages: ['RequestReceived'],
-  rules: [{ level: 'Metadata' }],
+  rules: [{ level: 'Request', verbs: ['patch'] }, { level: 'Metadata' }],
 };
 
 export interface ApiserverOptions {
