@@ -3,7 +3,7 @@ import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 import { LocalPod, type LocalPodOptions } from './local-pod.ts';
 import { secretData } from './secret-volume.ts';
-import { SelfSignedOverlay } from './self-signed-overlay.ts';
+import { crdWebhookConfiguration, SelfSignedOverlay } from './self-signed-overlay.ts';
 import type { TlsServer } from './tls-request.ts';
 
 const archiveFolder = '/var/cache/bundles';
@@ -63,6 +63,23 @@ export class InClusterSystem {
     await this.overlay.apply();
     await this.overlay.callWebhooksAt(`https://127.0.0.1:${webhooks.ports[1]}`);
     return webhooks;
+  }
+
+  /** Starts the validator of CRDs; without it, no deployment can make or change a CRD. */
+  async startCrdvalidator(): Promise<LocalPod> {
+    const pod = await this.#pod('crd-validation-webhook', ([health, webhook, metrics]) => [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--webhook-bind-address=127.0.0.1:${webhook}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+    ]);
+    await pod.start();
+    await eventually(async () => {
+      const [webhook] = await this.overlay.webhooks(crdWebhookConfiguration);
+      if (!webhook?.clientConfig.caBundle) throw new Error('no CA yet');
+    });
+    const url = `https://127.0.0.1:${pod.ports[1]}`;
+    await this.overlay.callWebhooksAt(url, crdWebhookConfiguration);
+    return pod;
   }
 
   /** One more core, with storage of its own. */

@@ -52,12 +52,13 @@ export class SecretVolume {
   }
 }
 
-/** The decoded values of a Secret in rukpak-system; throws where there is none. */
+/** The decoded values of a Secret; throws where there is none. */
 export async function secretData(
   kubectl: Kubectl,
   name: string,
+  namespace = 'rukpak-system',
 ): Promise<Readonly<Record<string, string>>> {
-  const { data } = (await kubectl.get('secret', name, 'rukpak-system')) as unknown as {
+  const { data } = (await kubectl.get('secret', name, namespace)) as unknown as {
     data: Record<string, string>;
   };
   return Object.fromEntries(

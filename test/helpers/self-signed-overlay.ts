@@ -5,6 +5,7 @@ import type { Kubectl } from './kubectl.ts';
 
 const folder = join(import.meta.dirname, '../../deploy/overlays/self-signed');
 const webhookConfiguration = 'rukpak-validating-webhook-configuration';
+export const crdWebhookConfiguration = 'crd-validation-webhook';
 
 interface Webhook {
   readonly name: string;
@@ -42,27 +43,31 @@ export class SelfSignedOverlay {
     await this.#kubectl.must(['apply', '--server-side', '-k', folder]);
   }
 
-  async webhooks(): Promise<readonly Webhook[]> {
-    const object = await this.#kubectl.get('validatingwebhookconfiguration', webhookConfiguration);
+  async webhooks(name = webhookConfiguration): Promise<readonly Webhook[]> {
+    const object = await this.#kubectl.get('validatingwebhookconfiguration', name);
     return object['webhooks'] as readonly Webhook[];
   }
 
   /** No kubelet, no Service: has the webhooks called at a URL, and leaves their CA as it is. */
-  async callWebhooksAt(url: string): Promise<void> {
-    const patch = (await this.webhooks()).flatMap(({ clientConfig }, index) => {
+  async callWebhooksAt(url: string, name = webhookConfiguration): Promise<void> {
+    const patch = (await this.webhooks(name)).flatMap(({ clientConfig }, index) => {
       const path = `/webhooks/${index}/clientConfig`;
       return [
         { op: 'remove', path: `${path}/service` },
         { op: 'add', path: `${path}/url`, value: `${url}${clientConfig.service?.path}` },
       ];
     });
-    const target = ['validatingwebhookconfiguration', webhookConfiguration];
+    const target = ['validatingwebhookconfiguration', name];
     await this.#kubectl.must(['patch', ...target, '--type=json', '-p', JSON.stringify(patch)]);
   }
 
   /** Takes all of it away, whatever state it is in; nobody needs to run. */
   async remove(): Promise<void> {
-    const target = ['validatingwebhookconfiguration', webhookConfiguration];
+    const target = [
+      'validatingwebhookconfiguration',
+      webhookConfiguration,
+      crdWebhookConfiguration,
+    ];
     await this.#kubectl.must(['delete', ...target, '--ignore-not-found']);
     for (const kind of ['bundledeployments', 'bundles']) await this.#removeAll(kind);
     const rest = ['--ignore-not-found', '--timeout=100s', '-f', '-'];

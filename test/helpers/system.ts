@@ -13,6 +13,8 @@ export interface SystemOptions {
   readonly registry: string;
   /** More flags for `rukpak all`. */
   readonly flags?: readonly string[];
+  /** More flags for `rukpak install`. */
+  readonly installFlags?: readonly string[];
 }
 
 /** The system as a user runs it on a laptop: `rukpak install`, then `rukpak all`. */
@@ -127,7 +129,12 @@ export class System {
   async #install(): Promise<void> {
     const child = spawn(
       process.execPath,
-      ['cmd/rukpak.ts', 'install', `--webhook-url=https://127.0.0.1:${this.#ports[2]}`],
+      [
+        'cmd/rukpak.ts',
+        'install',
+        `--webhook-url=https://127.0.0.1:${this.#ports[2]}`,
+        ...(this.#options.installFlags ?? []),
+      ],
       { cwd: root, env: this.#environment, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     let output = '';

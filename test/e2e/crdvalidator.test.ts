@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { eventually } from '../helpers/eventually.ts';
+import { InClusterSystem } from '../helpers/in-cluster-system.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import type { LocalPod } from '../helpers/local-pod.ts';
+import { aCRD } from '../helpers/objects.ts';
+import { secretData } from '../helpers/secret-volume.ts';
+import { crdWebhookConfiguration } from '../helpers/self-signed-overlay.ts';
+import { servedCertificate } from '../helpers/tls-request.ts';
+
+const namespace = 'crdvalidator-system';
+const certificateSecret = 'crd-validation-webhook-serving-certificate';
+const crd = 'sprockets.e2e.example.com';
+
+let kubectl: Kubectl;
+let system: InClusterSystem;
+let validator: LocalPod;
+
+beforeAll(async () => {
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  system = await InClusterSystem.install({ kubectl, registry: inject('registry') });
+  validator = await system.startCrdvalidator();
+});
+
+afterAll(async () => {
+  await system?.remove();
+  await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=60s']);
+});
+
+test('its pods are admitted', async () => {
+  const place = [`--namespace=${namespace}`, '--timeout=60s'];
+  await kubectl.must(['rollout', 'status', 'deployment/crd-validation-webhook', ...place]);
+});
+
+test('it may list everything, and change nothing but its own', async () => {
+  const user = `--as=system:serviceaccount:${namespace}:crd-validation-webhook`;
+  const canI = async (...what: readonly string[]) =>
+    (await kubectl.run(['auth', 'can-i', ...what, user, '-n', namespace])).stdout.trim();
+  expect(await canI('list', 'crontabs.stable.example.com')).toBe('yes');
+  expect(await canI('watch', 'customresourcedefinitions')).toBe('yes');
+  expect(await canI('get', `secret/${certificateSecret}`)).toBe('yes');
+  expect(await canI('get', 'secret/other')).toBe('no');
+  expect(await canI('update', 'customresourcedefinitions')).toBe('no');
+});
+
+test('it answers with a certificate of its own, whose CA the configuration names', async () => {
+  const { 'ca.crt': ca = '' } = await secretData(kubectl, certificateSecret, namespace);
+  const [webhook] = await system.overlay.webhooks(crdWebhookConfiguration);
+  expect(webhook?.clientConfig.caBundle).toBe(btoa(ca));
+  const servername = `crd-validation-webhook.${namespace}.svc`;
+  await servedCertificate({ port: validator.ports[1] ?? 0, servername, ca });
+});
+
+test('with its own rights it refuses what existing objects would break', async () => {
+  const labels = { 'core.rukpak.io/owner-kind': 'BundleDeployment' };
+  const first = { ...aCRD('Sprocket'), metadata: { name: crd, labels } };
+  await kubectl.apply(first);
+  await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', `crd/${crd}`]);
+  const sprocket = {
+    apiVersion: 'e2e.example.com/v1',
+    kind: 'Sprocket',
+    metadata: { name: 's' },
+    spec: {},
+  };
+  await eventually(() => kubectl.must(['apply', '-f', '-'], JSON.stringify(sprocket)));
+  const required = JSON.stringify(first).replace(
+    '"spec":{"type":"object",',
+    '"spec":{"type":"object","required":["size"],',
+  );
+  const { stderr } = await kubectl.run(
+    ['apply', '--server-side', '--field-manager=e2e', '-f', '-'],
+    required,
+  );
+  expect(stderr).toContain(
+    'existing custom object default/s failed validation for new schema version v1: [].spec.size: Required value\n',
+  );
+  expect(validator.log).not.toMatch(/forbidden/i);
+});
