@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
-import { TerminalError } from '../../errors.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
 
 const headerLength = 12;
 const offsetDelta = 6;
@@ -12,6 +12,15 @@ const objectIdLength = 20;
  * without a bound: the declared sizes (gitformat-pack) are held to, for deltas their results' too.
  */
 export function checkPack(pack: Uint8Array, limits: ContentLimits): void {
+  try {
+    checkObjects(pack, limits);
+  } catch (error) {
+    if (error instanceof TerminalError) throw error;
+    throw new Error(`the server sent a broken pack: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function checkObjects(pack: Uint8Array, limits: ContentLimits): void {
   const view = Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);
   if (view.byteLength < headerLength || view.toString('latin1', 0, 4) !== 'PACK') return;
   const allowed = Math.max(limits.maxBytes, view.byteLength * limits.maxCompressionRatio);
