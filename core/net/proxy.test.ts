@@ -21,6 +21,7 @@ describe('the proxy for an address', () => {
   test.each([
     ['HTTP_PROXY', { httpProxy: 'http://' }],
     ['HTTPS_PROXY', { httpsProxy: 'http://us er:secret@pro xy' }],
+    ['HTTPS_PROXY', { httpsProxy: 'http://user:50%@proxy:3128' }],
   ])('%s must be an address', (variable, config) => {
     expect(() => createProxyChooser(config)).toThrow(
       new Error(`${variable} is not a proxy's address, such as http://proxy.example:3128`),

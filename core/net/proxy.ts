@@ -31,11 +31,21 @@ function proxyAddress(text: string | undefined, variable: string): URL | undefin
   if (text === undefined || text.trim() === '') return undefined;
   // `proxy:3128` is read as a scheme by URL, and as a host by everybody else.
   const address = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  if (address === null || address.hostname === '') {
+  if (address === null || address.hostname === '' || !isDecodable(address)) {
     throw new Error(`${variable} is not a proxy's address, such as http://proxy.example:3128`);
   }
   if (address.protocol === 'http:' || address.protocol === 'https:') return address;
   throw new Error(
     `${variable} names a proxy of the kind ${address.protocol}//, but only http:// and https:// are supported`,
   );
+}
+
+/** A `%` of a password that is not written as `%25` would be found at the first request. */
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
 }
