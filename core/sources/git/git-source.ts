@@ -10,7 +10,11 @@ import { httpCredentials } from './http-credentials.ts';
 import { HTTPTransport } from './http-transport.ts';
 import { readTree } from './read-tree.ts';
 import { type Checkout, checkOut } from './repository.ts';
-import { type RepositoryAddress, repositoryAddress } from './repository-address.ts';
+import {
+  type RepositoryAddress,
+  repositoryAddress,
+  shownRepository,
+} from './repository-address.ts';
 import { sshCredentials } from './ssh/ssh-credentials.ts';
 import { SSHTransport } from './ssh/ssh-transport.ts';
 
@@ -29,7 +33,7 @@ interface FetchContext extends SourceContext, GitSourceOptions {}
 async function fetchGit({ git: spec }: BundleSource, context: FetchContext): Promise<SourceResult> {
   if (spec === undefined) throw new TerminalError('bundle source git configuration is unset');
   const address = repositoryAddress(spec.repository);
-  const directory = bundleDirectory(spec.directory, spec.repository);
+  const directory = bundleDirectory(spec.directory, shownRepository(spec.repository));
   const transport = await openTransport(spec, address, context);
   try {
     const checkout = await clone(spec, transport, context);

@@ -76,9 +76,12 @@ describe('refused', () => {
     );
   });
 
-  test('a password in an SSH URL, without showing it', () => {
-    expect(() => repositoryAddress('ssh://me:hunter2@example.com/x')).toThrow(
-      /^git repository on host "example.com" has a password in its URL(?!.*hunter2)/,
-    );
-  });
+  test.each(['ssh://me:hunter2@example.com/x', 'ftp://me:p@ss:hunter2@example.com/x'])(
+    '%s, without showing the password',
+    (repository) => {
+      expect(() => repositoryAddress(repository)).toThrow(
+        /^git repository "(ssh|ftp):\/\/me:\*\*\*@example.com\/x" is not supported: (?!.*hunter2)/,
+      );
+    },
+  );
 });

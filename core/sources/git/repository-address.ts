@@ -51,6 +51,11 @@ export function repositoryAddress(repository: string): RepositoryAddress {
   }
 }
 
+/** A repository for messages: without the password that its URL may hold. */
+export function shownRepository(repository: string): string {
+  return repository.replace(/(\/\/[^/@:]*):[^/]*@/, '$1:***@');
+}
+
 function parseURL(repository: string): URL {
   if (URL.canParse(repository)) return new URL(repository);
   throw refusal(repository, 'it is no valid URL');
@@ -59,8 +64,9 @@ function parseURL(repository: string): URL {
 function sshURL(repository: string): SSHAddress {
   const url = parseURL(repository);
   if (url.password !== '') {
-    throw new TerminalError(
-      `git repository on host "${url.hostname}" has a password in its URL, which SSH does not use: remove it, and put a key into the Secret that git.auth.secret names`,
+    throw refusal(
+      repository,
+      'SSH uses no password: remove it, and put a key into the Secret that git.auth.secret names',
     );
   }
   const path = decoded(repository, url.pathname);
@@ -117,6 +123,6 @@ function unknownForm(repository: string): TerminalError {
 
 function refusal(repository: string, reason: string): TerminalError {
   return new TerminalError(
-    `git repository ${JSON.stringify(repository)} is not supported: ${reason}`,
+    `git repository ${JSON.stringify(shownRepository(repository))} is not supported: ${reason}`,
   );
 }

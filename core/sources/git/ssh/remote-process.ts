@@ -7,7 +7,7 @@ import { sshError } from './ssh-error.ts';
 export interface SSHTimeouts {
   /** Milliseconds until the connection must stand. */
   readonly connect: number;
-  /** Milliseconds until the server must have let us in, from then on. */
+  /** Milliseconds until the server must have let us in, from the beginning. */
   readonly handshake: number;
   /** Milliseconds that the server may stay silent. */
   readonly idle: number;
