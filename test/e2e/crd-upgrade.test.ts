@@ -232,7 +232,7 @@ describe('a BundleDeployment', () => {
     await deploy(await push(2, aCrd({ kind: 'Gizmo', versions })));
     const cause =
       'existing custom object default/mine failed validation for new schema version v1: [].spec.color: Required value';
-    const denial = `admission webhook "webhook.crdvalidator.io" denied the request: ${safetyText('Gizmo', cause)}`;
+    const denial = `cannot patch "${nameOf('Gizmo')}" with kind CustomResourceDefinition: admission webhook "webhook.crdvalidator.io" denied the request: ${safetyText('Gizmo', cause)}`;
     await eventually(async () => {
       const live = await kubectl.get('bundledeployment', name);
       const installed = conditionOf(live, 'Installed');

@@ -3,7 +3,8 @@ const maxTexts = 500;
 
 /** What the check of one value has found, each text once. */
 export class Outcome {
-  readonly #texts = new Set<string>();
+  /** Made with the first text: nearly all values are valid, and there are very many. */
+  #texts: Set<string> | undefined;
   #uncounted = 0;
   /**
    * How many checks were made without a finding in between, as go-openapi counts them: of several
@@ -18,11 +19,11 @@ export class Outcome {
   }
 
   get isValid(): boolean {
-    return this.#texts.size === 0;
+    return this.#texts === undefined;
   }
 
   get texts(): readonly string[] {
-    return [...this.#texts];
+    return [...(this.#texts ?? [])];
   }
 
   /** How many more were found than there are texts. */
@@ -31,13 +32,14 @@ export class Outcome {
   }
 
   add(text: string): void {
+    this.#texts ??= new Set();
     if (this.#texts.size < maxTexts) this.#texts.add(text);
     else if (!this.#texts.has(text)) this.#uncounted += 1;
   }
 
   merge(other: Outcome | undefined): void {
     if (other === undefined) return;
-    for (const text of other.#texts) this.add(text);
+    for (const text of other.#texts ?? []) this.add(text);
     this.#uncounted += other.#uncounted;
     this.matches += other.matches;
   }
