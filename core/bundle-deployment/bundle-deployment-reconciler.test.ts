@@ -11,7 +11,7 @@ import {
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { defaultLimits } from '../content/limits.ts';
-import { TerminalError } from '../errors.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 
 const name = nameOf(v1);
@@ -84,6 +84,17 @@ describe('HasValidBundle', () => {
     expect(await fixture.failure()).toBe(lost);
     expect(fixture.conditions).toEqual([`HasValidBundle False BundleLoadFailed: ${lost.message}`]);
     expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+
+  test('True as before while lost content is on its way back', async () => {
+    const leaderBefore = aFixture();
+    await leaderBefore.reconcile();
+    const fixture = aFixture(unpackedStatus, leaderBefore.status);
+    const lost = new WaitingError('the content is lost and being fetched again');
+    fixture.load.mockRejectedValue(lost);
+    expect(await fixture.failure()).toBe(lost);
+    expect(fixture.conditions).toContain(valid);
+    expect(fixture.conditions).toEqual(leaderBefore.conditions);
   });
 
   test('False where the class refuses the content: only a change helps', async () => {

@@ -4,7 +4,7 @@ import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
 import { defaultLimits } from '../content/limits.ts';
-import { TerminalError } from '../errors.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { createContentLoader } from './content.ts';
 
 const { signal } = new AbortController();
@@ -41,7 +41,7 @@ describe('content of a class of this process', () => {
     await store.put({ name: 'demo', uid: 'of-a-namesake' }, files);
     const status = { contentURL: 'https://content.example/bundles/demo.tgz' };
     await expect(loader.load(aStoredBundle({ status }), signal)).rejects.toThrow(
-      new Error('the content of Bundle "demo" is lost and being fetched again'),
+      new WaitingError('the content of Bundle "demo" is lost and being fetched again'),
     );
     expect(lost).toEqual(['demo']);
   });

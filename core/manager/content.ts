@@ -4,6 +4,7 @@ import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ContentStore } from '../contracts/store.ts';
+import { WaitingError } from '../errors.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
 import type { ContentOptions } from './options.ts';
 
@@ -19,7 +20,7 @@ export interface ContentLoaderParts {
 
 /**
  * Content from our own store, else from the content server that stored it. Content that this very
- * process stores and has lost is nowhere else: it is fetched again.
+ * process stores and has lost, or that the leader before it stored, is fetched again.
  */
 export function createContentLoader(
   { store, ownClasses, onLost }: ContentLoaderParts,
@@ -48,7 +49,7 @@ export function createContentLoader(
       const stored = await store.load(key);
       if (stored !== undefined) return stored;
       onLost(key.name);
-      throw new Error(`the content of Bundle "${key.name}" is lost and being fetched again`);
+      throw new WaitingError(`the content of Bundle "${key.name}" is lost and being fetched again`);
     },
   };
 }

@@ -102,6 +102,23 @@ async function allAreInstalled(): Promise<void> {
   }
 }
 
+async function patchLease(spec: object): Promise<void> {
+  const patch = JSON.stringify({ spec });
+  const lease = ['lease', 'core.rukpak.io', '--namespace=rukpak-system'];
+  await kubectl.must(['patch', ...lease, '--type=merge', `--patch=${patch}`]);
+}
+
+/** When each condition of each deployment last changed. */
+async function transitions(): Promise<readonly string[]> {
+  const deployments = await kubectl.list('bundledeployments');
+  return deployments.flatMap((deployment) =>
+    ['HasValidBundle', 'Installed', 'Healthy'].map((type) => {
+      const at = conditionOf(deployment, type)?.lastTransitionTime;
+      return `${deployment.metadata.name} ${type} ${at}`;
+    }),
+  );
+}
+
 async function get(replica: Replica, bundle: Bundle): Promise<string> {
   const { pathname, origin } = new URL(bundle.status?.contentURL ?? '');
   expect(origin).toBe(externalAddress);
@@ -170,19 +187,32 @@ describe('three replicas of core', () => {
     const leader = await theLeader();
     await replace(replicas.find((replica) => replica !== leader) ?? leader);
     await leader.kill();
+    // As if it had died this minute, for as long as this takes.
+    await patchLease({ leaseDurationSeconds: 600 });
     const others = replicas.filter(({ running }) => running);
     expect(await sameAnswers(others)).toEqual(content);
     expect(others.filter(({ leads }) => leads)).toEqual([]);
+    await patchLease({ leaseDurationSeconds: 1 });
     await theLeader();
     await replace(leader);
   });
 
   test('give the lease back at a graceful stop: the next one need not wait for its end', async () => {
     const leader = await theLeader();
+    for (const other of replicas.filter((replica) => replica !== leader)) await replace(other);
+    const before = await transitions();
     expect(await leader.terminate()).toBe(0);
     const stopped = Date.now();
-    expect(await theLeader()).not.toBe(leader);
+    const next = await theLeader();
+    expect(next).not.toBe(leader);
     expect(Date.now() - stopped).toBeLessThan(10_000);
+    // It has none of the content, and yet nothing becomes less true meanwhile.
+    await eventually(
+      async () => expect(await next.archives()).toHaveLength(subjects.length),
+      settling,
+    );
+    await eventually(allAreInstalled, settling);
+    expect(await transitions()).toEqual(before);
     await replace(leader);
   });
 

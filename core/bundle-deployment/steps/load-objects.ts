@@ -1,8 +1,13 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  bundleDeploymentCondition,
+  bundleDeploymentReason,
+} from '../../../api/v1alpha1/conditions.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import { errorMessage } from '../../errors.ts';
+import { errorMessage, WaitingError } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
+import { findCondition } from '../../runtime/conditions.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
@@ -18,6 +23,8 @@ export async function loadObjects(
     state.objects = await objectsOf(state, dependencies, context);
     return 'continue';
   } catch (error) {
+    // Content that is on its way back makes no valid bundle invalid.
+    if (error instanceof WaitingError && isValid(state.status)) throw error;
     state.status = hasValidBundle(
       state.status,
       {
@@ -29,6 +36,11 @@ export async function loadObjects(
     );
     throw error;
   }
+}
+
+function isValid({ conditions }: BundleDeploymentStatus): boolean {
+  const { hasValidBundle: type } = bundleDeploymentCondition;
+  return findCondition(conditions, type)?.status === 'True';
 }
 
 async function objectsOf(
