@@ -17,7 +17,7 @@ const authSchema = z.object({
     })
     .optional()
     .describe(
-      'The Secret with the credentials: username and password for HTTP(S), ssh-privatekey and ssh-knownhosts for SSH. Without a name the source is read anonymously.',
+      'The Secret with the credentials: username, password and ca.crt for HTTP(S); ssh-privatekey, its passphrase and ssh-knownhosts for SSH. Without a name the source is read anonymously.',
     ),
   insecureSkipVerify: z
     .boolean()
