@@ -15,10 +15,9 @@ export async function definitionEstablished(
   const deadline = Date.now() + establishTimeout;
   for (;;) {
     const live = await client.get(resource, { name });
-    const { conditions = [] } = (live['status'] ?? {}) as {
-      readonly conditions?: readonly Condition[];
-    };
-    if (conditions.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    // The conditions of a CRD begin as null.
+    const { conditions } = (live['status'] ?? {}) as { conditions?: readonly Condition[] | null };
+    if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     if (Date.now() > deadline) {
       throw new Error(
         `customresourcedefinition.apiextensions.k8s.io/${name} is not established after 30 s: see its conditions`,

@@ -29,7 +29,9 @@ export interface ContentServer {
   close(): Promise<void>;
 }
 
+/** Milliseconds. */
 const connectTimeout = 10_000;
+const answerTimeout = 30_000;
 
 /**
  * Nothing is connected before the first request; each connection looks for a ready pod anew.
@@ -50,7 +52,6 @@ export async function openContentServer(
   const pool = new Pool(url.origin, {
     connect,
     connections: 1,
-    headersTimeout: 0,
     bodyTimeout: 10_000,
   });
   const prefix = url.pathname.replace(/\/$/, '');
@@ -64,6 +65,8 @@ export async function openContentServer(
           ...(caller.token === undefined ? {} : { authorization: `Bearer ${caller.token}` }),
         },
         body: body === undefined ? null : Readable.from(body),
+        // Whoever sends a body knows how long that may take.
+        headersTimeout: body === undefined ? answerTimeout : 0,
         signal,
       }),
     close: async () => await pool.destroy(),

@@ -1,6 +1,6 @@
 import { Duplex, Readable, Writable } from 'node:stream';
 import { PortForward } from '@kubernetes/client-node';
-import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { errorMessage } from '../../core/errors.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
 import type { Cluster } from './cluster.ts';
 import type { PodPort } from './service-pod.ts';
@@ -21,7 +21,7 @@ const open = 1;
 /**
  * A connection to a port of a pod, through the API server. It ends where the pod closes it; what
  * the node says went wrong becomes the stream's error.
- * @throws TerminalError where the API server refuses, with its own sentence.
+ * @throws Error where the API server refuses, with its own sentence.
  */
 export async function openPortForward(
   cluster: Pick<Cluster, 'client' | 'config'>,
@@ -39,7 +39,7 @@ export async function openPortForward(
   } catch (error) {
     const place = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`;
     const reason = await reasonOf(cluster, `${place}/portforward?ports=${port}`, error);
-    throw new TerminalError(
+    throw new Error(
       `cannot forward to port ${port} of pod "${pod}" in namespace "${namespace}": ${reason}`,
       { cause: error },
     );

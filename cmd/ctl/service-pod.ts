@@ -51,7 +51,7 @@ type Pod = z.infer<typeof podSchema>;
 
 /**
  * A ready pod behind a Service, and the port there that the Service's port stands for.
- * @throws TerminalError where no pod is ready or the port is not the Service's; ApiError.
+ * @throws TerminalError where the port is not the Service's, Error where no pod is ready; ApiError.
  */
 export async function podOfService(
   { client }: Pick<Cluster, 'client'>,
@@ -75,7 +75,7 @@ export async function podOfService(
     .parse(list)
     .items.find(isReady);
   if (pod === undefined) {
-    throw new TerminalError(
+    throw new Error(
       `no pod of ${place} is ready: see kubectl get pods --namespace ${namespace} --selector ${selector.join(',')}`,
     );
   }

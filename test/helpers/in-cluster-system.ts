@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 import { LocalPod, type LocalPodOptions } from './local-pod.ts';
@@ -26,8 +27,8 @@ export class InClusterSystem {
 
   /** Takes away what others have installed under the same names, and applies the overlay. */
   static async install(options: InClusterOptions): Promise<InClusterSystem> {
-    const overlay = await SelfSignedOverlay.render(options.kubectl);
-    const system = new InClusterSystem(options, overlay);
+    const system = await InClusterSystem.prepare(options);
+    const { overlay } = system;
     try {
       await overlay.remove();
       await overlay.apply();
@@ -36,6 +37,11 @@ export class InClusterSystem {
       throw error;
     }
     return system;
+  }
+
+  /** Changes nothing in the cluster: the overlay is the caller's to apply. */
+  static async prepare(options: InClusterOptions): Promise<InClusterSystem> {
+    return new InClusterSystem(options, await SelfSignedOverlay.render(options.kubectl));
   }
 
   private constructor(options: InClusterOptions, overlay: SelfSignedOverlay) {
@@ -88,6 +94,7 @@ export class InClusterSystem {
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--http-bind-address=127.0.0.1:${content}`,
       `--provisioner-storage-dir=${local(archiveFolder)}`,
+      `--upload-storage-dir=${join(local(archiveFolder), '../uploads')}`,
       `--insecure-registry=${this.#options.registry}`,
     ]);
     await core.start();

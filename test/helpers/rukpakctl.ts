@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../cmd/rukpakctl.ts', import.meta.url));
@@ -12,12 +12,14 @@ export interface CtlResult {
 export interface CtlOptions {
   readonly input?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
+  /** Given the process, to signal it. */
+  readonly onStart?: (child: ChildProcess) => void;
 }
 
 /** Runs rukpakctl to its end, as from a script: no terminal. */
 export async function rukpakctl(
   args: readonly string[],
-  { input = '', env = {} }: CtlOptions = {},
+  { input = '', env = {}, onStart }: CtlOptions = {},
 ): Promise<CtlResult> {
   const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } });
   const output = { stdout: '', stderr: '' };
@@ -27,6 +29,7 @@ export async function rukpakctl(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     output.stderr += text;
   });
+  onStart?.(child);
   child.stdin.end(input);
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   return { code, ...output };
