@@ -48,6 +48,14 @@ async function contentOf(name: string, ...more: readonly object[]): Promise<Bund
   return await pushContent({ registry, name, version: 1, files });
 }
 
+/** With which kubectl itself asks the API server. */
+async function clientCertificate(kubectl: Kubectl): Promise<{ cert: string; key: string }> {
+  const view = await kubectl.must(['config', 'view', '--raw', '--minify', '--output=json']);
+  const [{ user }] = (JSON.parse(view) as { users: [{ user: Record<string, string> }] }).users;
+  const decoded = (field: string) => Buffer.from(user[field] ?? '', 'base64').toString();
+  return { cert: decoded('client-certificate-data'), key: decoded('client-key-data') };
+}
+
 /** It grants what core itself may not do. */
 function aRole(name: string): object {
   return {
@@ -192,6 +200,14 @@ describe('content server', () => {
     await expect(tlsGet(server, '/bundles/in-cluster-content.tgz')).rejects.toThrow(
       'unable to verify the first certificate',
     );
+  });
+
+  test('a client certificate of the cluster’s CA counts as it does at the API server', async () => {
+    const server = await system.contentServer(core);
+    const client = await clientCertificate(kubectl);
+    await eventually(async () => {
+      expect((await tlsGet({ ...server, client }, '/metrics')).status).toBe(200);
+    });
   });
 
   test('metrics are for those who may get them', async () => {

@@ -10,6 +10,8 @@ export interface TlsServer {
   readonly servername: string;
   /** PEM of who must have signed it. */
   readonly ca: string;
+  /** The client's own certificate, in PEM. */
+  readonly client?: { readonly cert: string; readonly key: string };
 }
 
 export interface TlsAnswer {
@@ -19,7 +21,7 @@ export interface TlsAnswer {
 
 /** GET of a path; rejects where the certificate is not as it must be. */
 export async function tlsGet(
-  { port, servername, ca }: TlsServer,
+  { port, servername, ca, client }: TlsServer,
   path: string,
   token?: string,
 ): Promise<TlsAnswer> {
@@ -27,7 +29,8 @@ export async function tlsGet(
     host: servername,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   };
-  const sent = request({ host: '127.0.0.1', port, servername, ca, path, headers, agent: false });
+  const to = { host: '127.0.0.1', port, servername, ca, ...client };
+  const sent = request({ ...to, path, headers, agent: false });
   const { promise, resolve, reject } = Promise.withResolvers<TlsAnswer>();
   sent.on('error', reject);
   sent.on('response', (response) => {

@@ -82,10 +82,15 @@ async function post(path: string, body: object): Promise<unknown> {
 /** Makes an account and returns a token of it. */
 async function newServiceAccount(name: string): Promise<string> {
   await post(`${core}/serviceaccounts`, { kind: 'ServiceAccount', metadata: { name } });
+  return await newToken(name);
+}
+
+/** For the API server itself without audiences. */
+async function newToken(name: string, ...audiences: readonly string[]): Promise<string> {
   const answer = await post(`${core}/serviceaccounts/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    spec: { expirationSeconds: 600 },
+    spec: { expirationSeconds: 600, audiences },
   });
   return (answer as { status: { token: string } }).status.token;
 }
@@ -142,6 +147,35 @@ describe('the content server with a real API server', () => {
   it('does not know a token that the API server never gave', async () => {
     const forged = `${readerToken.slice(0, -8)}AAAAAAAA`;
     expect(await ask(archive, forged)).toEqual({ status: 401, text: 'Unauthorized\n' });
+  });
+
+  it('takes tokens for the API server alone, or for the audiences that it is told', async () => {
+    const content = await newToken('reader', 'content');
+    const both = await newToken('reader', 'other', 'content');
+    const other = await newToken('reader', 'other');
+    expect(await ask(archive, content)).toEqual({ status: 401, text: 'Unauthorized\n' });
+    const strict = await startContentServer({
+      address: { host: '127.0.0.1', port: 0 },
+      directory,
+      ...served,
+      reviewer: apiServerAccessReviewer(kube.client, ['content', 'backup']),
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    try {
+      const statuses: number[] = [];
+      for (const token of [content, both, other, readerToken]) {
+        const headers = { authorization: `Bearer ${token}` };
+        const { statusCode, body } = await request(`http://127.0.0.1:${strict.port}${archive}`, {
+          headers,
+        });
+        await body.dump();
+        statuses.push(statusCode);
+      }
+      expect(statuses).toEqual([200, 200, 401, 401]);
+    } finally {
+      await strict.close();
+    }
   });
 
   it('lets another process of the project load the content', async () => {
