@@ -33,7 +33,7 @@ export async function runCore(
   try {
     const options = managerOptions(flags, logger);
     const image = createImageSource(await registryOptions(flags, (text) => logger.info({}, text)));
-    const sources = [image, git, createHttpSource(), createConfigMapsSource()];
+    const sources = [image, git, createHttpSource(settings), createConfigMapsSource()];
     await runManager({ ...options, sources, provisioners: workers.provisioners }, signal);
   } finally {
     await Promise.all([workers.close(), git.close()]);

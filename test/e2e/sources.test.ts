@@ -26,9 +26,11 @@ async function start(flags: readonly string[] = []): Promise<void> {
   system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
 }
 
-async function stop(): Promise<void> {
+/** Other objects go while the webhooks still answer. */
+async function stop(...others: readonly (readonly string[])[]): Promise<void> {
   await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=60s']);
   await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  for (const object of others) await kubectl.run(['delete', ...object]);
   await system.stop();
 }
 
@@ -97,8 +99,7 @@ describe('a file server with TLS, an authority of its own and a password', () =>
   });
 
   afterAll(async () => {
-    await kubectl.run(['delete', 'secret', 'file-server', '--namespace', namespace]);
-    await stop();
+    await stop(['secret', 'file-server', '--namespace', namespace]);
     await files.stop();
   });
 
@@ -175,9 +176,8 @@ describe('ConfigMaps of the system namespace', () => {
   beforeAll(() => start());
 
   afterAll(async () => {
-    await stop();
     const parts = ['part-1', 'part-2', 'part-3', 'part-4'];
-    await kubectl.run(['delete', 'configmap', ...parts, '--namespace', namespace]);
+    await stop(['configmap', ...parts, '--namespace', namespace]);
   });
 
   function content(name: string, data: Record<string, string>): object {
@@ -246,19 +246,21 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
       '--max-upload-bytes=1000000',
     ]);
     await kubectl.must(['create', 'serviceaccount', account.name, '--namespace=default']);
-    for (const role of ['bundle-uploader', 'bundle-reader']) {
-      const binding = ['create', 'clusterrolebinding', `${account.name}-${role}`];
-      const subject = [`--clusterrole=${role}`, `--serviceaccount=default:${account.name}`];
-      await kubectl.must([...binding, ...subject]);
-    }
+    const role = ['--clusterrole=bundle-uploader', `--serviceaccount=default:${account.name}`];
+    await kubectl.must([
+      'create',
+      'clusterrolebinding',
+      `${account.name}-bundle-uploader`,
+      ...role,
+    ]);
     token = await tokenOf(kubectl, account);
   });
 
   afterAll(async () => {
-    await kubectl.run(['delete', 'serviceaccount', account.name, '--namespace=default']);
-    const bindings = ['bundle-uploader', 'bundle-reader'].map((role) => `${account.name}-${role}`);
-    await kubectl.run(['delete', 'clusterrolebinding', ...bindings]);
-    await stop();
+    await stop(
+      ['serviceaccount', account.name, '--namespace=default'],
+      ['clusterrolebinding', `${account.name}-bundle-uploader`],
+    );
   });
 
   async function put(bundle: string, body: Uint8Array, bearer = token) {
