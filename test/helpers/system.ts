@@ -4,9 +4,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crdWebhookConfigurations } from '../../cmd/crd-webhooks.ts';
+import { isNotFound } from '../../core/kube/api-error.ts';
+import { connect } from '../../core/kube/connect.ts';
 import { eventually } from './eventually.ts';
 
 const root = join(import.meta.dirname, '../..');
+
+const webhookConfigurationResource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+} as const;
 
 export interface SystemOptions {
   readonly kubeconfig: string;
@@ -120,9 +131,10 @@ export class System {
     return this.#process?.exitCode ?? null;
   }
 
-  /** Ends it and removes its storage. */
+  /** Ends it and removes its storage; what makes CRDs wait for its answer goes too. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
+    await this.#releaseCrds();
     await rm(this.#storage, { recursive: true, force: true });
   }
 
@@ -142,6 +154,20 @@ export class System {
     child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
     const [code] = (await once(child, 'close')) as [number];
     if (code !== 0) throw new Error(`rukpak install ended with ${code}:\n${output}`);
+  }
+
+  async #releaseCrds(): Promise<void> {
+    const { kubeconfig } = this.#options;
+    const kube = connect({ kubeconfig, userAgent: 'tests' });
+    try {
+      for (const name of crdWebhookConfigurations(true)) {
+        await kube.client.delete(webhookConfigurationResource, { name }).catch((error: unknown) => {
+          if (!isNotFound(error)) throw error;
+        });
+      }
+    } finally {
+      await kube.close();
+    }
   }
 
   get #environment(): NodeJS.ProcessEnv {
