@@ -1,7 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { open, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { packBundle, unpackBundle } from '../content/bundle-archive.ts';
 import { storedLimits } from '../content/limits.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
@@ -9,6 +6,7 @@ import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 import { archivePath, bundleNameOf } from './archive-name.ts';
 import { openArchive } from './open-archive.ts';
+import { prepareDirectory, syncDirectory, temporaryPath } from './temporary-files.ts';
 import { writeArchive } from './write-archive.ts';
 
 export interface DiskStoreOptions {
@@ -18,8 +16,6 @@ export interface DiskStoreOptions {
   readonly externalAddress: string;
   readonly limits: ContentLimits;
 }
-
-const temporarySuffix = '.tmp';
 
 /**
  * Archives as `<directory>/<bundle>.tgz` (spec 4.1). An archive appears whole, synced to disk,
@@ -34,8 +30,7 @@ export class DiskStore implements ContentStore {
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
     this.#limits = storedLimits(options.limits);
-    mkdirSync(this.#directory, { recursive: true });
-    removeLeftovers(this.#directory);
+    prepareDirectory(this.#directory);
   }
 
   async has(key: ContentKey): Promise<boolean> {
@@ -46,7 +41,7 @@ export class DiskStore implements ContentStore {
 
   async put(key: ContentKey, files: BundleFiles): Promise<void> {
     const path = archivePath(this.#directory, key.name);
-    const temporary = join(this.#directory, `.${randomUUID()}${temporarySuffix}`);
+    const temporary = temporaryPath(this.#directory);
     try {
       await writeArchive(temporary, packBundle(files), key.uid);
       await rename(temporary, path);
@@ -87,25 +82,5 @@ export class DiskStore implements ContentStore {
   async names(): Promise<readonly string[]> {
     const files = await readdir(this.#directory);
     return files.map(bundleNameOf).filter((name) => name !== undefined);
-  }
-}
-
-/** Only what is older than this process: other stores in it may be writing just now. */
-function removeLeftovers(directory: string): void {
-  for (const file of readdirSync(directory)) {
-    if (!file.startsWith('.') || !file.endsWith(temporarySuffix)) continue;
-    const path = join(directory, file);
-    const age = statSync(path, { throwIfNoEntry: false });
-    if (age !== undefined && age.mtimeMs < performance.timeOrigin) rmSync(path, { force: true });
-  }
-}
-
-/** Makes the rename itself last. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
