@@ -1,5 +1,4 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 import { LocalPod, type LocalPodOptions } from './local-pod.ts';
@@ -94,7 +93,6 @@ export class InClusterSystem {
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--http-bind-address=127.0.0.1:${content}`,
       `--provisioner-storage-dir=${local(archiveFolder)}`,
-      `--upload-storage-dir=${join(local(archiveFolder), '../uploads')}`,
       `--insecure-registry=${this.#options.registry}`,
     ]);
     await core.start();
