@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { MemoryStore } from '../../test/helpers/memory-store.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import { systemClock } from '../clock.ts';
 import { defaultLimits } from '../content/limits.ts';
 import type { BundleHandler } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
@@ -24,10 +24,12 @@ let bundle: Bundle;
 const fetch = vi.fn<Source['fetch']>();
 const handler = vi.fn<BundleHandler>();
 const restored = vi.fn<(result: string) => void>();
+let clock: ManualClock;
 let restorer: ContentRestorer;
 
 beforeEach(() => {
   store = new MemoryStore();
+  clock = new ManualClock();
   bundle = unpackedFrom(`example.com/app@sha256:${'12'.repeat(32)}`);
   cached = bundle;
   fetch.mockReset();
@@ -40,11 +42,11 @@ beforeEach(() => {
     sources: new Map([['image', { type: 'image', fetch }]]),
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
-    slots: new UnpackSlots({ slots: 2, clock: systemClock }),
+    slots: new UnpackSlots({ slots: 2, clock }),
     secrets: { read: async () => undefined },
     configMaps: { namespace: 'system', read: async () => undefined },
     limits: defaultLimits,
-    clock: systemClock,
+    clock,
     logger: silentLogger,
     metrics: { content: { restored } },
     signal,
@@ -110,6 +112,17 @@ describe('restoring', () => {
     );
     expect(restored.mock.calls).toEqual([['error']]);
     expect(await store.has(key)).toBe(false);
+  });
+
+  test('asks a source that has failed again after ten seconds, however many ask', async () => {
+    fetch.mockRejectedValueOnce(new Error('refused'));
+    await expect(restorer.restore(bundle, signal)).rejects.toThrow('refused');
+    clock.advance(9_999);
+    await expect(restorer.restore(bundle, signal)).rejects.toThrow('refused');
+    expect(fetch).toHaveBeenCalledTimes(1);
+    clock.advance(1);
+    await vi.waitFor(() => restorer.restore(bundle, signal));
+    expect(await store.has(key)).toBe(true);
   });
 
   test.each(['example.com/app:v1', `example.com/other@sha256:${'12'.repeat(32)}`])(

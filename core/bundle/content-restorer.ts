@@ -14,13 +14,16 @@ export interface ContentRestorerDependencies extends UnpackDependencies {
   readonly signal: AbortSignal;
 }
 
+/** Milliseconds; clients are told to come back after as long. */
+const failedFor = 10_000;
+
 /**
  * Brings back content of Bundles that are unpacked, where this process does not have it: it has
  * lost it, or another one unpacked it. Writes no status: that is the leader's alone.
  */
 export class ContentRestorer {
   readonly #dependencies: ContentRestorerDependencies;
-  /** By UID. */
+  /** By UID, with those that failed just now. */
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(dependencies: ContentRestorerDependencies) {
@@ -49,11 +52,17 @@ export class ContentRestorer {
   }
 
   #start(bundle: Bundle, uid: string): Promise<void> {
-    const running = this.#restore(bundle).finally(() => this.#running.delete(uid));
+    const running = this.#restore(bundle);
     this.#running.set(uid, running);
-    // Nobody may be waiting any more.
-    running.catch(() => undefined);
+    const forget = () => this.#running.delete(uid);
+    running.then(forget, () => this.#pause().finally(forget));
     return running;
+  }
+
+  /** What has just failed would fail again, and its server has others to serve. */
+  async #pause(): Promise<void> {
+    const { clock, signal } = this.#dependencies;
+    await clock.sleep(failedFor, signal).catch(() => undefined);
   }
 
   async #restore(bundle: Bundle): Promise<void> {
