@@ -1,0 +1,113 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { systemClock } from '../../core/clock.ts';
+import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
+import { defaultLimits } from '../../core/content/limits.ts';
+import type { Logger } from '../../core/contracts/logger.ts';
+import { Metrics } from '../../core/observe/metrics.ts';
+import type { AccessRequest, AccessReview } from '../../core/store/access-review.ts';
+import {
+  type ContentServer,
+  type ContentServerOptions,
+  startContentServer,
+} from '../../core/store/content-server.ts';
+import { DiskStore } from '../../core/store/disk-store.ts';
+import type { ServedBundles } from '../../core/store/served-bundles.ts';
+import { silentLogger } from './silent-logger.ts';
+
+const reader: AccessReview = { authenticated: true, user: 'reader', allowed: true };
+
+/** Content servers over one directory, which holds the archive of `my-bundle`, UID 1. */
+export class ContentServerFixture {
+  readonly directory: string;
+  readonly archive: Buffer;
+  /** What the API server was asked. */
+  readonly asked: AccessRequest[] = [];
+  readonly logged: object[] = [];
+  readonly metrics = new Metrics();
+  /** Of the Bundles that there are. */
+  readonly uids = new Map<string, string>(
+    ['my-bundle', 'old', 'big', 'folder', 'link'].map((name) => [name, '1']),
+  );
+  restore: ServedBundles['restore'] = async () => false;
+  readonly #servers: ContentServer[] = [];
+  readonly #logger: Logger = {
+    ...silentLogger,
+    info: (fields, message) => void this.logged.push({ ...fields, message }),
+    child: () => this.#logger,
+  };
+
+  private constructor(directory: string, archive: Buffer) {
+    this.directory = directory;
+    this.archive = archive;
+  }
+
+  static async create(): Promise<ContentServerFixture> {
+    const directory = await mkdtemp(join(tmpdir(), 'content-server-'));
+    await storeBundle(directory);
+    return new ContentServerFixture(directory, await readFile(join(directory, 'my-bundle.tgz')));
+  }
+
+  /** The address of a new server. Its readers are those with the token `reader`. */
+  async start(options: Partial<ContentServerOptions> = {}): Promise<string> {
+    const server = await startContentServer({
+      address: { host: '127.0.0.1', port: 0 },
+      directory: this.directory,
+      logger: this.#logger,
+      clock: systemClock,
+      bundles: {
+        uidOf: (name) => this.uids.get(name),
+        restore: async (name, signal) => await this.restore(name, signal),
+      },
+      metrics: this.metrics.content,
+      reviewer: {
+        review: async (caller, request) => {
+          this.asked.push(request);
+          return reviewOf('token' in caller ? caller.token : caller.user.username);
+        },
+      },
+      ...options,
+    });
+    this.#servers.push(server);
+    return `http://127.0.0.1:${server.port}`;
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.#servers.map(async (server) => await server.close()));
+    await rm(this.directory, { recursive: true });
+  }
+}
+
+function reviewOf(token: string): AccessReview {
+  if (token === 'broken') throw new Error('connect ECONNREFUSED');
+  if (token === 'nobody') return { authenticated: false };
+  return token === 'reader' ? reader : { authenticated: true, user: token, allowed: false };
+}
+
+/** Stores `my-bundle` as every replica does. */
+export async function storeBundle(directory: string): Promise<void> {
+  const store = new DiskStore({ directory, externalAddress: '', limits: defaultLimits });
+  const builder = new BundleFilesBuilder(defaultLimits);
+  builder.addFile('manifests/a.yaml', Buffer.from('kind: Namespace'));
+  await store.put({ name: 'my-bundle', uid: '1' }, builder.build());
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly token?: string | undefined;
+  readonly headers?: Record<string, string>;
+}
+
+export async function ask(
+  url: string,
+  { method = 'GET', token = 'reader', headers = {} }: Asked = {},
+) {
+  const response = await request(url, {
+    method: method as 'GET',
+    headers: { ...(token === '' ? {} : { authorization: `Bearer ${token}` }), ...headers },
+  });
+  const body = Buffer.from(await response.body.arrayBuffer());
+  return { status: response.statusCode, headers: response.headers, body, text: body.toString() };
+}
