@@ -106,6 +106,20 @@ describe('a Bundle', () => {
     expect(fixture.applier.apply).not.toHaveBeenCalled();
   });
 
+  test.each(['Pending', 'Failing'])(
+    'that was active and is %s takes nothing away',
+    async (phase) => {
+      const fixture = anUpgrade(v1);
+      fixture.have(aBundleOf(v1, { phase }, at(1)), aBundleOf(v2, { phase }, at(0)));
+      await fixture.reconcile();
+      expect(fixture.status.activeBundle).toBe(nameOf(v1));
+      expect(fixture.status.conditions).toMatchObject([{ type: 'Installed', status: 'True' }, {}]);
+      expect(fixture.bundleNames).toHaveLength(2);
+      expect(fixture.applier.apply).not.toHaveBeenCalled();
+      expect(fixture.applier.forget).not.toHaveBeenCalled();
+    },
+  );
+
   test('that is being deleted is waited for, and made anew', async () => {
     const fixture = anUpgrade(v1);
     const deletionTimestamp = '2026-01-01T00:05:00Z';

@@ -29,6 +29,8 @@ export interface FormerContent {
   readonly revisions: readonly (readonly KubernetesObject[])[];
   /** Of the last release; `deployed` where absent. */
   readonly releaseStatus?: string;
+  /** The reason for which RukPak says that it is not installed. */
+  readonly failure?: string;
 }
 
 /** Leaves in a cluster what RukPak v0.16.0 leaves in it: objects, marks, Secrets and who wrote what. */
@@ -49,19 +51,7 @@ export class FormerRukpak {
     await this.#writeStatus('bundledeployments', deployment.metadata.name, {
       activeBundle: bundle,
       observedGeneration: 1,
-      conditions: [
-        condition(
-          'HasValidBundle',
-          'UnpackSuccessful',
-          `Successfully unpacked the ${bundle} Bundle`,
-        ),
-        condition(
-          'Installed',
-          'InstallationSucceeded',
-          `Instantiated bundle ${bundle} successfully`,
-        ),
-        condition('Healthy', 'Healthy', 'BundleDeployment is healthy'),
-      ],
+      conditions: conditionsOf(bundle, content),
     });
   }
 
@@ -166,6 +156,23 @@ function targetOf({ apiVersion, kind, metadata }: KubernetesObject): readonly st
   const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   const place = metadata.namespace === undefined ? [] : [`--namespace=${metadata.namespace}`];
   return [`${kind}.${version}.${group}`, metadata.name ?? '', ...place];
+}
+
+function conditionsOf(bundle: string, { failure }: FormerContent): readonly object[] {
+  const unpacked = `Successfully unpacked the ${bundle} Bundle`;
+  const valid = condition('HasValidBundle', 'UnpackSuccessful', unpacked);
+  if (failure === undefined) {
+    const message = `Instantiated bundle ${bundle} successfully`;
+    const healthy = condition('Healthy', 'Healthy', 'BundleDeployment is healthy');
+    return [valid, condition('Installed', 'InstallationSucceeded', message), healthy];
+  }
+  const message = 'another operation (install/upgrade/rollback) is in progress';
+  const unhealthy = condition('Healthy', 'InstallationStatusFalse', 'Installed condition is false');
+  return [
+    valid,
+    { ...condition('Installed', failure, message), status: 'False' },
+    { ...unhealthy, status: 'False' },
+  ];
 }
 
 function condition(type: string, reason: string, message: string) {

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Kubectl } from './kubectl.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+export interface Howto {
+  /** A page in docs/howto. */
+  readonly page: string;
+  readonly kubectl: Kubectl;
+  readonly kubeconfig: string;
+}
+
+/**
+ * Runs the commands of one section of a howto, as they are written there: those of the code block
+ * after `<!-- followed by the test -->`, or of all its blocks where it has no such mark. Returns
+ * what they printed.
+ */
+export async function followHowto(howto: Howto, heading: string): Promise<string> {
+  let output = '';
+  for (const command of await commandsOf(howto.page, heading)) {
+    output += await runCommand(howto, command);
+  }
+  return output;
+}
+
+/** Runs one line of a howto, whose words have no quotes; what it printed. */
+export async function runCommand({ kubectl, kubeconfig }: Howto, line: string): Promise<string> {
+  const [program = '', ...words] = line.split(' ');
+  if (program === 'kubectl') return await kubectl.must(words);
+  if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
+  const env = { ...process.env, KUBECONFIG: kubeconfig };
+  const { stdout } = await run(process.execPath, ['cmd/rukpakctl.ts', ...words], {
+    cwd: root,
+    env,
+  });
+  return stdout;
+}
+
+async function commandsOf(page: string, heading: string): Promise<readonly string[]> {
+  const text = await readFile(join(root, 'docs/howto', page), 'utf8');
+  const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`));
+  if (section === undefined) throw new Error(`${page} has no section ${heading}`);
+  const [, ...followed] = section.split('<!-- followed by the test -->');
+  const blocks =
+    followed.length === 0 ? codeBlocks(section) : followed.map((part) => codeBlocks(part)[0] ?? '');
+  return blocks.flatMap((block) => block.split('\n').filter(Boolean));
+}
+
+function codeBlocks(text: string): readonly string[] {
+  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+}
