@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './favour-memory.ts';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { errorMessage } from '../core/errors.ts';

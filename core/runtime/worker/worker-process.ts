@@ -198,7 +198,8 @@ export class WorkerProcess {
 function startProcess(memoryMegabytes: number): ChildProcess {
   return fork(entry, [], {
     serialization: 'advanced',
-    execArgv: [`--max-old-space-size=${memoryMegabytes}`],
+    // Young garbage may take 24 MiB instead of 100; measured, no handler became slower by it.
+    execArgv: [`--max-old-space-size=${memoryMegabytes}`, '--max-semi-space-size=8'],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
 }
