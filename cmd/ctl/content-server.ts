@@ -43,7 +43,7 @@ export async function openContentServer(
   { caller, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
 ): Promise<ContentServer> {
   const { server } = place;
-  if (server !== undefined) refusePlainText(server);
+  if (server !== undefined) checkDirect(server, caller);
   const ca = await authorityOf(cluster, place, signal);
   const tls = { ...caller.certificate, ...(ca === undefined ? {} : { ca }) };
   const url = new URL(server ?? `https://${place.service}.${place.namespace}.svc`);
@@ -96,11 +96,17 @@ function forwarded(
 }
 
 /** A token or a bundle has no business on a network in plain text. */
-function refusePlainText(server: string): void {
+function checkDirect(server: string, caller: Caller): void {
   const { protocol, hostname } = new URL(server);
-  if (protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) return;
+  if (protocol === 'https:') return;
+  if (!/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)) {
+    throw new TerminalError(
+      `--server ${server} would be sent your credentials in plain text: use https, or http on this machine alone`,
+    );
+  }
+  if (caller.token !== undefined) return;
   throw new TerminalError(
-    `--server ${server} would be sent your credentials in plain text: use https, or http on this machine alone`,
+    `the client certificate of the kubeconfig cannot be shown to --server ${server}: use https, or a user with a token (kubectl create token)`,
   );
 }
 

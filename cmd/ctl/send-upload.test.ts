@@ -111,10 +111,16 @@ describe('sendUpload', () => {
 });
 
 describe('openContentServer', () => {
-  it('shows no credentials on a network in plain text', async () => {
-    const place = { namespace: '', service: '', caSecretName: '', server: 'http://example.com' };
-    await expect(
-      openContentServer({} as Cluster, place, { caller: { token: 't' }, signal }),
-    ).rejects.toThrow('--server http://example.com would be sent your credentials in plain text');
+  const token = { token: 't' };
+  const certificate = { certificate: { cert: 'c', key: 'k' } };
+
+  it.each([
+    ['credentials on a network in plain text', 'http://example.com', token, 'in plain text: use'],
+    ['a certificate in plain text', 'http://127.0.0.1:8080', certificate, 'cannot be shown to --s'],
+  ])('shows nobody %s', async (...[_what, server, caller, message]) => {
+    const place = { namespace: '', service: '', caSecretName: '', server };
+    await expect(openContentServer({} as Cluster, place, { caller, signal })).rejects.toThrow(
+      message,
+    );
   });
 });
