@@ -99,6 +99,16 @@ describe('what RukPak wrote is left by it', () => {
   test.each([
     ['nobody says it is of this deployment', {}],
     ['it is of another deployment', labels('other')],
+    [
+      'it has no marks of Helm, and we have applied it since',
+      {
+        ...labels('demo'),
+        managedFields: [
+          { manager: 'core', operation: 'Update' },
+          { manager: 'rukpak-core', operation: 'Apply', fieldsV1: {} },
+        ],
+      },
+    ],
     ['it is of another release', { ...labels('demo'), ...release('other', 'rukpak-system') }],
     ['it is of a release elsewhere', release('demo', 'default')],
   ])('unless %s', (_, metadata) => {

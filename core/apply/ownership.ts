@@ -7,6 +7,7 @@ import type { ObjectKey } from '../kube/resource.ts';
 import { hasFormerFields } from './adoption/former-fields.ts';
 import { stringAt } from './json-fields.ts';
 import { describeObject, objectPath } from './object-id.ts';
+import { managedFieldsOf } from './projection.ts';
 
 /** Whether an existing object may become, or already is, part of a deployment. */
 export type Ownership =
@@ -133,8 +134,11 @@ export function isLeftByRukpak(
   systemNamespace: string,
 ): boolean {
   if (!hasFormerFields(live)) return false;
-  // What RukPak had repaired has no marks of Helm (spec section 6, number 10).
-  if (helmRelease(live) === undefined) return labelledOwner(live) === name;
+  // What RukPak had repaired has no marks of Helm (spec section 6, number 10). Where we have applied
+  // it since, these may be fields of a namesake of RukPak's.
+  if (helmRelease(live) === undefined) {
+    return labelledOwner(live) === name && managedFieldsOf(live) === undefined;
+  }
   return isReleaseOf(live, name, systemNamespace);
 }
 

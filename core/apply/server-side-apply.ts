@@ -15,7 +15,7 @@ const missingKindPause = 200;
 const listedPaths = 20;
 
 export interface ServerSideApplyOptions {
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, 'apply'>;
   readonly documents: OpenAPIDocuments;
   readonly events: EventSink;
   readonly clock: Clock;

@@ -111,6 +111,12 @@ test('the howto is followed', async () => {
   await system.startCore();
 });
 
+test('the new CRDs and webhooks take what RukPak has stored', async () => {
+  for (const kind of ['bundles', 'bundledeployments']) {
+    await kubectl.must(['annotate', kind, '--all', 'touched=yes', '--dry-run=server']);
+  }
+});
+
 test.each(['former-app', 'former-operator', 'former-stuck'])(
   '%s is installed and healthy under our control',
   async (name) => {
