@@ -9,8 +9,8 @@ const defaultLimit = 1_000;
 
 /**
  * Runs a task that takes no turns, and throws where it takes longer than the limit (milliseconds):
- * a pattern of a CRD can keep JavaScript's regular expressions busy for years. Nesting deeper than
- * the stack throws too.
+ * what a CRD says of one value can multiply with what it says of others. Nesting deeper than the
+ * stack throws too.
  */
 export function bounded<T>(task: () => T, limit = defaultLimit): T {
   let result: { readonly value: T } | undefined;

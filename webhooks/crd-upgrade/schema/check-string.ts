@@ -1,5 +1,5 @@
-import { matchesPattern } from '../pattern/matches-pattern.ts';
 import { goQuote } from './go-text.ts';
+import { matchesPattern } from './matches-pattern.ts';
 import { Outcome } from './outcome.ts';
 import type { Subject } from './subject.ts';
 import { hasFormat, supportedFormat } from './supported-format.ts';
