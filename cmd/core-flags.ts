@@ -48,7 +48,12 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
     .addOption(
       booleanFlag('leader-elect', 'only the holder of the lease core.rukpak.io reconciles'),
     )
-    .option('--workers <n>', 'objects of a kind that are reconciled at once', positiveInteger, 8)
+    .option(
+      '--workers <n>',
+      'deployments reconciled, and bundles unpacked, at once',
+      positiveInteger,
+      8,
+    )
     .addOption(
       new Option('--feature-gates <gates>', 'features to turn on or off')
         .argParser(parseFeatureGates)
