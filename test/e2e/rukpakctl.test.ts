@@ -1,4 +1,5 @@
 import { execFile as execFileCallback } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -21,6 +22,7 @@ import { writeKubeconfig } from '../helpers/service-account.ts';
 const execFile = promisify(execFileCallback);
 const namespace = 'rukpak-system';
 const upload = { type: 'upload', upload: {} };
+const mebibyte = 1024 * 1024;
 const plain = plainFiles([aConfigMap('ctl-content')]);
 /** As Go's log package begins its lines. */
 const stamp = '\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d ';
@@ -157,6 +159,20 @@ describe('rukpakctl run', () => {
     await drop('ctl-direct');
     await kubectl.must(['delete', 'clusterrolebinding', 'ctl-uploader']);
     await kubectl.must(['delete', 'serviceaccount', account.name, '--namespace', namespace]);
+  });
+
+  test('sends many megabytes, and hears of it where they are too many', async () => {
+    const directory = await aDirectory('ctl-large', { a: '1' });
+    // It does not compress.
+    await writeFile(join(directory, 'noise'), randomBytes(10 * mebibyte));
+    const { stdout, stderr } = await ctl(['run', 'ctl-large', directory, '--output=json']);
+    expect(stderr).toBe('');
+    await installed('ctl-large', JSON.parse(stdout).bundle);
+    await writeFile(join(directory, 'noise'), randomBytes(20 * mebibyte));
+    const refused = await ctl(['run', 'ctl-large', directory]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(new RegExp(`^${stamp}.*${16 * mebibyte} bytes`));
+    await drop('ctl-large');
   });
 
   test('says why there is no Bundle', async () => {
