@@ -45,9 +45,7 @@ export async function removeReleases(
     const because = needOf(await deploymentOf(client, name, signal));
     if (because === undefined) continue;
     if (names !== undefined) {
-      throw new TerminalError(
-        `BundleDeployment "${name}" ${because}: its release Secrets are still needed, and nothing was deleted`,
-      );
+      throw new TerminalError(`BundleDeployment "${name}" ${because}: nothing was deleted`);
     }
     needed.set(name, because);
     await removal.onKept(name, because);
@@ -79,13 +77,13 @@ function needOf(deployment: BundleDeployment | undefined): string | undefined {
   if (deployment === undefined) return 'does not exist';
   const { metadata, status } = deployment;
   if (metadata.labels?.[applySetKey.id] !== deploymentApplySetID(metadata.name ?? '')) {
-    return 'has not been taken over from RukPak';
+    return 'has not been taken over from RukPak, and still needs its release Secrets';
   }
   const { installed: type } = bundleDeploymentCondition;
   const installed = findCondition(status?.conditions, type)?.status === 'True';
   return installed && status?.observedGeneration === metadata.generation
     ? undefined
-    : 'is not installed';
+    : 'is not installed, and may still need its release Secrets';
 }
 
 async function deleteSecret(

@@ -188,8 +188,8 @@ test('the next version drops fields, objects and kinds; kept objects stay', asyn
 test('release Secrets go on request, of what we have installed', async () => {
   const remove = 'rukpakctl remove-helm-releases';
   await expect(runCommand(howto, `${remove} former-app former-chart`)).rejects.toThrow(
-    'BundleDeployment "former-chart" has not been taken over from RukPak: its release Secrets are ' +
-      'still needed, and nothing was deleted',
+    'BundleDeployment "former-chart" has not been taken over from RukPak, and still needs its ' +
+      'release Secrets: nothing was deleted',
   );
   const output = await followHowto(howto, 'After');
   const secret = (name: string) => `secret "sh.helm.release.v1.${name}" deleted`;
@@ -204,7 +204,8 @@ test('release Secrets go on request, of what we have installed', async () => {
     expect(output).toContain(`${secret(name)} (dry run)\n`);
     expect(output).toContain(`${secret(name)}\n`);
   }
-  const skipped = 'skipped: has not been taken over from RukPak';
+  const skipped =
+    'skipped: has not been taken over from RukPak, and still needs its release Secrets';
   expect(output).toContain(`bundledeployment.core.rukpak.io "former-chart" ${skipped}\n`);
   const left = await kubectl.list('secrets', releases);
   expect(left.map(({ metadata }) => metadata.name)).toEqual([

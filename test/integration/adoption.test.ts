@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { removeReleases } from '../../cmd/ctl/release-removal.ts';
 import { ApplyEngine } from '../../core/apply/apply-engine.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
@@ -295,4 +296,64 @@ test('a kept object becomes kept, and one that was kept becomes owned', async ()
     'meta.helm.sh/release-name': nameOf(),
     'meta.helm.sh/release-namespace': namespace,
   });
+});
+
+describe('release Secrets', () => {
+  const said: string[] = [];
+
+  async function remove(names?: readonly string[], dryRun = false) {
+    said.length = 0;
+    return await removeReleases(client, {
+      ...(names === undefined ? {} : { names }),
+      dryRun,
+      namespace,
+      signal: AbortSignal.timeout(60_000),
+      onDeleted: async (secret) => void said.push(secret),
+      onKept: async (name, because) => void said.push(`${name} ${because}`),
+    });
+  }
+
+  test('go where a deployment is ours and installed, and only there', async () => {
+    const owner = await installed([[configMap({ a: '1' })], [configMap({ a: '2' })]]);
+    const secrets = [2, 1].map((revision) => `sh.helm.release.v1.${nameOf()}.v${revision}`);
+    const [own] = await kubectl.list('secrets', `name=${nameOf()}`);
+    // Of the same name by chance: nobody controls it.
+    const metadata = { name: `other-${nameOf()}`, namespace, labels: own?.metadata.labels ?? {} };
+    const stranger = { apiVersion: 'v1', kind: 'Secret', type: 'helm.sh/release.v1', metadata };
+    await kubectl.must(['create', '-f', '-'], JSON.stringify(stranger));
+
+    await expect(remove(['nobody'])).rejects.toThrow('BundleDeployment "nobody" does not exist: ');
+    const foreign = `BundleDeployment "${nameOf()}" has not been taken over from RukPak, and still needs`;
+    await expect(remove([nameOf()])).rejects.toThrow(foreign);
+    const { skipped } = await remove();
+    expect(skipped).toContain(nameOf());
+
+    await apply(owner, configMap({ a: '2' }));
+    await setReady('False');
+    const unready = `BundleDeployment "${nameOf()}" is not installed, and may still need its release Secrets: nothing`;
+    await expect(remove([nameOf()])).rejects.toThrow(unready);
+
+    await setReady('True');
+    expect(await remove([nameOf()], true)).toEqual({ deleted: secrets, skipped: [] });
+    expect(said).toEqual(secrets);
+    expect(await kubectl.list('secrets', `name=${nameOf()}`)).toHaveLength(3);
+    expect(await remove([nameOf()])).toEqual({ deleted: secrets, skipped: [] });
+    const left = await kubectl.list('secrets', `name=${nameOf()}`);
+    expect(left.map(({ metadata: { name } }) => name)).toEqual([metadata.name]);
+  });
+
+  async function setReady(status: string): Promise<void> {
+    const conditions = [
+      {
+        type: 'Installed',
+        status,
+        reason: 'Test',
+        message: '',
+        lastTransitionTime: '2026-01-01T00:00:00Z',
+      },
+    ];
+    const text = JSON.stringify({ status: { conditions, observedGeneration: 1 } });
+    const flags = ['--subresource=status', '--type=merge', '-p', text];
+    await kubectl.must(['patch', 'bundledeployment', nameOf(), ...flags]);
+  }
 });
