@@ -10,6 +10,8 @@ export const label = {
 export const annotation = {
   /** On a BundleDeployment: names the foreign objects it may take over. */
   adopt: 'core.rukpak.io/adopt',
+  /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
+  uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */
   safeCrdUpgrade: 'core.rukpak.io/safe-crd-upgrade-validation',
   /** On a CRD: "false" lets it be deleted together with its custom resources. */

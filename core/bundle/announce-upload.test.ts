@@ -13,8 +13,12 @@ beforeEach(() => {
   client = new FakeKubeClient();
 });
 
-async function announce(uid = 'uid-of-demo'): Promise<BundleStatus | undefined> {
-  await announceUpload({ name: 'demo', uid }, { client, clock: new ManualClock(), signal });
+async function announce(
+  uid = 'uid-of-demo',
+  newDigest?: string,
+): Promise<BundleStatus | undefined> {
+  const clock = new ManualClock();
+  await announceUpload({ name: 'demo', uid }, { client, clock, signal, newDigest });
   return (client.peek({ name: 'demo' }) as Bundle | undefined)?.status;
 }
 
@@ -46,6 +50,15 @@ describe('an upload that was received', () => {
     client.drop({ name: 'demo' });
     expect(await announce()).toBeUndefined();
     expect(client.count('patch')).toBe(0);
+  });
+
+  test('has a Bundle unpacked again that was unpacked from other bytes meanwhile', async () => {
+    const contentURL = 'https://content.example/bundles/demo.tgz';
+    client.put(aStoredBundle({ source, status: { phase: 'Unpacked', contentURL } }));
+    const status = await announce('uid-of-demo', 'abc');
+    expect(status).toMatchObject({ phase: 'Pending', contentURL: null });
+    const annotations = { 'core.rukpak.io/upload-digest': 'abc' };
+    expect(client.peek({ name: 'demo' })?.metadata.annotations).toEqual(annotations);
   });
 
   test('is told although the reconciler writes the status meanwhile, and never over its news', async () => {

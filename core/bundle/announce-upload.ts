@@ -1,4 +1,5 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentKey } from '../contracts/store.ts';
@@ -24,19 +25,27 @@ export async function findBundle(
   }
 }
 
+interface AnnounceOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Of the bytes that were stored just now; undefined where they were stored before. */
+  readonly newDigest: string | undefined;
+}
+
 /**
- * Makes a Bundle Pending whose content was uploaded, unless it is unpacked or gone (spec 4.3): that
- * change is what its reconciler wakes up for.
+ * Makes a Bundle Pending whose content was uploaded, unless it is gone or was unpacked from these
+ * bytes (spec 4.3): that change is what its reconciler wakes up for.
  */
-export async function announceUpload(
-  key: ContentKey,
-  { client, clock, signal }: { client: KubeClient; clock: Clock; signal: AbortSignal },
-): Promise<void> {
+export async function announceUpload(key: ContentKey, options: AnnounceOptions): Promise<void> {
+  const { client, signal, newDigest } = options;
+  if (newDigest !== undefined) await markUpload(key, newDigest, options);
   for (let tries = 1; ; tries += 1) {
     const bundle = await findBundle(client, key.name, signal);
-    if (bundle?.metadata.uid !== key.uid || bundle.status?.phase === 'Unpacked') return;
+    if (bundle?.metadata.uid !== key.uid) return;
+    if (bundle.status?.phase === 'Unpacked' && newDigest === undefined) return;
     try {
-      await writePending(bundle, { client, clock, signal });
+      await writePending(bundle, options);
       return;
     } catch (error) {
       if (isNotFound(error)) return;
@@ -46,9 +55,26 @@ export async function announceUpload(
   }
 }
 
+/**
+ * Changes the Bundle although its status may say already that an upload was received: unpacking that
+ * began with the bytes before must not end as if it had been these.
+ */
+async function markUpload(
+  { name, uid }: ContentKey,
+  digest: string,
+  { client, signal }: AnnounceOptions,
+): Promise<void> {
+  const patch = { metadata: { uid, annotations: { [annotation.uploadDigest]: digest } } };
+  const target = { resource: bundleResource, key: { name } };
+  await client.patch(target, patch, { type: 'merge', signal }).catch((error: unknown) => {
+    // Gone, or a namesake has come.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  });
+}
+
 async function writePending(
   { metadata, status = {} }: Bundle,
-  { client, clock, signal }: { client: KubeClient; clock: Clock; signal: AbortSignal },
+  { client, clock, signal }: AnnounceOptions,
 ): Promise<void> {
   const { name = '', uid, resourceVersion } = metadata;
   const pending = notUnpacked(status, { error: received, prefix: '' }, clock);

@@ -306,6 +306,22 @@ describe('a Bundle that waits for its turn', () => {
   });
 });
 
+test('an upload that comes while another is unpacked is not said to be unpacked', async () => {
+  const source = { type: 'upload', upload: {} };
+  const fetch = vi.fn(async () => ({ files: tree, resolvedSource: source }));
+  const sources = new Map([['upload', { type: 'upload', fetch }]]);
+  const fixture = new BundleFixture(aKeptBundle({ source }), { sources });
+  fetch.mockImplementationOnce(async () => {
+    fixture.change(aKeptBundle({ source, status: { phase: 'Pending' } }));
+    return { files: tree, resolvedSource: source };
+  });
+  expect(await fixture.failure()).toMatchObject({ code: 409 });
+  expect(fixture.live.status?.phase).toBe('Pending');
+  await fixture.reconcile();
+  expect(fetch).toHaveBeenCalledTimes(2);
+  expect(fixture.live.status?.phase).toBe('Unpacked');
+});
+
 describe('an unpacking that takes long', () => {
   const announced = { phase: 'Unpacking', conditions: [{ reason: 'Unpacking', message: '' }] };
   const result: SourceResult = { files: tree, resolvedSource: pinned };

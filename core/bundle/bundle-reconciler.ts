@@ -129,7 +129,9 @@ export class BundleReconciler {
 
   async #writeStatus(state: BundleState, { signal }: StepContext): Promise<void> {
     const { client, cache } = this.#dependencies;
-    const patch = statusPatch(state.bundle, state.status);
+    // Another upload may come while one is being unpacked: that is never called the content of both.
+    const ifUnchanged = state.bundle.spec.source.type === 'upload';
+    const patch = statusPatch(state.bundle, state.status, { ifUnchanged });
     if (patch === undefined) return;
     const target = { resource: bundleResource, key: { name: state.bundle.metadata.name ?? '' } };
     const options = { type: 'json', subresource: 'status', signal } as const;

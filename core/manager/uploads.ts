@@ -41,7 +41,7 @@ export function createUploads(options: ManagerOptions, parts: UploadParts): Uplo
     maxBytes,
     bundles: {
       find: (name, signal) => findBundle(client, name, signal),
-      announce: (key, signal) => announceUpload(key, { client, clock, signal }),
+      announce: (key, announcement) => announceUpload(key, { client, clock, ...announcement }),
     },
   });
   const collector = createUploadCollector({ ...parts, store, interval, logger });

@@ -34,3 +34,13 @@ describe('statusPatch', () => {
     expect(statusPatch({ ...aStoredBundle(), status: before }, after)).toHaveLength(2);
   });
 });
+
+test('a patch that must not go over news sets the version that it was made for', () => {
+  const metadata = { name: 'x', uid: '1', resourceVersion: '7' };
+  const object = { apiVersion: 'v1', kind: 'X', metadata };
+  expect(statusPatch(object, { phase: 'A' }, { ifUnchanged: true })).toEqual([
+    { op: 'test', path: '/metadata/uid', value: '1' },
+    { op: 'add', path: '/metadata/resourceVersion', value: '7' },
+    { op: 'add', path: '/status', value: { phase: 'A' } },
+  ]);
+});

@@ -1,9 +1,12 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { unpackBundle } from '../../core/content/bundle-archive.ts';
+import { defaultLimits } from '../../core/content/limits.ts';
 import {
   type Certificates,
   generateCertificates,
@@ -72,6 +75,16 @@ async function unpacked(name: string, expected: object): Promise<BundleStatus> {
 
 async function archives(): Promise<readonly string[]> {
   return (await readdir(system.archives)).filter((file) => file.endsWith('.tgz'));
+}
+
+async function filesOf(archive: Uint8Array): Promise<unknown> {
+  const { signal } = new AbortController();
+  const { files } = await unpackBundle(Readable.from([archive]), { limits: defaultLimits, signal });
+  return [...files].map(([path, content]) => [path, Buffer.from(content).toString()]);
+}
+
+async function storedArchive(bundle: string): Promise<unknown> {
+  return await filesOf(await readFile(join(system.archives, `${bundle}.tgz`)));
 }
 
 /** As a disk that was lost with its pod. */
@@ -329,7 +342,7 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
     });
   });
 
-  test('several at once end in one of them', async () => {
+  test('several at once end in one of them, and what is unpacked is what is stored', async () => {
     const bundle = `race-${storage}`;
     await kubectl.apply(aBundle({ name: bundle, source }));
     const bodies = await Promise.all(
@@ -337,7 +350,14 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
     );
     const answers = await Promise.all(bodies.map(async (body) => await put(bundle, body)));
     for (const { status } of answers) expect([201, 409]).toContain(status);
-    await unpacked(bundle, { reason: 'UnpackSuccessful' });
+    await eventually(async () => {
+      await unpacked(bundle, { reason: 'UnpackSuccessful' });
+      const stored = await storedArchive(bundle);
+      const again = await Promise.all(bodies.map(async (body) => await put(bundle, body)));
+      const kept = bodies[again.findIndex(({ status }) => status === 204)];
+      expect(again.map(({ status }) => status).toSorted()).toEqual([204, 409, 409, 409]);
+      expect(stored).toEqual(kept && (await filesOf(kept)));
+    });
   });
 
   test('survive a restart, and are what lost content is made of again', async () => {

@@ -242,6 +242,8 @@ function jsonPatched(object: KubernetesObject, patch: unknown): KubernetesObject
   for (const { op, path, value } of patch as readonly JsonPatchOperation[]) {
     if (op === 'test' && path === '/metadata/uid') {
       if (value !== object.metadata.uid) throw refusal(422, 'Invalid');
+    } else if (op === 'add' && path === '/metadata/resourceVersion') {
+      if (value !== object.metadata.resourceVersion) throw refusal(409, 'Conflict');
     } else if (op === 'add' && path === '/status') {
       patched = { ...patched, status: value };
     } else {

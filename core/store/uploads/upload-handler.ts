@@ -13,8 +13,11 @@ import { tooLarge, UploadRefusal } from './upload-refusal.ts';
 export interface UploadBundles {
   /** Undefined where there is none of that name. */
   find(name: string, signal: AbortSignal): Promise<Bundle | undefined>;
-  /** Says in the status of a Bundle that is not unpacked that its content is there. */
-  announce(key: ContentKey, signal: AbortSignal): Promise<void>;
+  /** Says in the Bundle's status that its content is there, and whether these bytes are new. */
+  announce(
+    key: ContentKey,
+    announcement: { readonly newDigest: string | undefined; readonly signal: AbortSignal },
+  ): Promise<void>;
 }
 
 export interface UploadHandlerOptions extends ReceiveOptions {
@@ -98,7 +101,8 @@ async function store(
     await store.put(key, upload, signal).catch(fail);
   }
   // Also where it is known: whoever stored it may have ended before saying so.
-  await bundles.announce(key, signal);
+  const newDigest = isKnown ? undefined : upload.digest;
+  await bundles.announce(key, { newDigest, signal });
   return !isKnown;
 }
 
