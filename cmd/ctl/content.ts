@@ -34,7 +34,7 @@ async function content(bundle: string, flags: ContentFlags): Promise<void> {
         readContent(cluster, { bundle, server: flags, signal }),
       ),
     );
-    for (const entry of entries) await report.line(listingLine(entry));
+    await report.lines(entries.map(listingLine));
     await report.result({ bundle, entries });
   } catch (error) {
     throw new Error(`content command failed: ${errorMessage(error)}`, { cause: error });

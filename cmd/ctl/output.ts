@@ -21,7 +21,13 @@ export class Report {
   }
 
   async line(text: string): Promise<void> {
-    if (this.#format === 'text') await writeOutput([`${text}\n`], process.stdout);
+    await this.lines([text]);
+  }
+
+  /** Many at once: each write of its own would add listeners to the output. */
+  async lines(texts: readonly string[]): Promise<void> {
+    if (this.#format !== 'text' || texts.length === 0) return;
+    await writeOutput([texts.map((text) => `${text}\n`).join('')], process.stdout);
   }
 
   async result(value: object): Promise<void> {

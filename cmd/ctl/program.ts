@@ -3,10 +3,12 @@ import { alphaCommand } from './alpha.ts';
 import { completeCommand } from './complete.ts';
 import { completionCommand } from './completion.ts';
 import { contentCommand } from './content.ts';
+import { diffCommand } from './diff.ts';
 import { namesOf } from './object-names.ts';
 import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
+import { statusCommand } from './status.ts';
 import { versionCommand } from './version.ts';
 
 /** All commands, under the name that the person has typed. */
@@ -16,6 +18,8 @@ export function createProgram(name: string): Command {
     .addCommand(runCommand())
     .addCommand(contentCommand())
     .addCommand(renderCommand())
+    .addCommand(diffCommand())
+    .addCommand(statusCommand())
     .addCommand(removeHelmReleasesCommand())
     .addCommand(alphaCommand(), { hidden: true })
     .addCommand(completeCommand(namesOf), { hidden: true })

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import type { DesiredObject } from './desired.ts';
 import { describeObject } from './object-id.ts';
 import type { OpenAPIDocuments } from './openapi-documents.ts';
@@ -19,6 +20,7 @@ export interface ServerSideApplyOptions {
   readonly documents: OpenAPIDocuments;
   readonly events: EventSink;
   readonly clock: Clock;
+  readonly metrics?: Pick<ApplyMetrics, 'requested'>;
 }
 
 /** Sends single objects to the API server, which merges them with what others wrote. */
@@ -70,9 +72,10 @@ export class ServerSideApply {
     object: KubernetesObject,
     signal: AbortSignal,
   ): Promise<KubernetesObject> {
-    const { client, clock } = this.#options;
+    const { client, clock, metrics } = this.#options;
     const options = { fieldManager, force: true, signal };
     for (let retry = 0; ; retry += 1) {
+      metrics?.requested();
       try {
         return await client.apply(resource, object, options);
       } catch (error) {

@@ -1,0 +1,94 @@
+import { Argument, Command } from 'commander';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { defaultLimits } from '../../core/content/limits.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import type { UpgradeDiff } from './diff/upgrade-diff.ts';
+import { logLine } from './log-line.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+
+interface DiffFlags extends ClusterFlags, RegistryFlags, OutputFlags {
+  readonly class?: string;
+  readonly systemNamespace: string;
+}
+
+/** As of `diff` and `kubectl diff`. */
+const exitCodes = { same: 0, different: 1, failed: 2 } as const;
+
+/** `rukpakctl diff`: what an upgrade to a bundle would change. Writes nothing. */
+export function diffCommand(): Command {
+  const command = new Command('diff')
+    .description('show what an upgrade of a BundleDeployment to a bundle would change')
+    .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
+    .addArgument(new Argument('<bundleDeploymentName>', 'the BundleDeployment to compare with'))
+    .option('--class <name>', 'provisioner class of the bundle (default: that of the template)')
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+    .addHelpText(
+      'after',
+      '\nExits with 0 where nothing would change, 1 where something would, 2 where it fails.',
+    )
+    // Otherwise a typing mistake would look like a difference.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.failed));
+  return addRegistryFlags(addClusterFlags(command)).addOption(outputOption()).action(diff);
+}
+
+async function diff(bundle: string, name: string, flags: DiffFlags): Promise<void> {
+  try {
+    const found = await upgradeOf(bundle, name, flags);
+    await print(found, { ...flags, name });
+    const complaints = [...found.warnings.map((text) => `warning: ${text}`), ...found.problems];
+    for (const text of complaints) process.stderr.write(logLine(text));
+    process.exitCode = exitCodeOf(found);
+  } catch (error) {
+    process.stderr.write(logLine(errorMessage(error)));
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promise<UpgradeDiff> {
+  const [{ withCluster }, { loadContent }, { renderBundle }, { upgradeDiff }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./load-content.ts'),
+    import('./render-bundle.ts'),
+    import('./diff/upgrade-diff.ts'),
+  ]);
+  const { systemNamespace } = flags;
+  const progress = progressOn(process.stderr);
+  const signal = stopSignal();
+  const files = await progress(`reading ${bundle}`, () =>
+    loadContent(bundle, { limits: defaultLimits, registries: flags }),
+  );
+  return await withCluster(flags, async (cluster) => {
+    const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
+    const owner = live as BundleDeployment;
+    const className = flags.class ?? owner.spec.template.spec.provisionerClassName;
+    const objects = renderBundle(files, { className });
+    return await progress(`comparing ${objects.length} objects`, () =>
+      upgradeDiff(cluster, { owner, objects, systemNamespace, signal }),
+    );
+  });
+}
+
+async function print(
+  found: UpgradeDiff,
+  flags: OutputFlags & { readonly name: string },
+): Promise<void> {
+  const report = new Report(flags);
+  const { changes, unchanged } = found;
+  const count = (wanted: string): number =>
+    changes.filter(({ action }) => action === wanted).length;
+  await report.lines([
+    ...changes.map(({ diff }) => diff.trimEnd()),
+    `${count('create')} created, ${count('change')} changed, ${count('prune')} pruned, ${unchanged} unchanged`,
+  ]);
+  await report.result({ bundleDeployment: flags.name, ...found });
+}
+
+function exitCodeOf({ changes, problems }: UpgradeDiff): number {
+  if (problems.length > 0) return exitCodes.failed;
+  return changes.length > 0 ? exitCodes.different : exitCodes.same;
+}

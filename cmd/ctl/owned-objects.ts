@@ -1,0 +1,87 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { label } from '../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { FormerReleases } from '../../core/apply/adoption/former-releases.ts';
+import { ApplySetParents } from '../../core/apply/applyset-parent.ts';
+import { Inventory } from '../../core/apply/inventory.ts';
+import type { Logger } from '../../core/contracts/logger.ts';
+import { ApiError } from '../../core/kube/api-error.ts';
+import { listAll } from '../../core/kube/list-all.ts';
+import type { GroupVersionKind, Resource } from '../../core/kube/resource.ts';
+import type { Cluster } from './cluster.ts';
+import { mapInOrder } from './map-in-order.ts';
+
+/** What a deployment has in the cluster, found as the core finds it. */
+export interface OwnedObjects {
+  readonly inventory: Inventory;
+  /** `Kind.group` of what the user may not list. */
+  readonly hidden: readonly string[];
+}
+
+export interface OwnedObjectsRequest {
+  readonly owner: BundleDeployment;
+  readonly systemNamespace: string;
+  readonly signal: AbortSignal;
+}
+
+type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
+
+const concurrentLists = 4;
+const silent = { event: () => undefined };
+const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+};
+
+/** Lists the objects of a deployment, of each kind that its ApplySet, or RukPak's release, names. */
+export async function ownedObjects(
+  { client, discovery }: Pick<Cluster, 'client' | 'discovery'>,
+  request: OwnedObjectsRequest,
+): Promise<OwnedObjects> {
+  const { owner, signal } = request;
+  const inventory = new Inventory();
+  const selector = `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${owner.metadata.name}`;
+  const kinds = await kindsOf(client, request);
+  const lists = mapInOrder(eachOf(kinds), concurrentLists, async ({ group, kind }) => {
+    try {
+      const resource = await discovery.resourceForGroupKind(group, kind, signal);
+      // Of a kind that nobody serves nothing can be left.
+      if (resource !== undefined) await list(resource);
+      return undefined;
+    } catch (error) {
+      return { error, name: group === '' ? kind : `${kind}.${group}` };
+    }
+  });
+  const hidden: string[] = [];
+  for await (const failure of lists) {
+    if (failure === undefined) continue;
+    const { error, name } = failure;
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    hidden.push(name);
+  }
+  return { inventory, hidden };
+
+  async function list(resource: Resource): Promise<void> {
+    const transform = (object: Parameters<Inventory['put']>[1]): void => {
+      inventory.put(resource, object);
+    };
+    await listAll(client, resource, { labelSelector: selector, transform, signal });
+  }
+}
+
+async function kindsOf(
+  client: Cluster['client'],
+  { owner, systemNamespace, signal }: OwnedObjectsRequest,
+): Promise<readonly GroupKind[]> {
+  const parents = new ApplySetParents(client);
+  if (parents.isParent(owner)) return parents.kinds(owner);
+  const options = { client, systemNamespace, events: silent, logger: silentLogger };
+  return await new FormerReleases(options).kinds(owner, signal);
+}
+
+async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}

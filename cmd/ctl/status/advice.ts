@@ -1,0 +1,93 @@
+import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/json-fields.ts';
+import type { BundleReport } from './bundle-report.ts';
+import { deploymentState, isGood } from './deployment-state.ts';
+import { isHealthy, type ObjectReport } from './object-report.ts';
+import type { StatusReport } from './status-report.ts';
+
+/** How long a change may wait for its class before that is no coincidence; milliseconds. */
+const patience = 10_000;
+
+type AdviceRule = (report: StatusReport, now: number) => string | undefined;
+
+/** From the first cause to the last effect: the first that applies counts. */
+const rules: readonly AdviceRule[] = [
+  forDeletion,
+  forUnobserved,
+  forNextBundle,
+  forInstallation,
+  forHealth,
+];
+
+/** What to do next where something is wrong; undefined where nothing is. `now` is in milliseconds. */
+export function advice(report: StatusReport, now: number): string | undefined {
+  if (isGood(report.deployment)) return undefined;
+  for (const rule of rules) {
+    const text = rule(report, now);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function forDeletion({ deployment }: StatusReport): string | undefined {
+  if (deploymentState(deployment).state !== 'Deleting') return undefined;
+  return 'it is being deleted: what holds it up are its finalizers, and objects whose own finalizers wait';
+}
+
+function forUnobserved({ deployment }: StatusReport, now: number): string | undefined {
+  if (deploymentState(deployment).state !== 'NotObserved') return undefined;
+  return unserved(deployment.spec.provisionerClassName, lastChange(deployment), now);
+}
+
+function forNextBundle(report: StatusReport, now: number): string | undefined {
+  const bundle = report.bundles.find(
+    ({ role, phase }) => role !== 'superseded' && phase !== 'Unpacked',
+  );
+  return bundle === undefined ? undefined : forBundle(bundle, report, now);
+}
+
+function forBundle(bundle: BundleReport, report: StatusReport, now: number): string {
+  const { name, phase, source } = bundle;
+  switch (phase) {
+    case '':
+      return unserved(bundle.class, Date.parse(bundle.created), now);
+    case 'Pending':
+      return source === 'upload'
+        ? `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`
+        : `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
+    case 'Failing':
+      return `Bundle "${name}" cannot be used: correct its content and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
+    default:
+      return `Bundle "${name}" is being unpacked: look again in some seconds`;
+  }
+}
+
+function forInstallation({ deployment, name }: StatusReport): string | undefined {
+  if (deploymentState(deployment).state !== 'NotInstalled') return undefined;
+  return `what the condition Installed says is tried again by itself; where the bundle is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl diff <bundle> ${name} shows beforehand what it would do)`;
+}
+
+function forHealth({ objects }: StatusReport): string | undefined {
+  const sick = objects.items.find((object) => !isHealthy(object));
+  if (sick === undefined) return undefined;
+  return `look at ${sick.kind} "${sick.name}": ${describeCommand(sick)}`;
+}
+
+function describeCommand({ apiVersion, kind, namespace, name }: ObjectReport): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
+  const place = namespace === undefined ? '' : ` --namespace ${namespace}`;
+  return `kubectl describe ${kind.toLowerCase()}${group} ${name}${place}`;
+}
+
+function unserved(className: string, since: number, now: number): string {
+  if (now - since < patience) return 'it was changed a moment ago: look again in some seconds';
+  return `no running provisioner has looked at it: is class "${className}" the right one, and does core run? See rukpakctl verify`;
+}
+
+/** When somebody last changed anything but the status; milliseconds. */
+function lastChange({ metadata }: StatusReport['deployment']): number {
+  const times = listOf(fieldAt(metadata, 'managedFields'))
+    .filter((entry) => isMap(entry) && entry['subresource'] !== 'status')
+    .map((entry) => Date.parse(stringAt(entry, 'time') ?? ''));
+  const known = times.filter((time) => !Number.isNaN(time));
+  return known.length > 0 ? Math.max(...known) : Date.parse(metadata.creationTimestamp ?? '');
+}

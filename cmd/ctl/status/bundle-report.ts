@@ -1,0 +1,79 @@
+import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleName, templateHash } from '../../../core/bundle-deployment/template-hash.ts';
+
+/** One Bundle of a deployment. */
+export interface BundleReport {
+  readonly name: string;
+  /** What is installed, what the template asks for where that is another, and all others. */
+  readonly role: 'active' | 'next' | 'superseded';
+  readonly class: string;
+  /** Empty where nobody has looked at it. */
+  readonly phase: string;
+  readonly source: string;
+  /** What the source was pinned to. */
+  readonly resolvedSource?: string;
+  /** Why it is not unpacked. */
+  readonly message?: string;
+  readonly created: string;
+}
+
+/** The Bundles of a deployment, the active one first and superseded ones last. */
+export function bundleReports(
+  deployment: BundleDeployment,
+  bundles: readonly Bundle[],
+): readonly BundleReport[] {
+  const reports = bundles.map((bundle) => bundleReport(deployment, bundle));
+  return roles.flatMap((role) =>
+    reports
+      .filter((report) => report.role === role)
+      .toSorted((a, b) => b.created.localeCompare(a.created)),
+  );
+}
+
+const roles = ['active', 'next', 'superseded'] as const;
+
+function bundleReport(deployment: BundleDeployment, bundle: Bundle): BundleReport {
+  const { metadata, spec, status } = bundle;
+  const { phase = '', resolvedSource, conditions = [] } = status ?? {};
+  const unpacked = conditions.find(({ type }) => type === 'Unpacked');
+  const name = metadata.name ?? '';
+  return {
+    name,
+    role: roleOf(name, deployment),
+    class: spec.provisionerClassName,
+    phase,
+    source: describeSource(spec.source),
+    ...(resolvedSource === undefined ? {} : { resolvedSource: describeSource(resolvedSource) }),
+    ...(phase === 'Unpacked' || unpacked === undefined ? {} : { message: unpacked.message }),
+    created: metadata.creationTimestamp ?? '',
+  };
+}
+
+function roleOf(name: string, { metadata, spec, status }: BundleDeployment): BundleReport['role'] {
+  if (name === status?.activeBundle) return 'active';
+  const wanted = bundleName(metadata.name ?? '', templateHash(spec.template));
+  return name === wanted ? 'next' : 'superseded';
+}
+
+/** A source in a few words; nothing of it is secret but a password that somebody put into a URL. */
+export function describeSource(source: BundleSource): string {
+  const { type, image, git, http, configMaps = [] } = source;
+  if (image !== undefined) return `image ${image.ref}`;
+  if (git !== undefined) {
+    const { commit, tag, branch } = git.ref;
+    const place = [git.repository, git.directory].filter(Boolean).join(' ');
+    return `git ${withoutPassword(place)} ${commit ?? tag ?? branch ?? ''}`.trimEnd();
+  }
+  if (http !== undefined) return `http ${withoutPassword(http.url)}${checksumOf(http.checksum)}`;
+  const names = configMaps.map(({ configMap }) => configMap.name ?? '').join(', ');
+  return names === '' ? type : `${type} ${names}`;
+}
+
+function checksumOf(checksum: string | undefined): string {
+  return checksum === undefined ? '' : ` ${checksum}`;
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/:@\s]*):[^/@\s]*@/i, '$1:***@');
+}

@@ -1,0 +1,91 @@
+import type { Condition } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+
+/** One word for a deployment, and the sentence that explains it. */
+export interface DeploymentState {
+  readonly state:
+    | 'Healthy'
+    | 'Installed'
+    | 'Unhealthy'
+    | 'NotInstalled'
+    | 'NotObserved'
+    | 'Deleting';
+  readonly reason: string;
+}
+
+type StateRule = (deployment: BundleDeployment) => DeploymentState | undefined;
+
+/** The first that applies counts. */
+const rules: readonly StateRule[] = [
+  deleting,
+  notObserved,
+  notInstalled,
+  upgradePending,
+  unhealthy,
+];
+
+/** What `kubectl get` would have to say to be of help. */
+export function deploymentState(deployment: BundleDeployment): DeploymentState {
+  for (const rule of rules) {
+    const state = rule(deployment);
+    if (state !== undefined) return state;
+  }
+  const healthy = conditionOf(deployment, bundleDeploymentCondition.healthy);
+  return { state: healthy === undefined ? 'Installed' : 'Healthy', reason: '' };
+}
+
+/** Installed as its present template says, and healthy where that is reported. */
+export function isGood(deployment: BundleDeployment): boolean {
+  const { state, reason } = deploymentState(deployment);
+  return (state === 'Healthy' || state === 'Installed') && reason === '';
+}
+
+export function conditionOf(
+  { status }: BundleDeployment,
+  type: string,
+): Pick<Condition, 'status' | 'reason' | 'message'> | undefined {
+  return status?.conditions?.find((condition) => condition.type === type);
+}
+
+function deleting({ metadata }: BundleDeployment): DeploymentState | undefined {
+  if (metadata.deletionTimestamp === undefined) return undefined;
+  const { finalizers = [] } = metadata;
+  const reason = finalizers.length === 0 ? '' : `waits for ${finalizers.join(', ')}`;
+  return { state: 'Deleting', reason };
+}
+
+function notObserved({ metadata, status }: BundleDeployment): DeploymentState | undefined {
+  if (status?.observedGeneration === metadata.generation) return undefined;
+  const seen = status?.observedGeneration;
+  const reason =
+    seen === undefined
+      ? 'nobody has looked at it yet'
+      : `nobody has looked at its last change yet (generation ${metadata.generation}, seen ${seen})`;
+  return { state: 'NotObserved', reason };
+}
+
+function notInstalled(deployment: BundleDeployment): DeploymentState | undefined {
+  const installed = conditionOf(deployment, bundleDeploymentCondition.installed);
+  if (installed?.status === 'True') return undefined;
+  const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
+  const cause = installed ?? valid;
+  return { state: 'NotInstalled', reason: cause === undefined ? '' : textOf(cause) };
+}
+
+/** The old Bundle stays installed while the new one is not ready. */
+function upgradePending(deployment: BundleDeployment): DeploymentState | undefined {
+  const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
+  if (valid === undefined || valid.status === 'True') return undefined;
+  return { state: 'Installed', reason: `the next Bundle is not ready: ${textOf(valid)}` };
+}
+
+function unhealthy(deployment: BundleDeployment): DeploymentState | undefined {
+  const healthy = conditionOf(deployment, bundleDeploymentCondition.healthy);
+  if (healthy === undefined || healthy.status === 'True') return undefined;
+  return { state: 'Unhealthy', reason: textOf(healthy) };
+}
+
+function textOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): string {
+  return message === '' ? reason : `${reason}: ${message}`;
+}

@@ -1,0 +1,59 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { computeStatus } from '../../../core/apply/health/compute-status.ts';
+import { apiServiceProblem } from '../../../core/apply/health/extensions.ts';
+import type { Inventory, InventoryEntry } from '../../../core/apply/inventory.ts';
+import { inKindOrder } from '../../../core/apply/order.ts';
+
+/** One object of a deployment. */
+export interface ObjectReport {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** Of kstatus; `Current` is healthy. */
+  readonly status: string;
+  readonly message: string;
+}
+
+/** What a deployment owns, in the order of installation. `now` is in milliseconds. */
+export function objectReports(
+  inventory: Inventory,
+  owner: string,
+  now: number,
+): readonly ObjectReport[] {
+  // One object may be listed in two versions.
+  const entries = new Map(inventory.ownedBy(owner).map((entry) => [entry.id, entry]));
+  return inKindOrder([...entries.values()])
+    .flatMap((group) => group.toSorted((a, b) => a.id.localeCompare(b.id)))
+    .map((entry) => objectReport(entry, now));
+}
+
+function objectReport({ object, resource, key }: InventoryEntry, now: number): ObjectReport {
+  const { apiVersion, kind } = object;
+  const { namespace, name } = key;
+  const isApiService =
+    resource.group === 'apiregistration.k8s.io' && resource.kind === 'APIService';
+  return {
+    apiVersion,
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    ...(isApiService ? apiServiceStatus(object) : statusOf(object, now)),
+  };
+}
+
+function statusOf(object: KubernetesObject, now: number): Pick<ObjectReport, 'status' | 'message'> {
+  const { status, message } = computeStatus(object, now);
+  return { status, message };
+}
+
+function apiServiceStatus(object: KubernetesObject): Pick<ObjectReport, 'status' | 'message'> {
+  const problem = apiServiceProblem(object);
+  return problem === undefined
+    ? { status: 'Current', message: 'APIService is available' }
+    : { status: 'InProgress', message: problem };
+}
+
+export function isHealthy({ status }: ObjectReport): boolean {
+  return status === 'Current';
+}
