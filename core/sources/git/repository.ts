@@ -70,7 +70,8 @@ async function checkOutCommit(
 ): Promise<Checkout> {
   const notFound = `checkout commit "${commit.padEnd(40, '0')}": object not found`;
   if (!/^[0-9a-f]{40}$/.test(commit)) {
-    throw new TerminalError(`${notFound}: git.ref.commit must be the full 40 hex digits`);
+    // No server has it: the zeros that fill it up show that all 40 digits are wanted.
+    throw new TerminalError(notFound);
   }
   for (const fetch of [tryFetchShallow, fetchTag, fetchBranches]) {
     await fetch(repository, commit, transport);
