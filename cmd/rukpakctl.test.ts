@@ -282,11 +282,11 @@ describe('rukpakctl completion', () => {
       'source <(rukpakctl completion bash)',
       'COMP_WORDS=(rukpakctl content --output j); COMP_CWORD=3; _rukpakctl',
       'echo "${COMPREPLY[@]}"',
-      'COMP_WORDS=(rukpakctl re); COMP_CWORD=1; _rukpakctl',
+      'COMP_WORDS=(rukpakctl rend); COMP_CWORD=1; _rukpakctl',
       'echo "${COMPREPLY[@]}"',
     ].join('\n');
     const { stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8', env: binaries });
-    expect(stdout).toBe('json\nrender remove-helm-releases\n');
+    expect(stdout).toBe('json\nrender\n');
   });
 });
 
