@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import type { Metrics } from '../core/observe/metrics.ts';
+import type { Exposition } from '../core/observe/exposition.ts';
 import { aborted } from '../core/runtime/aborted.ts';
 import { parseBindAddress } from '../core/runtime/bind-address.ts';
 import type { Runnable } from '../core/runtime/manager.ts';
 
 /** Serves /metrics over HTTP, as v0.16's webhooks do; `0` is off. */
-export function createMetricsServer(bindAddress: string, metrics: Metrics): Runnable {
+export function createMetricsServer(bindAddress: string, metrics: Exposition): Runnable {
   return {
     name: 'metrics server',
     async run(signal) {
@@ -18,7 +18,7 @@ export function createMetricsServer(bindAddress: string, metrics: Metrics): Runn
 
 async function serve(
   address: { readonly host?: string; readonly port: number },
-  metrics: Metrics,
+  metrics: Exposition,
   signal: AbortSignal,
 ): Promise<void> {
   const server = createServer((request, response) => {

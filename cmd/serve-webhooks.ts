@@ -1,9 +1,12 @@
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { Metrics } from '../core/observe/metrics.ts';
+import { CertificateMetrics } from '../core/observe/certificate-metrics.ts';
+import { Exposition } from '../core/observe/exposition.ts';
+import { WebhookMetrics } from '../core/observe/webhook-metrics.ts';
 import { parseBindAddress } from '../core/runtime/bind-address.ts';
 import { HealthServer } from '../core/runtime/health-server.ts';
 import { Manager, type Runnable } from '../core/runtime/manager.ts';
+import type { KeyPair } from '../webhooks/certs/key-pair.ts';
 import type { AdmissionValidator } from '../webhooks/review.ts';
 import { startWebhookServer, type WebhookServer } from '../webhooks/server.ts';
 import { createMetricsServer } from './metrics-server.ts';
@@ -28,7 +31,8 @@ export async function serveWebhooks(
   signal: AbortSignal,
 ): Promise<void> {
   const { healthProbeBindAddress, metricsBindAddress, runnables, logger, onReady } = options;
-  const server = webhookServer(options);
+  const exposition = new Exposition();
+  const server = webhookServer(options, exposition);
   const manager = new Manager(logger);
   manager.add(
     new HealthServer({
@@ -37,17 +41,20 @@ export async function serveWebhooks(
       readyChecks: { server: server.check },
     }),
   );
-  manager.add(createMetricsServer(metricsBindAddress, new Metrics()));
+  manager.add(createMetricsServer(metricsBindAddress, exposition));
   manager.add(...runnables);
   manager.add(server.runnable);
   manager.add({ name: 'announcement', run: async () => onReady?.() });
   await manager.run(signal);
 }
 
-function webhookServer({ bindAddress, logger, certificates, routes }: ServeWebhooksOptions): {
-  readonly runnable: Runnable;
-  readonly check: () => void;
-} {
+function webhookServer(
+  { bindAddress, logger, certificates, routes }: ServeWebhooksOptions,
+  { registry }: Exposition,
+): { readonly runnable: Runnable; readonly check: () => void } {
+  let serving: KeyPair | undefined;
+  new CertificateMetrics(registry).watch('webhook', () => serving?.certificate);
+  const observer = new WebhookMetrics(registry);
   const listening = Promise.withResolvers<void>();
   listening.promise.catch(() => undefined);
   let server: WebhookServer | undefined;
@@ -61,16 +68,20 @@ function webhookServer({ bindAddress, logger, certificates, routes }: ServeWebho
       async run(signal) {
         const address = parseBindAddress(bindAddress);
         if (address === undefined) throw new Error('--webhook-bind-address must name a port');
-        const pair = await certificates.first(signal);
+        serving = await certificates.first(signal);
         server = await startWebhookServer({
           ...address,
-          certificates: pair,
+          certificates: serving,
           routes,
+          observer,
           clock: systemClock,
           logger,
         });
         listening.resolve();
-        await certificates.follow((next) => server?.useCertificates(next), signal);
+        await certificates.follow((next) => {
+          serving = next;
+          server?.useCertificates(next);
+        }, signal);
         await server.close();
       },
     },

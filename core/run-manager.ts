@@ -6,6 +6,7 @@ import { connect, type KubeConnection } from './kube/connect.ts';
 import { createArchiveCleaner } from './manager/archive-cleaner.ts';
 import { createControllers } from './manager/controllers.ts';
 import { watchKinds } from './manager/kinds.ts';
+import { createObjectCounts } from './manager/object-counts.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import { createServedBundles } from './manager/served-bundles.ts';
 import { createContentServer, createHealthServer } from './manager/servers.ts';
@@ -39,7 +40,8 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     const uploads = createUploads(options, { client, kinds, clock });
     const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
     const metrics = new Metrics();
-    const unpacking = unpackDependencies(options, { client, store, uploads, clock });
+    metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
+    const unpacking = unpackDependencies(options, { client, store, uploads, metrics, clock });
     const alive = { metrics, signal: life.signal };
     const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
     const bundles = createServedBundles(kinds, restorer);
@@ -52,7 +54,7 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     manager.add(createArchiveCleaner(store, kinds, logger));
     if (uploads?.shared === false) manager.add(uploads.collector);
     const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
-    manager.add(elected([...controllers, ...ofLeader], { options, kube }));
+    manager.add(elected([...controllers, ...ofLeader], { options, kube, metrics }));
     logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
     await manager.run(signal);
     await events.flush(AbortSignal.timeout(2_000));
@@ -71,16 +73,23 @@ function classNames({ provisioners }: ManagerOptions): readonly string[] {
   return provisioners.map(({ className }) => className);
 }
 
+interface ElectionParts {
+  readonly options: ManagerOptions;
+  readonly kube: KubeConnection;
+  readonly metrics: Metrics;
+}
+
 /** What one process does for all, behind the lease where one is asked for. */
 function elected(
   parts: readonly Pick<Runnable, 'run'>[],
-  { options, kube }: { readonly options: ManagerOptions; readonly kube: KubeConnection },
+  { options, kube, metrics }: ElectionParts,
 ): Runnable {
   const runAll = async (signal: AbortSignal): Promise<void> => {
     await Promise.all(parts.map((part) => part.run(signal)));
   };
   const { leaseName, systemNamespace, logger } = options;
   if (leaseName === undefined) return { name: 'controllers', run: runAll };
+  metrics.leader.leads(leaseName, false);
   const elector = new LeaderElector({
     client: kube.client,
     namespace: systemNamespace,
@@ -93,8 +102,14 @@ function elected(
     name: 'leader election',
     run: (signal) =>
       elector.run(signal, {
-        onStarted: runAll,
-        onLost: () => logger.error({ lease: leaseName }, 'another process leads now'),
+        onStarted: async (leading) => {
+          metrics.leader.leads(leaseName, true);
+          await runAll(leading).finally(() => metrics.leader.leads(leaseName, false));
+        },
+        onLost: () => {
+          metrics.leader.leads(leaseName, false);
+          logger.error({ lease: leaseName }, 'another process leads now');
+        },
       }),
   };
 }

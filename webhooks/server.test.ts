@@ -5,6 +5,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../core/clock.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';
+import type { RequestObserver } from './request-observer.ts';
 import { type AdmissionValidator, allowed, denied } from './review.ts';
 import { startWebhookServer, type WebhookServer } from './server.ts';
 
@@ -16,7 +17,10 @@ beforeAll(async () => {
   second = await renewCertificates(undefined, ['127.0.0.1'], Date.now());
 });
 
-async function start(validator: AdmissionValidator = () => allowed): Promise<WebhookServer> {
+async function start(
+  validator: AdmissionValidator = () => allowed,
+  observer?: RequestObserver,
+): Promise<WebhookServer> {
   const server = await startWebhookServer({
     host: '127.0.0.1',
     port: 0,
@@ -24,6 +28,7 @@ async function start(validator: AdmissionValidator = () => allowed): Promise<Web
     routes: new Map([['/validate', validator]]),
     clock: systemClock,
     logger: silentLogger,
+    ...(observer && { observer }),
   });
   onTestFinished(() => server.close(0));
   return server;
@@ -213,4 +218,17 @@ test('a validator hears that the time of its request is nearly over', async () =
   });
   const { body } = await call(server, { path: '/validate?timeout=400ms' });
   expect(JSON.parse(body).response.status.reason).toBe('too late');
+});
+
+test('an observer hears of requests to webhooks, and of no other path', async () => {
+  const heard: string[] = [];
+  const server = await start(() => allowed, {
+    began: (webhook) => void heard.push(`began ${webhook}`),
+    answered: (webhook, code) => void heard.push(`answered ${webhook} ${code}`),
+  });
+  await call(server);
+  await call(server, { path: '/stranger' });
+  await vi.waitFor(() => {
+    expect(heard).toEqual(['began /validate', 'answered /validate 200']);
+  });
 });

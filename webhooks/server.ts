@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { KeyPair } from './certs/key-pair.ts';
 import type { Clock, Logger } from './cluster.ts';
 import { HttpProblem, readBody } from './read-body.ts';
+import { observeRequest, pathOf, type RequestObserver } from './request-observer.ts';
 import {
   type AdmissionRequest,
   type AdmissionReviewAnswer,
@@ -24,6 +25,7 @@ export interface WebhookServerOptions {
   readonly routes: ReadonlyMap<string, AdmissionValidator>;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly observer?: RequestObserver;
 }
 
 export interface WebhookServer {
@@ -42,8 +44,11 @@ const keepAliveTimeout = 120_000;
 
 /** Serves admission reviews over HTTPS; resolves once it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  const { certificates, logger, host, port, clock } = options;
+  const { certificates, routes, observer, logger, host, port, clock } = options;
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = pathOf(request);
+    // Paths of strangers are as many as they can think of.
+    if (observer !== undefined && routes.has(path)) observeRequest(path, { response, observer });
     const send = await answer(request, response, options);
     // While the server closes, a connection must not stay open for a next request.
     response.shouldKeepAlive &&= server.listening;
@@ -138,7 +143,7 @@ async function review(
   { routes, logger }: WebhookServerOptions,
   signal: AbortSignal,
 ): Promise<AdmissionReviewAnswer> {
-  const [path = ''] = (request.url ?? '').split('?', 1);
+  const path = pathOf(request);
   const validator = routes.get(path);
   if (validator === undefined) throw new HttpProblem(404, `there is no webhook at ${path}`);
   if (request.method !== 'POST') throw new HttpProblem(405, 'a webhook takes POST only');

@@ -6,6 +6,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
+import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { FormerReleases } from './adoption/former-releases.ts';
 import { AppliedRecords } from './applied-records.ts';
 import { ApplySetParents } from './applyset-parent.ts';
@@ -34,6 +35,7 @@ export interface ApplyEngineOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: EventSink;
+  readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
   /** Where namespaced objects without a namespace go. */
   readonly systemNamespace: string;
   /** Ends all watches; the life of the process. */

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { takeOverFields } from './adoption/take-over-fields.ts';
 import type { AppliedRecords } from './applied-records.ts';
 import type { DriftDetector } from './drift.ts';
@@ -20,6 +21,7 @@ export interface WriterOptions {
   readonly backoff: RepairBackoff;
   readonly drift: DriftDetector;
   readonly events: EventSink;
+  readonly metrics?: Pick<ApplyMetrics, 'repaired'>;
 }
 
 /** Writes single objects of a set and records what came of it. */
@@ -83,7 +85,8 @@ export class Writer {
   }
 
   #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
-    const { backoff, events } = this.#options;
+    const { backoff, events, metrics } = this.#options;
+    metrics?.repaired();
     if (!backoff.repaired(id)) return;
     events.event(owner, {
       type: 'Warning',

@@ -7,6 +7,7 @@ import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import type { RenderedObjects } from './rendered-objects.ts';
 
 export interface BundleDeploymentCache {
@@ -38,6 +39,7 @@ export interface BundleDeploymentDependencies {
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;
   readonly events: EventSink;
+  readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

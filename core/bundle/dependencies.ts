@@ -8,6 +8,7 @@ import type { ConfigMapReader, SecretReader, Source } from '../contracts/source.
 import type { ContentStore } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
 import type { UnpackSlots } from './unpack-slots.ts';
 
 /** Read and write access to the Bundles that the watch cache holds. */
@@ -30,6 +31,7 @@ export interface UnpackDependencies {
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
+  readonly unpackMetrics?: Pick<UnpackMetrics, 'ended' | 'phaseEnded' | 'fetched'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -1,4 +1,5 @@
 import type { UnpackDependencies } from './dependencies.ts';
+import { measurePhase, measureUnpack } from './measure-unpack.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';
 import { awaitSlot } from './steps/await-slot.ts';
 import { convert } from './steps/convert.ts';
@@ -11,7 +12,7 @@ type Step = (
   context: StepContext,
 ) => Promise<StepOutcome>;
 
-const steps: readonly Step[] = [awaitSlot, fetch, convert, persist];
+const phases: Readonly<Record<string, Step>> = { fetch, convert, persist };
 
 /**
  * Brings a Bundle's content from its source into the store. The state's status tells how it went,
@@ -23,13 +24,24 @@ export async function unpack(
   context: StepContext,
 ): Promise<void> {
   try {
-    for (const step of steps) {
-      if ((await step(state, dependencies, context)) === 'done') return;
-    }
+    await awaitSlot(state, dependencies, context);
+    const run = () => runPhases(state, dependencies, context);
+    await measureUnpack(state, dependencies, { run, signal: context.signal });
   } finally {
     state.slot?.release();
     // The status is yet to be written: content is not to be held for so long.
     delete state.fetched;
     delete state.converted;
+  }
+}
+
+async function runPhases(
+  state: BundleState,
+  dependencies: UnpackDependencies,
+  context: StepContext,
+): Promise<void> {
+  for (const [phase, step] of Object.entries(phases)) {
+    const run = () => step(state, dependencies, context);
+    if ((await measurePhase(state, dependencies, { phase, run })) === 'done') return;
   }
 }

@@ -75,6 +75,7 @@ function createBundleController(
   });
   const controller = new Controller({
     name: 'bundle',
+    kind: 'Bundle',
     // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
     workers: Number.POSITIVE_INFINITY,
     reconcile: (name, context) => reconciler.reconcile(name, context),
@@ -93,7 +94,7 @@ function createDeploymentController(
   const { kube, kinds, store, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
-  const shared = { client, events, clock, logger };
+  const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
   const reconciler = new BundleDeploymentReconciler({
@@ -111,6 +112,7 @@ function createDeploymentController(
   });
   const controller = new Controller({
     name: 'bundledeployment',
+    kind: 'BundleDeployment',
     workers,
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -40,6 +41,10 @@ export function createContentServer(
   starting.promise.catch(() => undefined);
   const { client, bundles, metrics, clock } = parts;
   const clientAuthorities = new ClientAuthorities();
+  const { tls } = content;
+  if (tls !== undefined) {
+    metrics.certificates.watch('content-server', () => readFile(tls.certFile, 'utf8'));
+  }
   return {
     name: 'content server',
     async ready() {
@@ -51,7 +56,7 @@ export function createContentServer(
           address: listenAddress(content.bindAddress),
           directory: content.directory,
           bundles,
-          ...(content.tls === undefined ? {} : { tls: { ...content.tls, clientAuthorities } }),
+          ...(tls === undefined ? {} : { tls: { ...tls, clientAuthorities } }),
           reviewer: apiServerAccessReviewer(client, content.tokenAudiences),
           metrics: metrics.content,
           renderMetrics: () => metrics.render(),

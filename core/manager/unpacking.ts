@@ -5,6 +5,7 @@ import type { ContentStore } from '../contracts/store.ts';
 import { createConfigMapReader } from '../kube/config-map-reader.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { createSecretReader } from '../kube/secret-reader.ts';
+import type { Metrics } from '../observe/metrics.ts';
 import { createUploadSource } from '../sources/upload/index.ts';
 import { classesWith } from './class-index.ts';
 import type { ManagerOptions } from './options.ts';
@@ -14,13 +15,14 @@ export interface UnpackingParts {
   readonly client: KubeClient;
   readonly store: ContentStore;
   readonly uploads: Uploads | undefined;
+  readonly metrics: Metrics;
   readonly clock: Clock;
 }
 
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
   { sources, provisioners, limits, workers, systemNamespace, logger }: ManagerOptions,
-  { client, store, uploads, clock }: UnpackingParts,
+  { client, store, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
@@ -31,6 +33,7 @@ export function unpackDependencies(
     secrets: createSecretReader(client, systemNamespace),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,
+    unpackMetrics: metrics.unpacking,
     clock,
     logger,
   };

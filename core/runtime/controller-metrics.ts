@@ -1,12 +1,31 @@
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'error';
 
+/** A queue as it is at this moment; times are seconds. */
+export interface QueueSnapshot {
+  readonly depth: number;
+  /** For how long the key that came first waits; 0 where none does. */
+  readonly oldestAge: number;
+  /** For how long each key that is worked on has been. */
+  readonly running: readonly number[];
+}
+
 /** What controllers tell of themselves; named as controller-runtime names its metrics. */
 export interface ControllerMetrics {
-  reconcileTotal(controller: string, result: ReconcileOutcome): void;
-  reconcileTime(controller: string, seconds: number): void;
-  activeWorkers(controller: string, count: number): void;
-  queueDepth(controller: string, depth: number): void;
-  /** How long a key waited before a worker took it. */
-  queueDuration(controller: string, seconds: number): void;
-  retriesTotal(controller: string): void;
+  readonly controllers: {
+    reconcileTotal(controller: string, result: ReconcileOutcome): void;
+    /** Seconds. */
+    reconcileTime(controller: string, seconds: number): void;
+    activeWorkers(controller: string, count: number): void;
+    maxWorkers(controller: string, count: number): void;
+  };
+  readonly queues: {
+    /** The probe tells how things stand whenever somebody asks. */
+    watch(controller: string, probe: () => QueueSnapshot): void;
+    added(controller: string): void;
+    retried(controller: string): void;
+    /** How many seconds a key waited before a worker took it. */
+    waited(controller: string, seconds: number): void;
+    /** How many seconds a worker had it. */
+    worked(controller: string, seconds: number): void;
+  };
 }

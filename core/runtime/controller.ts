@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
 import { ApiError, isConflict } from '../kube/api-error.ts';
 import { aborted } from './aborted.ts';
 import { conditionMessage } from './conditions.ts';
-import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
+import type { ControllerMetrics, QueueSnapshot, ReconcileOutcome } from './controller-metrics.ts';
 import { Semaphore } from './semaphore.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -25,6 +26,8 @@ export interface ReconcileResult {
 
 export interface ControllerOptions {
   readonly name: string;
+  /** Kind of the objects behind the keys; they are without a namespace. */
+  readonly kind: string;
   /** Keys worked on at once, Infinity for all that there are; 8 where absent. */
   readonly workers?: number;
   /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
@@ -39,26 +42,30 @@ export interface ControllerOptions {
 /** How long an aborted reconcile may take to return before it is left behind. */
 const abortGrace = 5_000;
 
+const defaultWorkers = 8;
+
 /** Workers that bring the objects behind keys to where they should be. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
-  #active = 0;
+  /** Key → since when it is worked on. */
+  readonly #running = new Map<string, number>();
 
   constructor(options: ControllerOptions) {
+    const { name, workers = defaultWorkers, clock, metrics } = options;
     this.#options = options;
-    this.#queue = new WorkQueue(options.clock);
+    this.#queue = new WorkQueue(clock, { onAdd: () => metrics?.queues.added(name) });
+    metrics?.queues.watch(name, () => this.#snapshot());
+    metrics?.controllers.maxWorkers(name, workers);
   }
 
   enqueue(key: string): void {
     this.#queue.add(key);
-    this.#reportDepth();
   }
 
   /** `ms` milliseconds from now. */
   enqueueAfter(key: string, ms: number): void {
     this.#queue.addAfter(key, ms);
-    this.#reportDepth();
   }
 
   /** Works until the signal is aborted; resolves when the running reconciles are finished. */
@@ -79,7 +86,7 @@ export class Controller {
 
   /** Begins to work on keys until the stop; resolves when what was begun has ended. */
   async #serve(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
-    const workers = new Semaphore(this.#options.workers ?? 8);
+    const workers = new Semaphore(this.#options.workers ?? defaultWorkers);
     const running = new Set<Promise<void>>();
     for (;;) {
       const leave = await workers.take(stopping).catch(() => undefined);
@@ -95,24 +102,32 @@ export class Controller {
   }
 
   async #work(key: string, signals: Signals): Promise<void> {
-    this.#options.metrics?.queueDuration(this.#options.name, this.#queue.waited(key) / 1000);
-    this.#reportActive(1);
+    const { name, clock, metrics } = this.#options;
+    metrics?.queues.waited(name, this.#queue.waited(key) / 1000);
+    const startedAt = clock.now();
+    this.#running.set(key, startedAt);
+    this.#reportActive();
     try {
       await this.#reconcile(key, signals);
     } finally {
+      metrics?.queues.worked(name, (clock.now() - startedAt) / 1000);
+      this.#running.delete(key);
       this.#queue.done(key);
-      this.#reportActive(-1);
-      this.#reportDepth();
+      this.#reportActive();
     }
   }
 
   async #reconcile(key: string, signals: Signals): Promise<void> {
-    const { name, clock, metrics } = this.#options;
-    const logger = this.#options.logger.child({ controller: name, key });
+    const { name, kind, clock, metrics } = this.#options;
+    const object = { controller: name, kind, name: key, reconcileID: randomUUID() };
+    const logger = this.#options.logger.child(object);
     const startedAt = clock.now();
+    logger.debug({}, 'reconciling');
     const outcome = await this.#outcomeOf(key, { ...signals, logger });
-    metrics?.reconcileTotal(name, outcome);
-    metrics?.reconcileTime(name, (clock.now() - startedAt) / 1000);
+    const seconds = (clock.now() - startedAt) / 1000;
+    logger.debug({ outcome, seconds }, 'reconciled');
+    metrics?.controllers.reconcileTotal(name, outcome);
+    metrics?.controllers.reconcileTime(name, seconds);
   }
 
   async #outcomeOf(key: string, context: ReconcileContext): Promise<ReconcileOutcome> {
@@ -139,7 +154,7 @@ export class Controller {
     } else {
       if (error instanceof WaitingError) this.#queue.addWaiting(key);
       else this.#queue.addRateLimited(key);
-      this.#options.metrics?.retriesTotal(this.#options.name);
+      this.#options.metrics?.queues.retried(this.#options.name);
     }
     return 'error';
   }
@@ -149,16 +164,22 @@ export class Controller {
   }
 
   #log(message: string): void {
-    this.#options.logger.warn({ controller: this.#options.name, running: this.#active }, message);
+    const { name: controller, logger } = this.#options;
+    logger.warn({ controller, running: this.#running.size }, message);
   }
 
-  #reportDepth(): void {
-    this.#options.metrics?.queueDepth(this.#options.name, this.#queue.length);
+  #reportActive(): void {
+    const { name, metrics } = this.#options;
+    metrics?.controllers.activeWorkers(name, this.#running.size);
   }
 
-  #reportActive(change: number): void {
-    this.#active += change;
-    this.#options.metrics?.activeWorkers(this.#options.name, this.#active);
+  #snapshot(): QueueSnapshot {
+    const now = this.#options.clock.now();
+    return {
+      depth: this.#queue.length,
+      oldestAge: this.#queue.oldestAge / 1000,
+      running: [...this.#running.values()].map((startedAt) => (now - startedAt) / 1000),
+    };
   }
 }
 

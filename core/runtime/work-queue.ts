@@ -20,6 +20,7 @@ interface Delayed {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
+  readonly #onAdd: () => void;
   /** Key → when it was added; insertion order is working order. */
   readonly #waiting = new Map<string, number>();
   /** Key → how long it waited before it was handed out. */
@@ -30,9 +31,17 @@ export class WorkQueue {
   readonly #waiters = new Set<Waiter>();
   #shutDown = false;
 
-  constructor(clock: Clock, limiter: RateLimiter = new RateLimiter(clock)) {
+  /** `onAdd` is called for each key that waits from now on, and not for one that waits already. */
+  constructor(
+    clock: Clock,
+    {
+      limiter = new RateLimiter(clock),
+      onAdd = () => undefined,
+    }: { readonly limiter?: RateLimiter; readonly onAdd?: () => void } = {},
+  ) {
     this.#clock = clock;
     this.#limiter = limiter;
+    this.#onAdd = onAdd;
   }
 
   /** Keys ready to be handed out. */
@@ -54,8 +63,10 @@ export class WorkQueue {
   add(key: string): void {
     if (this.#shutDown || this.#waiting.has(key)) return;
     const now = this.#clock.now();
+    if (this.#again.has(key)) return;
+    this.#onAdd();
     if (this.#working.has(key)) {
-      if (!this.#again.has(key)) this.#again.set(key, now);
+      this.#again.set(key, now);
       return;
     }
     this.#waiting.set(key, now);

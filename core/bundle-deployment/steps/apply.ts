@@ -1,6 +1,7 @@
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { measureApply } from '../measure-apply.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { installed, notInstalled } from '../status.ts';
 
@@ -8,13 +9,15 @@ import { installed, notInstalled } from '../status.ts';
 export async function apply(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
-  { signal }: StepContext,
+  { signal, logger }: StepContext,
 ): Promise<StepOutcome> {
   const { applier, clock, reportHealth } = dependencies;
   const { deployment, bundle, objects } = state;
   if (bundle === undefined || objects === undefined) return 'done';
   try {
-    await applier.apply({ owner: deployment, objects, signal });
+    const run = () => applier.apply({ owner: deployment, objects, signal });
+    const { changes } = await measureApply(state, dependencies, run);
+    if (changes > 0) logger.info({ bundle: bundle.metadata.name, changes }, 'objects applied');
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = {

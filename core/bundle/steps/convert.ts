@@ -10,8 +10,9 @@ export async function convert(
   dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { provisioners, limits, logger, clock } = dependencies;
+  const { provisioners, limits, clock } = dependencies;
   const { bundle, fetched } = state;
+  const { logger } = context;
   const handler = provisioners.get(bundle.spec.provisionerClassName)?.bundle;
   if (handler === undefined || fetched === undefined) return 'done';
   try {

@@ -1,0 +1,31 @@
+import type { ApplyResult } from '../contracts/applier.ts';
+import type { AppliedSet } from '../observe/apply-metrics.ts';
+import type { BundleDeploymentDependencies } from './dependencies.ts';
+import type { BundleDeploymentState } from './state.ts';
+
+/** Runs an apply and tells what it was for, how long it took and what it changed. */
+export async function measureApply(
+  state: BundleDeploymentState,
+  { clock, metrics }: Pick<BundleDeploymentDependencies, 'clock' | 'metrics'>,
+  run: () => Promise<ApplyResult>,
+): Promise<ApplyResult> {
+  const operation = operationOf(state);
+  const startedAt = clock.now();
+  const applied = (outcome: AppliedSet['outcome']): void =>
+    metrics?.applied({ operation, outcome, seconds: (clock.now() - startedAt) / 1000 });
+  try {
+    const result = await run();
+    metrics?.changed(operation, result.changes);
+    applied('success');
+    return result;
+  } catch (error) {
+    applied('error');
+    throw error;
+  }
+}
+
+function operationOf({ deployment, bundle }: BundleDeploymentState): AppliedSet['operation'] {
+  const { activeBundle = '' } = deployment.status ?? {};
+  if (activeBundle === '') return 'install';
+  return activeBundle === bundle?.metadata.name ? 'reconcile' : 'upgrade';
+}

@@ -1,0 +1,87 @@
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundleDeploymentCondition,
+  bundleDeploymentReason,
+} from '../../api/v1alpha1/index.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import type { ObjectCount, ObjectCounts } from '../observe/object-metrics.ts';
+import { classesWith } from './class-index.ts';
+
+export interface CountedKinds {
+  readonly bundles: { list(): readonly Bundle[] };
+  readonly deployments: { list(): readonly BundleDeployment[] };
+}
+
+/** Users may name as many classes as they like: the rest is `other`. */
+const maxClasses = 20;
+
+const phases = ['Pending', 'Unpacking', 'Unpacked', 'Failing', 'None'];
+const types: ReadonlySet<string> = new Set(Object.values(bundleDeploymentCondition));
+const reasons: ReadonlySet<string> = new Set(Object.values(bundleDeploymentReason));
+
+/** Counts the cached objects by their state; label values are a closed set, or bounded. */
+export function createObjectCounts(
+  { bundles, deployments }: CountedKinds,
+  provisioners: readonly Provisioner[],
+): ObjectCounts {
+  const bundleClasses = classesWith(provisioners, 'bundle');
+  const deploymentClasses = classesWith(provisioners, 'deployment');
+  return {
+    bundles() {
+      const empty = phases.map((phase) => ({ phase }));
+      const found = bundles.list().map(({ status }) => ({ phase: status?.phase ?? 'None' }));
+      return count(found, empty);
+    },
+    conditions() {
+      const conditions = deployments.list().flatMap(({ status }) => status?.conditions ?? []);
+      const labels = conditions
+        .filter(({ type }) => types.has(type))
+        .map(({ type, status, reason }) => ({
+          type,
+          status,
+          reason: reasons.has(reason) ? reason : 'Other',
+        }));
+      return count(labels);
+    },
+    unserved() {
+      return [
+        ...count(unserved('Bundle', bundles.list(), bundleClasses)),
+        ...count(unserved('BundleDeployment', deployments.list(), deploymentClasses)),
+      ];
+    },
+  };
+}
+
+/** Of classes that are not ours, and not another process's either: that would have said something. */
+function unserved(
+  kind: string,
+  objects: readonly (Bundle | BundleDeployment)[],
+  classes: ReadonlyMap<string, unknown>,
+): readonly Record<string, string>[] {
+  const seen = new Set<string>();
+  return objects
+    .filter(({ spec, status }) => !classes.has(spec.provisionerClassName) && isSilent(status))
+    .map(({ spec: { provisionerClassName: name } }) => {
+      if (seen.size < maxClasses) seen.add(name);
+      return { kind, class: seen.has(name) ? name : 'other' };
+    });
+}
+
+function isSilent(status: Bundle['status'] | BundleDeployment['status']): boolean {
+  return (status?.conditions ?? []).length === 0;
+}
+
+function count(
+  found: readonly Readonly<Record<string, string>>[],
+  atLeast: readonly Readonly<Record<string, string>>[] = [],
+): readonly ObjectCount[] {
+  const counts = new Map<string, { labels: Readonly<Record<string, string>>; count: number }>();
+  for (const labels of atLeast) counts.set(JSON.stringify(labels), { labels, count: 0 });
+  for (const labels of found) {
+    const key = JSON.stringify(labels);
+    const entry = counts.get(key) ?? { labels, count: 0 };
+    counts.set(key, { ...entry, count: entry.count + 1 });
+  }
+  return [...counts.values()];
+}
