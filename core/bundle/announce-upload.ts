@@ -44,14 +44,9 @@ export async function announceUpload(key: ContentKey, options: AnnounceOptions):
     const bundle = await findBundle(client, key.name, signal);
     if (bundle?.metadata.uid !== key.uid) return;
     if (bundle.status?.phase === 'Unpacked' && newDigest === undefined) return;
-    try {
-      await writePending(bundle, options);
-      return;
-    } catch (error) {
-      if (isNotFound(error)) return;
-      // The reconciler writes the status too, and it must not be overwritten with older news.
-      if (!isConflict(error) || tries === maxTries) throw error;
-    }
+    // The reconciler writes the status too, and must not be overwritten with older news.
+    if (await writePending(bundle, options)) return;
+    if (tries === maxTries) throw new Error(`the status of Bundle "${key.name}" changes too often`);
   }
 }
 
@@ -72,10 +67,11 @@ async function markUpload(
   });
 }
 
+/** Whether it is written; not where the Bundle has changed or gone since it was read. */
 async function writePending(
   { metadata, status = {} }: Bundle,
   { client, clock, signal }: AnnounceOptions,
-): Promise<void> {
+): Promise<boolean> {
   const { name = '', uid, resourceVersion } = metadata;
   const pending = notUnpacked(status, { error: received, prefix: '' }, clock);
   const patch = {
@@ -83,5 +79,11 @@ async function writePending(
     status: { ...pending, contentURL: null },
   };
   const target = { resource: bundleResource, key: { name } };
-  await client.patch(target, patch, { type: 'merge', subresource: 'status', signal });
+  try {
+    await client.patch(target, patch, { type: 'merge', subresource: 'status', signal });
+    return true;
+  } catch (error) {
+    if (!isConflict(error) && !isNotFound(error)) throw error;
+    return false;
+  }
 }

@@ -355,7 +355,7 @@ describe.each(storages)('uploads in --upload-storage=%s', (storage) => {
       const stored = await storedArchive(bundle);
       const again = await Promise.all(bodies.map(async (body) => await put(bundle, body)));
       const kept = bodies[again.findIndex(({ status }) => status === 204)];
-      expect(again.map(({ status }) => status).toSorted()).toEqual([204, 409, 409, 409]);
+      expect(again.filter(({ status }) => status === 409)).toHaveLength(3);
       expect(stored).toEqual(kept && (await filesOf(kept)));
     });
   });
