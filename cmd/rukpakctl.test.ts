@@ -243,6 +243,16 @@ describe('rukpakctl run, before it speaks to a cluster', () => {
 });
 
 describe('rukpakctl', () => {
+  const uploadFlags = [
+    ['--system-namespace', 'rukpak-system'],
+    ['--upload-service-name', 'core'],
+    ['--ca-secret-name', 'rukpak-ca'],
+  ] as const;
+  const classFlags = [
+    ['--bundle-deployment-provisioner-class', 'core-rukpak-io-plain'],
+    ['--bundle-provisioner-class', 'core-rukpak-io-plain'],
+  ] as const;
+
   it('suggests the command that was meant, and hides what may still change', async () => {
     expect((await run(['contnet'])).stderr).toContain('(Did you mean content?)');
     const { stdout } = await run(['--help']);
@@ -251,15 +261,13 @@ describe('rukpakctl', () => {
     expect((await run(['alpha', '--help'])).stdout).toContain('bootstrap');
   });
 
-  it('takes RukPak’s flags with RukPak’s defaults', async () => {
-    const { stdout } = await run(['run', '--help'], '', '');
-    for (const [flag, value] of [
-      ['--system-namespace', 'rukpak-system'],
-      ['--upload-service-name', 'core'],
-      ['--ca-secret-name', 'rukpak-ca'],
-      ['--bundle-deployment-provisioner-class', 'core-rukpak-io-plain'],
-      ['--bundle-provisioner-class', 'core-rukpak-io-plain'],
-    ]) {
+  it.each([
+    ['run', [...uploadFlags, ...classFlags]],
+    ['alpha bootstrap', uploadFlags],
+    ['content', [['--namespace', 'rukpak-system']]],
+  ] as const)('takes RukPak’s flags of %s with RukPak’s defaults', async (command, flags) => {
+    const { stdout } = await run([...command.split(' '), '--help'], '', '');
+    for (const [flag, value] of flags) {
       expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
         new RegExp(`${flag} <name> [^-]*?\\(default: "${value}"\\)`),
       );

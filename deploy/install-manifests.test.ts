@@ -17,6 +17,19 @@ function webhooksOf(options: Parameters<typeof installManifests>[0]): readonly W
   return found?.['webhooks'] as readonly Webhook[];
 }
 
+function service(whose: 'rukpak' | 'crdvalidator', path: string): object {
+  const place =
+    whose === 'rukpak'
+      ? { name: 'rukpak-webhook-service', namespace: 'rukpak-system' }
+      : { name: 'crd-validation-webhook', namespace: 'crdvalidator-system', port: 9443 };
+  return { service: { ...place, path } };
+}
+
+function rule(operations: readonly string[], groupVersion: string, resource: string): object {
+  const [group, version] = groupVersion.split('/');
+  return { apiGroups: [group], apiVersions: [version], operations, resources: [resource] };
+}
+
 test('kinds come before what needs them, and processes are not among them', () => {
   const kinds = installManifests().map(({ kind }) => kind);
   expect(kinds.slice(0, 3)).toEqual([
@@ -33,7 +46,7 @@ test('every file of the base is installed or runs a process', () => {
   const base = parse(
     readFileSync(new URL('./base/kustomization.yaml', import.meta.url), 'utf8'),
   ) as { resources: string[] };
-  const rest = base.resources.filter((file) => !/deployment|service|crds/.test(file));
+  const rest = base.resources.filter((file) => !/deployment|service|disruption|crds/.test(file));
   const names = installManifests().map(({ metadata }) => metadata.name);
   for (const file of rest) {
     const text = readFileSync(new URL(`./base/${file}`, import.meta.url), 'utf8');
@@ -52,6 +65,40 @@ test('webhooks are called through the Service, or at a URL', () => {
   expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
     { url: 'https://127.0.0.1:9443/validate-core-rukpak-io-v1alpha1-bundle' },
     { url: 'https://127.0.0.1:9443/validate-core-v1-configmap' },
+  ]);
+});
+
+test('the API server asks what RukPak’s users know, and refuses while nobody answers', () => {
+  const configurations = installManifests().filter(
+    ({ kind }) => kind === 'ValidatingWebhookConfiguration',
+  );
+  const always = { admissionReviewVersions: ['v1'], failurePolicy: 'Fail', sideEffects: 'None' };
+  const [bundles, configMaps] = webhooksOf({});
+  expect(configurations.map(({ metadata }) => metadata.name)).toEqual([
+    'rukpak-validating-webhook-configuration',
+    'crd-validation-webhook',
+  ]);
+  expect(bundles).toEqual({
+    ...always,
+    name: 'vbundles.core.rukpak.io',
+    clientConfig: service('rukpak', '/validate-core-rukpak-io-v1alpha1-bundle'),
+    rules: [rule(['CREATE', 'UPDATE'], 'core.rukpak.io/v1alpha1', 'bundles')],
+  });
+  expect(configMaps).toMatchObject({
+    ...always,
+    name: 'vconfigmaps.core.rukpak.io',
+    clientConfig: service('rukpak', '/validate-core-v1-configmap'),
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'rukpak-system' } },
+    rules: [rule(['CREATE', 'DELETE'], '/v1', 'configmaps')],
+  });
+  expect(configurations[1]?.['webhooks']).toMatchObject([
+    {
+      ...always,
+      name: 'webhook.crdvalidator.io',
+      clientConfig: service('crdvalidator', '/validate-crd'),
+      objectSelector: { matchLabels: { 'core.rukpak.io/owner-kind': 'BundleDeployment' } },
+      rules: [rule(['CREATE', 'UPDATE'], 'apiextensions.k8s.io/v1', 'customresourcedefinitions')],
+    },
   ]);
 });
 

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plainFiles } from '../helpers/push-content.ts';
+import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
+
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const name = `ctl-${randomUUID().slice(0, 6)}`;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'rukpakctl-'));
+  await mkdir(join(folder, 'manifests'));
+  await writeFile(join(folder, 'manifests/a.yaml'), 'kind: ConfigMap');
+  for (const file of crdFiles().keys()) {
+    const crd = await readFile(new URL(file, crdFolder), 'utf8');
+    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
+    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], crd);
+  }
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** No core runs here: what is applied stays as it is, and no Bundle is made. */
+async function ctl(args: readonly string[], input = ''): Promise<CtlResult> {
+  onTestFinished(async () => {
+    await kubectl.run(['delete', 'bundledeployment', name, '--ignore-not-found']);
+  });
+  return await rukpakctl([...args, '--timeout=100ms'], {
+    input,
+    env: { KUBECONFIG: inject('kubeconfig') },
+  });
+}
+
+/** Who applied an object's fields, as `manager operation`. */
+async function managersOf(kind: string, ...place: readonly string[]): Promise<readonly string[]> {
+  const shown = ['--show-managed-fields', '--output=json'];
+  const text = await kubectl.must(['get', kind, name, ...place, ...shown]);
+  const { metadata } = JSON.parse(text) as {
+    metadata: { managedFields: readonly { manager: string; operation: string }[] };
+  };
+  return metadata.managedFields.map(({ manager, operation }) => `${manager} ${operation}`);
+}
+
+test('run applies the deployment as rukpakctl, over what others say', async () => {
+  const source = { type: 'upload', upload: {} };
+  await kubectl.apply(aBundleDeployment({ name, className: 'someone-elses', source }));
+  const { code, stdout } = await ctl(['run', name, folder]);
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: `bundledeployment.core.rukpak.io "${name}" applied\n`,
+  });
+  expect((await kubectl.get('bundledeployment', name))['spec']).toEqual({
+    provisionerClassName: 'core-rukpak-io-plain',
+    template: {
+      metadata: { labels: { app: name, bundleDigest: expect.stringMatching(/^[0-9a-f]{1,16}$/) } },
+      spec: { provisionerClassName: 'core-rukpak-io-plain', source },
+    },
+  });
+  expect(await managersOf('bundledeployment')).toContain('rukpakctl Apply');
+});
+
+test('alpha bootstrap marks what it applies as Helm and RukPak do', async () => {
+  const input = plainFiles([aConfigMap(name, { a: '1' })])['manifests/all.yaml'];
+  const { code, stdout } = await ctl(['alpha', 'bootstrap', name], input);
+  onTestFinished(async () => {
+    await kubectl.run(['delete', 'configmap', name, '--namespace=default', '--ignore-not-found']);
+  });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  const { metadata }: KubernetesObject = await kubectl.get('configmap', name, 'default');
+  expect(metadata.labels).toEqual({
+    'app.kubernetes.io/managed-by': 'Helm',
+    'core.rukpak.io/owner-kind': 'BundleDeployment',
+    'core.rukpak.io/owner-name': name,
+  });
+  expect(metadata.annotations).toEqual({
+    'meta.helm.sh/release-name': name,
+    'meta.helm.sh/release-namespace': 'rukpak-system',
+  });
+  expect(await managersOf('configmap', '--namespace=default')).toEqual(['rukpak-core Apply']);
+});
