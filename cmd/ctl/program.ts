@@ -9,6 +9,7 @@ import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
+import { validateCommand } from './validate.ts';
 import { versionCommand } from './version.ts';
 
 /** All commands, under the name that the person has typed. */
@@ -18,6 +19,7 @@ export function createProgram(name: string): Command {
     .addCommand(runCommand())
     .addCommand(contentCommand())
     .addCommand(renderCommand())
+    .addCommand(validateCommand())
     .addCommand(diffCommand())
     .addCommand(statusCommand())
     .addCommand(removeHelmReleasesCommand())

@@ -29,13 +29,19 @@ export function renderBundle(
   files: BundleFiles,
   options: RenderOptions,
 ): readonly KubernetesObject[] {
-  const className = options.className ?? detectClass(files);
-  const render = renderers.get(className) ?? renderers.get(`${prefix}${className}`);
-  if (render === undefined) {
-    const known = [...renderers.keys()].join(' or ');
-    throw new TerminalError(`class "${className}" cannot be rendered: use ${known}`);
-  }
-  return render(files, options);
+  const className = classNameOf(files, options.className);
+  return renderers.get(className)?.(files, options) ?? [];
+}
+
+/**
+ * The full name of the class that a person means, or that the content looks like.
+ * @throws TerminalError where it is none that can be rendered.
+ */
+export function classNameOf(files: BundleFiles, className = detectClass(files)): string {
+  const known = [...renderers.keys()];
+  const found = known.find((name) => name === className || name === `${prefix}${className}`);
+  if (found !== undefined) return found;
+  throw new TerminalError(`class "${className}" cannot be rendered: use ${known.join(' or ')}`);
 }
 
 function detectClass(files: BundleFiles): string {

@@ -2,6 +2,7 @@ import {
   type BundleFiles,
   errorMessage,
   type KubernetesObject,
+  type ManifestFile,
   parseObjects,
   readManifestFiles,
   TerminalError,
@@ -10,6 +11,11 @@ import { readPackageName } from './annotations.ts';
 import { readClusterServiceVersion } from './cluster-service-version.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 
+export interface ReadBundleOptions {
+  readonly sourceType?: string;
+  readonly maxObjects?: number;
+}
+
 /**
  * Reads a registry+v1 bundle: the package's name, and the objects sorted by kind alone, whatever
  * their group (spec section 9.1). Dependencies, properties and channels are not looked at.
@@ -17,12 +23,30 @@ import type { RegistryBundle } from './registry-bundle.ts';
  */
 export function readRegistryBundle(
   files: BundleFiles,
-  options: { readonly sourceType?: string; readonly maxObjects?: number } = {},
+  options: ReadBundleOptions = {},
 ): RegistryBundle {
   const { sourceType = 'image' } = options;
   const packageName = readPackageName(files, sourceType);
-  const manifests = readManifestFiles(files, { ...options, sourceType, parse: parseFile });
-  const objects = manifests.flatMap((file) => file.objects);
+  const manifests = readRegistryManifests(files, { ...options, sourceType });
+  return registryBundleOf(
+    packageName,
+    manifests.flatMap((file) => file.objects),
+  );
+}
+
+/** The files of a bundle with their objects, as they are read for conversion. @throws as above. */
+export function readRegistryManifests(
+  files: BundleFiles,
+  options: ReadBundleOptions = {},
+): readonly ManifestFile[] {
+  return readManifestFiles(files, { ...options, parse: parseFile });
+}
+
+/** A bundle of these objects. @throws TerminalError where a field of the CSV has another type. */
+export function registryBundleOf(
+  packageName: string,
+  objects: readonly KubernetesObject[],
+): RegistryBundle {
   return {
     packageName,
     // Of several the last one counts, as in RukPak.

@@ -1,0 +1,52 @@
+import { errorMessage } from '../../../core/errors.ts';
+
+/** One thing that is wrong with a bundle. */
+export interface Problem {
+  /** An error keeps the bundle from being installed; a warning may surprise. */
+  readonly severity: 'error' | 'warning';
+  /** Path in the bundle. */
+  readonly file?: string;
+  /** From 1. */
+  readonly line?: number;
+  readonly message: string;
+  /** The way out. */
+  readonly fix: string;
+}
+
+interface Place {
+  readonly file: string;
+  readonly fix: string;
+}
+
+/** What was thrown while a file was read; the place in it comes from the text. */
+export function readingProblem(error: unknown, { file, fix }: Place): Problem {
+  const message = withoutPath(errorMessage(error), file);
+  const line = /\bline (\d+)\b/.exec(message)?.[1];
+  return {
+    severity: 'error',
+    file,
+    ...(line === undefined ? {} : { line: Number(line) }),
+    message,
+    fix,
+  };
+}
+
+/** The file is named in front of the message already. */
+function withoutPath(message: string, file: string): string {
+  const name = file.slice(file.lastIndexOf('/') + 1);
+  for (const prefix of [
+    `error parsing ${file}: `,
+    `unable to decode "${file}": `,
+    `read "${name}": `,
+    `${file}: `,
+  ]) {
+    if (message.startsWith(prefix)) return message.slice(prefix.length);
+  }
+  return message;
+}
+
+/** As compilers write it: `error: <file>:<line>: <message>; <way out>`. */
+export function problemLine({ severity, file, line, message, fix }: Problem): string {
+  const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
+  return `${severity}: ${place}${message.replaceAll(/\s*\n\s*/g, ' ')}; ${fix}`;
+}
