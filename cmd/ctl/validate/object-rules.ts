@@ -7,16 +7,18 @@ import type { LocatedObject } from './manifest-objects.ts';
 import type { Problem } from './problem.ts';
 
 /** What is wrong with a bundle's objects that shows only when they are applied. Pure. */
-export type ObjectRule = (objects: readonly LocatedObject[]) => readonly Problem[];
+type ObjectRule = (objects: readonly LocatedObject[]) => readonly Problem[];
 
-/** For every class; the rules of a class itself are its own. */
+/** For every class; what a class itself refuses it says itself. */
 export const objectRules: readonly ObjectRule[] = [
   missingApiVersion,
   unusableNames,
   formerDefinitions,
   repeatedObjects,
-  foreignNamespaces,
 ];
+
+/** Where objects keep the namespaces that they are written with. */
+export const plainObjectRules: readonly ObjectRule[] = [...objectRules, foreignNamespaces];
 
 function missingApiVersion(objects: readonly LocatedObject[]): readonly Problem[] {
   return objects

@@ -5,6 +5,7 @@ import { registryBundleOf } from '../../../provisioners/registry/read-bundle.ts'
 import type { RegistryBundle } from '../../../provisioners/registry/registry-bundle.ts';
 import { validators } from '../../../provisioners/registry/validators/index.ts';
 import type { LocatedObject } from './manifest-objects.ts';
+import { objectRules } from './object-rules.ts';
 import { type Problem, readingProblem } from './problem.ts';
 
 const annotations = 'metadata/annotations.yaml';
@@ -21,6 +22,8 @@ export function registryProblems(
     ...csvCountProblems(csvs),
     ...validatorProblems(objects, csvs.at(-1)),
     ...missingDefinitions(objects, csvs.at(-1)),
+    // The CSV itself is never applied.
+    ...objectRules.flatMap((rule) => rule(objects.filter((located) => !csvs.includes(located)))),
   ];
 }
 

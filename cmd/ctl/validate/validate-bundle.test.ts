@@ -109,3 +109,10 @@ test('a field of the CSV with another type is named', () => {
   const [line] = linesOf(aRegistryTree(aCsvManifest({ installModes: 'all' })));
   expect(line).toMatch(/^error: manifests\/csv\.yaml: .*spec\.installModes is a string/);
 });
+
+test('a registry bundle may name any namespace: its objects go to another one', () => {
+  const files = aRegistryTree(aCsvManifest({}, { namespace: 'placeholder' }), {
+    'manifests/secret.yaml': manifests(anObject('Secret', { name: 'x', namespace: 'far' })),
+  });
+  expect(validateBundle(files)).toMatchObject({ objects: 1, problems: [] });
+});

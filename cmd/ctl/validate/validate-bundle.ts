@@ -4,7 +4,7 @@ import { type ManifestFile, readManifestFiles } from '../../../core/sdk.ts';
 import { readRegistryManifests } from '../../../provisioners/registry/read-bundle.ts';
 import { classNameOf, renderBundle } from '../render-bundle.ts';
 import { type LocatedObject, manifestObjects } from './manifest-objects.ts';
-import { objectRules } from './object-rules.ts';
+import { plainObjectRules } from './object-rules.ts';
 import type { Problem } from './problem.ts';
 import { registryProblems } from './registry-problems.ts';
 
@@ -23,7 +23,13 @@ interface ClassRules {
 }
 
 const rulesByClass: ReadonlyMap<string, ClassRules> = new Map([
-  ['core-rukpak-io-plain', { read: readManifestFiles, problems: () => [] }],
+  [
+    'core-rukpak-io-plain',
+    {
+      read: readManifestFiles,
+      problems: (_files, objects) => plainObjectRules.flatMap((rule) => rule(objects)),
+    },
+  ],
   ['core-rukpak-io-registry', { read: readRegistryManifests, problems: registryProblems }],
 ]);
 
@@ -36,11 +42,7 @@ export function validateBundle(files: BundleFiles, className?: string): Validati
   const rules = rulesByClass.get(name);
   if (rules === undefined) throw new Error(`class ${name} has no rules`);
   const { objects, problems } = manifestObjects(files, rules.read);
-  const found = [
-    ...problems,
-    ...rules.problems(files, objects),
-    ...objectRules.flatMap((rule) => rule(objects)),
-  ];
+  const found = [...problems, ...rules.problems(files, objects)];
   return withLastWord(files, { class: name, objects: 0, problems: inOrder(found) });
 }
 
