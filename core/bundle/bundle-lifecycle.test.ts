@@ -323,7 +323,8 @@ test('an upload that comes while another is unpacked is not said to be unpacked'
 });
 
 describe('an unpacking that takes long', () => {
-  const announced = { phase: 'Unpacking', conditions: [{ reason: 'Unpacking', message: '' }] };
+  const condition = { type: 'Unpacked', status: 'False', reason: 'Unpacking', message: '' };
+  const announced = { phase: 'Unpacking', conditions: [condition] };
   const result: SourceResult = { files: tree, resolvedSource: pinned };
 
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
