@@ -27,6 +27,21 @@ describe('listArchive', () => {
     });
   });
 
+  it('keeps each entry on its line, whatever its name does to a terminal', () => {
+    const path = 'manifests/a\n-rw-r--r-- 0/0 0 safe\u001b[2J';
+    const entry = {
+      path,
+      mode: '-rw-r--r--',
+      uid: 0,
+      gid: 0,
+      size: 1,
+      modified: '2026-01-02T03:04:05Z',
+    };
+    expect(listingLine(entry)).toBe(
+      '-rw-r--r-- 0/0         1 2026-01-02 03:04:05 manifests/a\\x0a-rw-r--r-- 0/0 0 safe\\x1b[2J',
+    );
+  });
+
   it.each([
     ['what is no archive', Buffer.from('<html>not found</html>'.repeat(100))],
     ['an archive that is cut off', gzipSync(Buffer.alloc(5000, 1)).subarray(0, 20)],

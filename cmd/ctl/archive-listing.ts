@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Parser, type ReadEntry } from 'tar';
+import { visibleLine } from './visible-text.ts';
 
 /** One entry of an archive. */
 export interface ListedEntry {
@@ -35,7 +36,7 @@ export async function listArchive(
 /** A line as `tar ztv` prints it where RukPak ran it. */
 export function listingLine({ path, mode, uid, gid, size, modified }: ListedEntry): string {
   const time = modified.slice(0, 19).replace('T', ' ');
-  return `${mode} ${uid}/${gid} ${String(size).padStart(9)} ${time} ${path}`;
+  return `${mode} ${uid}/${gid} ${String(size).padStart(9)} ${time} ${visibleLine(path)}`;
 }
 
 function listed({ path, type, mode = 0, uid = 0, gid = 0, size, mtime }: ReadEntry): ListedEntry {

@@ -1,5 +1,7 @@
+import { Writable } from 'node:stream';
 import { Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
+import { visibleText } from './visible-text.ts';
 import { writeOutput } from './write-output.ts';
 
 export interface OutputFlags {
@@ -24,13 +26,23 @@ export class Report {
     await this.lines([text]);
   }
 
-  /** Many at once: each write of its own would add listeners to the output. */
-  async lines(texts: readonly string[]): Promise<void> {
-    if (this.#format !== 'text' || texts.length === 0) return;
-    await writeOutput([texts.map((text) => `${text}\n`).join('')], process.stdout);
+  /** Many, each as soon as it is there. One write each would add listeners to the output. */
+  async lines(texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
+    const output = this.#format === 'text' ? process.stdout : nowhere();
+    await writeOutput(terminated(texts), output);
   }
 
   async result(value: object): Promise<void> {
     if (this.#format === 'json') await writeOutput([`${stringifyJson(value)}\n`], process.stdout);
   }
+}
+
+async function* terminated(
+  texts: Iterable<string> | AsyncIterable<string>,
+): AsyncGenerator<string> {
+  for await (const text of texts) yield `${text}\n`;
+}
+
+function nowhere(): Writable {
+  return new Writable({ write: (_chunk, _encoding, done) => done() });
 }
