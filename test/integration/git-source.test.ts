@@ -177,6 +177,15 @@ describe('servers', () => {
   });
 });
 
+test('symlinks are left out, wherever they lead', async () => {
+  const repository = await TestRepository.create(root, 'links');
+  await repository.commit({
+    files: { 'a.yaml': 'a' },
+    symlinks: { inside: 'a.yaml', outside: '../../etc/passwd' },
+  });
+  expect(textOf(await fetchGit({ repository: `${server.url}/links` }))).toEqual({ 'a.yaml': 'a' });
+});
+
 describe('compression', () => {
   test('a file that unpacks a thousandfold', async () => {
     const repository = await TestRepository.create(root, 'bomb');

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,8 @@ const run = promisify(execFile);
 
 export interface CommitOptions {
   readonly files: Readonly<Record<string, string>>;
+  /** Where symlinks point, by their paths at the root. */
+  readonly symlinks?: Readonly<Record<string, string>>;
   readonly branch?: string;
   /** An annotated tag on the commit. */
   readonly annotatedTag?: string;
@@ -29,13 +31,22 @@ export class TestRepository {
     return new TestRepository(directory);
   }
 
-  /** Adds one commit whose tree is exactly `files`; returns its SHA. */
-  async commit({ files, branch = 'main', annotatedTag, tag }: CommitOptions): Promise<string> {
+  /** Adds one commit whose tree is exactly `files` and `symlinks`; returns its SHA. */
+  async commit({
+    files,
+    symlinks = {},
+    branch = 'main',
+    annotatedTag,
+    tag,
+  }: CommitOptions): Promise<string> {
     const tree = await mkdtemp(join(tmpdir(), 'rukpak-commit-'));
     try {
       for (const [path, content] of Object.entries(files)) {
         await mkdir(dirname(join(tree, path)), { recursive: true });
         await writeFile(join(tree, path), content);
+      }
+      for (const [path, target] of Object.entries(symlinks)) {
+        await symlink(target, join(tree, path));
       }
       const git = this.#git(tree);
       await git('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
