@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { EventList } from '../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
@@ -8,9 +9,11 @@ import { announceUpload } from './announce-upload.ts';
 const { signal } = new AbortController();
 const source = { type: 'upload', upload: {} };
 let client: FakeKubeClient;
+let events: EventList;
 
 beforeEach(() => {
   client = new FakeKubeClient();
+  events = new EventList();
 });
 
 async function announce(
@@ -18,7 +21,7 @@ async function announce(
   newDigest?: string,
 ): Promise<BundleStatus | undefined> {
   const clock = new ManualClock();
-  await announceUpload({ name: 'demo', uid }, { client, clock, signal, newDigest });
+  await announceUpload({ name: 'demo', uid }, { client, clock, events, signal, newDigest });
   return (client.peek({ name: 'demo' }) as Bundle | undefined)?.status;
 }
 
@@ -38,6 +41,11 @@ describe('an upload that was received', () => {
           },
         ],
       });
+      expect(events.taken()).toEqual([
+        'Normal UnpackPending: received bundle upload, waiting for provisioner to unpack it.',
+      ]);
+      await announce();
+      expect(events.taken()).toEqual([]);
     },
   );
 

@@ -2,11 +2,13 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { Clock } from '../clock.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { notUnpacked } from './status.ts';
+import { recordTransition } from './transitions.ts';
 
 const received = new WaitingError('received bundle upload, waiting for provisioner to unpack it.');
 const maxTries = 20;
@@ -28,6 +30,7 @@ export async function findBundle(
 interface AnnounceOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
+  readonly events: EventSink;
   readonly signal: AbortSignal;
   /** Of the bytes that were stored just now; undefined where they were stored before. */
   readonly newDigest: string | undefined;
@@ -69,9 +72,10 @@ async function markUpload(
 
 /** Whether it is written; not where the Bundle has changed or gone since it was read. */
 async function writePending(
-  { metadata, status = {} }: Bundle,
-  { client, clock, signal }: AnnounceOptions,
+  bundle: Bundle,
+  { client, clock, events, signal }: AnnounceOptions,
 ): Promise<boolean> {
+  const { metadata, status = {} } = bundle;
   const { name = '', uid, resourceVersion } = metadata;
   const pending = notUnpacked(status, { error: received, prefix: '' }, clock);
   const patch = {
@@ -80,7 +84,9 @@ async function writePending(
   };
   const target = { resource: bundleResource, key: { name } };
   try {
-    await client.patch(target, patch, { type: 'merge', subresource: 'status', signal });
+    const options = { type: 'merge', subresource: 'status', signal } as const;
+    const after = (await client.patch(target, patch, options)) as Bundle;
+    recordTransition(events, { before: bundle, after });
     return true;
   } catch (error) {
     if (!isConflict(error) && !isNotFound(error)) throw error;

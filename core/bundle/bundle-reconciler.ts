@@ -1,8 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
-import { findCondition } from '../runtime/conditions.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDependencies } from './dependencies.ts';
@@ -10,6 +8,7 @@ import type { BundleState, StepContext, StepOutcome } from './state.ts';
 import { unpacking } from './status.ts';
 import { finalize } from './steps/finalize.ts';
 import { reuse } from './steps/reuse.ts';
+import { recordTransition } from './transitions.ts';
 import { unpack } from './unpack.ts';
 
 type Step = (
@@ -114,7 +113,7 @@ export class BundleReconciler {
   }
 
   async #announce(state: BundleState, context: StepContext): Promise<void> {
-    const { clock, logger } = this.#dependencies;
+    const { clock } = this.#dependencies;
     // What was offered before does not become less true, and why it failed before says more.
     if (state.bundle.status?.phase !== undefined) return;
     if (state.bundle.metadata.deletionTimestamp !== undefined) return;
@@ -123,12 +122,12 @@ export class BundleReconciler {
       await this.#writeStatus(announced, context);
       state.bundle = announced.bundle;
     } catch (error) {
-      logger.debug({ bundle: state.bundle.metadata.name, error: errorMessage(error) }, 'announce');
+      context.logger.debug({ error: errorMessage(error) }, 'cannot announce the unpacking');
     }
   }
 
   async #writeStatus(state: BundleState, { signal }: StepContext): Promise<void> {
-    const { client, cache } = this.#dependencies;
+    const { client, cache, events } = this.#dependencies;
     // Another upload may come while one is being unpacked: that is never called the content of both.
     const ifUnchanged = state.bundle.spec.source.type === 'upload';
     const patch = statusPatch(state.bundle, state.status, { ifUnchanged });
@@ -138,21 +137,7 @@ export class BundleReconciler {
     const before = state.bundle;
     state.bundle = (await client.patch(target, patch, options)) as Bundle;
     cache.upsertIfNewer(state.bundle);
-    this.#recordTransition(before, state.bundle);
-  }
-
-  #recordTransition(before: Bundle, after: Bundle): void {
-    const old = findCondition(before.status?.conditions, bundleCondition.unpacked);
-    const now = findCondition(after.status?.conditions, bundleCondition.unpacked);
-    if (now === undefined || (now.reason === old?.reason && now.message === old.message)) return;
-    const failed =
-      now.reason === bundleReason.unpackFailed ||
-      now.reason === bundleReason.processingFinalizerFailed;
-    this.#dependencies.events.event(after, {
-      type: failed ? 'Warning' : 'Normal',
-      reason: now.reason,
-      message: now.message,
-    });
+    recordTransition(events, { before, after: state.bundle });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { announceUpload, findBundle } from '../bundle/announce-upload.ts';
 import type { Clock } from '../clock.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Runnable } from '../runtime/manager.ts';
@@ -24,6 +25,7 @@ export interface Uploads {
 
 interface UploadParts {
   readonly client: KubeClient;
+  readonly events: EventSink;
   readonly kinds: Pick<Kinds, 'bundles'>;
   readonly clock: Clock;
 }
@@ -32,7 +34,7 @@ interface UploadParts {
 export function createUploads(options: ManagerOptions, parts: UploadParts): Uploads | undefined {
   if (options.uploads === undefined) return undefined;
   const { directory, maxBytes, storage, syncInterval: interval } = options.uploads;
-  const { client, clock } = parts;
+  const { client, clock, events } = parts;
   const { logger } = options;
   const store = createStore(options.uploads, client, options.systemNamespace);
   const handler = createUploadHandler({
@@ -41,7 +43,8 @@ export function createUploads(options: ManagerOptions, parts: UploadParts): Uplo
     maxBytes,
     bundles: {
       find: (name, signal) => findBundle(client, name, signal),
-      announce: (key, announcement) => announceUpload(key, { client, clock, ...announcement }),
+      announce: (key, announcement) =>
+        announceUpload(key, { client, clock, events, ...announcement }),
     },
   });
   const collector = createUploadCollector({ ...parts, store, interval, logger });

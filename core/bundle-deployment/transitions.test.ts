@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentReason } from '../../api/v1alpha1/conditions.ts';
+import { EventList } from '../../test/helpers/event-list.ts';
+import { recordTransitions } from './transitions.ts';
+
+interface Given {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message?: string;
+}
+
+function aDeploymentWith(...conditions: readonly Given[]): BundleDeployment {
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: { name: 'demo' },
+    spec: { provisionerClassName: 'acme', template: {} },
+    status: {
+      conditions: conditions.map((each) => ({
+        message: 'a message',
+        lastTransitionTime: '',
+        ...each,
+      })),
+    },
+  } as unknown as BundleDeployment;
+}
+
+const rows = [
+  ['HasValidBundle', 'True', 'UnpackPending', 'Normal'],
+  ['HasValidBundle', 'True', 'UnpackSuccessful', 'Normal'],
+  ['HasValidBundle', 'False', 'UnpackFailed', 'Warning'],
+  ['HasValidBundle', 'False', 'BundleLoadFailed', 'Warning'],
+  ['HasValidBundle', 'Unknown', 'ReconcileFailed', 'Warning'],
+  ['Installed', 'True', 'InstallationSucceeded', 'Normal'],
+  ['Installed', 'False', 'InstallFailed', 'Warning'],
+  ['Installed', 'False', 'UpgradeFailed', 'Warning'],
+  ['Installed', 'False', 'ReconcileFailed', 'Warning'],
+  ['Installed', 'False', 'ErrorGettingClient', 'Warning'],
+  ['Installed', 'False', 'ErrorGettingReleaseState', 'Warning'],
+  ['Installed', 'False', 'CreateDynamicWatchFailed', 'Warning'],
+  ['Healthy', 'True', 'Healthy', 'Normal'],
+  // Not yet healthy is how every installation begins.
+  ['Healthy', 'False', 'Unhealthy', 'Normal'],
+] as const;
+
+test.each(rows)('%s %s for %s is told once, as %s', (...row) => {
+  const [type, status, reason, eventType] = row;
+  const events = new EventList();
+  const condition = { type, status, reason };
+  const after = aDeploymentWith(condition);
+  recordTransitions(events, { before: aDeploymentWith(), after });
+  recordTransitions(events, { before: after, after });
+  expect(events.taken()).toEqual([`${eventType} ${reason}: a message`]);
+  const changed = aDeploymentWith({ ...condition, message: 'another one' });
+  recordTransitions(events, { before: after, after: changed });
+  expect(events.taken()).toEqual([`${eventType} ${reason}: another one`]);
+});
+
+test('what merely repeats another condition is not told', () => {
+  const events = new EventList();
+  const after = aDeploymentWith(
+    { type: 'Installed', status: 'False', reason: 'InstallFailed' },
+    { type: 'Healthy', status: 'False', reason: 'InstallationStatusFalse' },
+  );
+  recordTransitions(events, { before: aDeploymentWith(), after });
+  expect(events.taken()).toEqual(['Warning InstallFailed: a message']);
+});
+
+test('these are all reasons that a deployment has', () => {
+  const tested = new Set<string>(rows.map(([, , reason]) => reason));
+  tested.add('InstallationStatusFalse');
+  expect(new Set(Object.values(bundleDeploymentReason))).toEqual(tested);
+});
