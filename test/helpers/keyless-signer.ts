@@ -129,15 +129,15 @@ function trustedRoot(
   };
 }
 
-async function newKeys(): Promise<CryptoKeyPair> {
+async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
   return await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
-async function spki({ publicKey }: CryptoKeyPair): Promise<Buffer> {
+async function spki({ publicKey }: webcrypto.CryptoKeyPair): Promise<Buffer> {
   return Buffer.from(await webcrypto.subtle.exportKey('spki', publicKey));
 }
 
-async function pem({ privateKey }: CryptoKeyPair): Promise<string> {
+async function pem({ privateKey }: webcrypto.CryptoKeyPair): Promise<string> {
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', privateKey)).toString('base64');
   return `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----\n`;
 }
