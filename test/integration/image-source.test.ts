@@ -177,11 +177,11 @@ describe('a registry of its own', () => {
     const insecureRegistries = [guarded.host];
     const text = `error fetching image descriptor: registry ${guarded.host} denies access to repository private/app`;
     await expect(fetchImage({ ref, insecureRegistries })).rejects.toThrow(
-      `${text} without credentials (401 Unauthorized)`,
+      new Error(`${text} without credentials (401 Unauthorized)`),
     );
     const wrong = pullSecret('wrong');
     await expect(fetchImage({ ref, insecureRegistries, pullSecret: wrong })).rejects.toThrow(
-      `${text} with the pull secret (401 Unauthorized)`,
+      new Error(`${text} with the pull secret (401 Unauthorized)`),
     );
   });
 
