@@ -104,7 +104,7 @@ function checkDirect(server: string, caller: Caller): void {
       `--server ${server} would be sent your credentials in plain text: use https, or http on this machine alone`,
     );
   }
-  if (caller.token !== undefined) return;
+  if (caller.certificate === undefined) return;
   throw new TerminalError(
     `the client certificate of the kubeconfig cannot be shown to --server ${server}: use https, or a user with a token (kubectl create token)`,
   );

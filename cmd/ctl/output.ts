@@ -40,7 +40,7 @@ export class Report {
 async function* terminated(
   texts: Iterable<string> | AsyncIterable<string>,
 ): AsyncGenerator<string> {
-  for await (const text of texts) yield `${text}\n`;
+  for await (const text of texts) yield `${visibleText(text)}\n`;
 }
 
 function nowhere(): Writable {

@@ -10,6 +10,7 @@ import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
 import { validateCommand } from './validate.ts';
+import { verifyCommand } from './verify.ts';
 import { versionCommand } from './version.ts';
 
 /** All commands, under the name that the person has typed. */
@@ -25,6 +26,7 @@ export function createProgram(name: string): Command {
     .addCommand(removeHelmReleasesCommand())
     .addCommand(alphaCommand(), { hidden: true })
     .addCommand(completeCommand(namesOf), { hidden: true })
+    .addCommand(verifyCommand())
     .addCommand(versionCommand())
     .addCommand(completionCommand());
 }

@@ -114,5 +114,5 @@ test('a registry bundle may name any namespace: its objects go to another one', 
   const files = aRegistryTree(aCsvManifest({}, { namespace: 'placeholder' }), {
     'manifests/secret.yaml': manifests(anObject('Secret', { name: 'x', namespace: 'far' })),
   });
-  expect(validateBundle(files)).toMatchObject({ objects: 1, problems: [] });
+  expect(validateBundle(files)).toMatchObject({ objects: 2, problems: [] });
 });

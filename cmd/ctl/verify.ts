@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { addServerFlags, type ServerFlags } from './server-flags.ts';
+import { type Check, checkLine } from './verify/check.ts';
+
+interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {
+  readonly systemNamespace: string;
+}
+
+/** `rukpakctl verify`: whether the installation is healthy. Writes nothing. */
+export function verifyCommand(): Command {
+  const command = new Command('verify')
+    .description('say whether the installation is healthy, part by part')
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+  return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(verify);
+}
+
+async function verify(flags: VerifyFlags): Promise<void> {
+  const [{ withCluster }, { runChecks }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./verify/run-checks.ts'),
+  ]);
+  const { systemNamespace } = flags;
+  const report = new Report(flags);
+  const signal = stopSignal();
+  const checks: Check[] = [];
+  await withCluster(flags, async (cluster) => {
+    const context = { cluster, systemNamespace, server: flags, signal };
+    await report.lines(linesOf(runChecks(context), checks));
+  });
+  const count = (wanted: Check['state']): number =>
+    checks.filter(({ state }) => state === wanted).length;
+  const [failed, warnings] = [count('failed'), count('warning')];
+  await report.line(
+    `${count('ok')} ok, ${warnings} warnings, ${failed} failed, ${count('skipped')} skipped`,
+  );
+  await report.result({ healthy: failed === 0, failed, warnings, checks });
+  if (failed > 0) process.exitCode = 1;
+}
+
+/** A line for each check as it is done; keeps them for the end. */
+async function* linesOf(running: AsyncIterable<Check>, done: Check[]): AsyncGenerator<string> {
+  for await (const check of running) {
+    done.push(check);
+    yield checkLine(check);
+  }
+}

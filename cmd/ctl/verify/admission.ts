@@ -1,0 +1,82 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { errorMessage } from '../../../core/errors.ts';
+import { ApiError } from '../../../core/kube/api-error.ts';
+import { collectionPath } from '../../../core/kube/object-url.ts';
+import type { Resource } from '../../../core/kube/resource.ts';
+import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
+import { definitionResource } from './live-object.ts';
+
+const denial =
+  'admission webhook "vbundles.core.rukpak.io" denied the request: bundle.spec.source.image must be set for source type "image"';
+
+const bundleSubject = 'webhook vbundles.core.rukpak.io';
+const definitionSubject = 'webhook webhook.crdvalidator.io';
+const see =
+  'see that its process runs, and that the API server reaches the address of its configuration';
+
+/** Whether the webhooks answer, by dry runs of what they are asked about. Nothing is stored. */
+export async function admissionChecks(context: VerifyContext): Promise<readonly Check[]> {
+  return [await bundleCheck(context), await definitionCheck(context)];
+}
+
+/** A Bundle that only the webhook refuses: the schema wants one block, not the one of the type. */
+async function bundleCheck(context: VerifyContext): Promise<Check> {
+  const source = { type: 'image', http: { url: 'https://example.invalid/' } };
+  const answer = await dryRun(context, bundleResource, {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: { name: 'rukpakctl-verify' },
+    spec: { provisionerClassName: 'rukpakctl-verify', source },
+  });
+  if (answer === undefined) {
+    return failed(bundleSubject, 'is not asked: a Bundle without its source would be stored', see);
+  }
+  if (answer.message === denial) return ok(bundleSubject, 'answers, and refuses a bad Bundle');
+  return refusalCheck(bundleSubject, answer);
+}
+
+/** A CRD that nobody objects to; one of a BundleDeployment is what the validator is asked about. */
+async function definitionCheck(context: VerifyContext): Promise<Check> {
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const answer = await dryRun(context, definitionResource, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: definitionResource.kind,
+    metadata: {
+      name: 'verifications.rukpakctl.example.com',
+      labels: { [label.ownerKind]: 'BundleDeployment' },
+    },
+    spec: {
+      group: 'rukpakctl.example.com',
+      scope: 'Namespaced',
+      names: { kind: 'Verification', plural: 'verifications' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  });
+  return answer === undefined
+    ? ok(definitionSubject, 'lets a CRD of a BundleDeployment pass')
+    : refusalCheck(definitionSubject, answer);
+}
+
+function refusalCheck(subject: string, error: ApiError): Check {
+  return error.code === 403 && !error.message.includes('admission webhook')
+    ? skipped(subject, `you may not try it: ${error.message}`)
+    : failed(subject, errorMessage(error), see);
+}
+
+/** The refusal of a dry run; undefined where it would have been stored. */
+async function dryRun(
+  { cluster, signal }: VerifyContext,
+  resource: Resource,
+  body: KubernetesObject,
+): Promise<ApiError | undefined> {
+  const path = `${collectionPath(resource)}?dryRun=All`;
+  try {
+    await cluster.client.request({ method: 'POST', path, body, signal });
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}

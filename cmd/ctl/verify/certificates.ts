@@ -1,0 +1,101 @@
+import { listOf } from '../../../core/apply/json-fields.ts';
+import { createSecretReader } from '../../../core/kube/secret-reader.ts';
+import { isSignedBy, judgeCertificate } from './certificate.ts';
+import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';
+import { liveObject, webhookConfigurationResource } from './live-object.ts';
+import { bundleOf, expectedConfigurations } from './webhooks.ts';
+
+interface CertificateSecret {
+  readonly namespace: string;
+  readonly name: string;
+  /** Who is served with it; absent for an authority. */
+  readonly service?: string;
+  readonly certificate: string;
+  readonly authorities: string;
+}
+
+const renew =
+  'delete the Secret: whoever made it, the webhooks process or cert-manager, makes it again';
+
+/** The Secrets with serving certificates, and whether the API server trusts what is in them. */
+export async function certificateChecks(context: VerifyContext): Promise<readonly Check[]> {
+  const secrets = await readSecrets(context);
+  if (secrets.length === 0) {
+    return [skipped('certificates', `no Secret with one in namespace ${context.systemNamespace}`)];
+  }
+  return [
+    ...secrets.map((secret) => secretCheck(secret, Date.now())),
+    ...(await trustChecks(context, secrets)),
+  ];
+}
+
+async function readSecrets(context: VerifyContext): Promise<readonly CertificateSecret[]> {
+  const { cluster, signal, systemNamespace } = context;
+  const found: CertificateSecret[] = [];
+  for (const place of placesOf(systemNamespace)) {
+    const secret = await createSecretReader(cluster.client, place.namespace).read(
+      place.name,
+      signal,
+    );
+    const text = (key: string): string => Buffer.from(secret?.data.get(key) ?? []).toString('utf8');
+    if (secret === undefined) continue;
+    found.push({ ...place, certificate: text('tls.crt'), authorities: text('ca.crt') });
+  }
+  return found;
+}
+
+/** Under the names of both overlays: our own certificates, and those of cert-manager. */
+function placesOf(
+  system: string,
+): readonly Pick<CertificateSecret, 'namespace' | 'name' | 'service'>[] {
+  const [webhooks, crds] = ['rukpak-webhook-service', 'crd-validation-webhook'];
+  return [
+    { namespace: system, name: 'rukpak-ca' },
+    { namespace: system, name: 'core-cert', service: 'core' },
+    { namespace: system, name: 'rukpak-webhook-serving-certificate', service: webhooks },
+    { namespace: system, name: 'rukpak-webhook-certificate', service: webhooks },
+    { namespace: crdNamespace, name: 'crd-validation-webhook-serving-certificate', service: crds },
+    { namespace: crdNamespace, name: 'crd-validation-webhook-certificate', service: crds },
+  ];
+}
+
+function secretCheck({ namespace, name, service, ...pem }: CertificateSecret, now: number): Check {
+  const host = service === undefined ? {} : { host: `${service}.${namespace}.svc` };
+  const { state, message } = judgeCertificate({ ...pem, ...host }, now);
+  const subject = `Secret ${namespace}/${name}`;
+  return { subject, state, message, ...(state === 'ok' ? {} : { fix: renew }) };
+}
+
+async function trustChecks(
+  context: VerifyContext,
+  secrets: readonly CertificateSecret[],
+): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const { metadata } of expectedConfigurations(context.systemNamespace)) {
+    const { name = '' } = metadata;
+    const live = await liveObject(context, webhookConfigurationResource, { name });
+    const [webhook] = listOf(live?.['webhooks']);
+    const bundle = bundleOf(webhook);
+    // That there is none, another check says.
+    if (bundle !== '') checks.push(trustCheck(name, bundle, secrets));
+  }
+  return checks;
+}
+
+/** Outside the cluster one process answers for CRDs too, with the certificate of all its webhooks. */
+function trustCheck(name: string, bundle: string, secrets: readonly CertificateSecret[]): Check {
+  const subject = `caBundle of ${name}`;
+  const ofCrds = secrets.filter(({ namespace }) => namespace === crdNamespace);
+  const ofBundles = secrets.filter(({ service }) => service === 'rukpak-webhook-service');
+  const serving = name.startsWith('crd-') && ofCrds.length > 0 ? ofCrds : ofBundles;
+  if (serving.length === 0) return skipped(subject, 'there is no Secret to compare it with');
+  const trusted = serving.find(({ certificate }) => isSignedBy(certificate, bundle));
+  const names = serving.map((secret) => `${secret.namespace}/${secret.name}`).join(', ');
+  return trusted === undefined
+    ? failed(
+        subject,
+        `does not trust the certificate in Secret ${names}`,
+        'restart the webhooks process, which writes it; with cert-manager see its cainjector',
+      )
+    : ok(subject, `trusts Secret ${trusted.namespace}/${trusted.name}`);
+}

@@ -1,0 +1,47 @@
+import type { Cluster } from '../cluster.ts';
+import type { ServerFlags } from '../server-flags.ts';
+
+/** What was found out about one part of the installation. */
+export interface Check {
+  readonly subject: string;
+  /** `skipped`: there is no such part here, or it cannot be looked at. */
+  readonly state: 'ok' | 'warning' | 'failed' | 'skipped';
+  readonly message: string;
+  /** The way out. */
+  readonly fix?: string;
+}
+
+export interface VerifyContext {
+  readonly cluster: Cluster;
+  readonly systemNamespace: string;
+  readonly server: ServerFlags;
+  readonly signal: AbortSignal;
+}
+
+/** Looks at one part; what it throws becomes a failed check. */
+export type Checker = (context: VerifyContext) => Promise<readonly Check[]>;
+
+/** Of the validator of CRDs; fixed, as in its manifests. */
+export const crdNamespace = 'crdvalidator-system';
+
+export function ok(subject: string, message: string): Check {
+  return { subject, state: 'ok', message };
+}
+
+export function skipped(subject: string, message: string): Check {
+  return { subject, state: 'skipped', message };
+}
+
+export function warning(subject: string, message: string, fix: string): Check {
+  return { subject, state: 'warning', message, fix };
+}
+
+export function failed(subject: string, message: string, fix: string): Check {
+  return { subject, state: 'failed', message, fix };
+}
+
+/** `ok       <subject>: <message>; <way out>`, on one line. */
+export function checkLine({ subject, state, message, fix }: Check): string {
+  const text = `${subject}: ${message}${fix === undefined ? '' : `; ${fix}`}`;
+  return `${state.padEnd(7)}  ${text.replaceAll(/\s*\n\s*/g, ' ')}`;
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { bundleCRD } from '../../../api/crd.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { checkLine } from './check.ts';
+import { definitionCheck } from './definitions.ts';
+import { leaseCheck } from './processes.ts';
+import { configurationCheck, expectedConfigurations } from './webhooks.ts';
+
+const established = { conditions: [{ type: 'Established', status: 'True' }] };
+
+/** The CRD with another list of fields in its spec. */
+function withSpecFields(change: (fields: Record<string, unknown>) => void): KubernetesObject {
+  const crd = structuredClone(bundleCRD()) as KubernetesObject & {
+    spec: {
+      versions: [{ schema: { openAPIV3Schema: { properties: { spec: { properties: object } } } } }];
+    };
+  };
+  const [{ schema }] = crd.spec.versions;
+  change(schema.openAPIV3Schema.properties.spec.properties as Record<string, unknown>);
+  return { ...crd, status: established };
+}
+
+test('a CRD is compared by its fields', () => {
+  const judge = (live: KubernetesObject | undefined): string =>
+    checkLine(definitionCheck(bundleCRD(), live));
+  expect(judge({ ...bundleCRD(), status: established })).toBe(
+    'ok       CRD bundles.core.rukpak.io: established, of this version',
+  );
+  expect(judge(undefined)).toMatch(/^failed {3}.*: is missing; apply/);
+  expect(judge({ ...bundleCRD(), status: {} })).toContain(
+    'is not established: Install in progress',
+  );
+  const newer = withSpecFields((fields) => {
+    fields['extra'] = { type: 'string' };
+  });
+  expect(judge(newer)).toMatch(/^warning {2}.*newer than this program: it also has spec\.extra;/);
+  const older = withSpecFields((fields) => {
+    delete fields['provisionerClassName'];
+  });
+  expect(judge(older)).toMatch(/^warning {2}.*it lacks spec\.provisionerClassName;/);
+});
+
+test('webhook configurations are to be complete and to trust somebody', () => {
+  const [bundles, , deletion] = expectedConfigurations('rukpak-system');
+  if (bundles === undefined || deletion === undefined) throw new Error('they are three');
+  expect(configurationCheck(bundles, undefined).state).toBe('failed');
+  expect(configurationCheck(deletion, undefined).state).toBe('skipped');
+  expect(configurationCheck(bundles, { ...bundles, webhooks: [] }).message).toBe(
+    'lacks webhook vbundles.core.rukpak.io, vconfigmaps.core.rukpak.io',
+  );
+  expect(configurationCheck(bundles, bundles).message).toContain('has no usable caBundle');
+});
+
+test('a lease has to be held, where core runs in the cluster', () => {
+  const now = Date.parse('2030-01-01T00:00:20Z');
+  const held = { holderIdentity: 'core-1', leaseDurationSeconds: 15 };
+  const lease = (spec: object) => ({
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: {},
+    spec,
+  });
+  const renewed = (at: string) => lease({ ...held, renewTime: `2030-01-01T00:00:${at}.000000Z` });
+  expect(leaseCheck(renewed('18'), true, now)).toMatchObject({
+    state: 'ok',
+    message: 'held by core-1, renewed 2 s ago',
+  });
+  expect(leaseCheck(renewed('00'), true, now).message).toBe(
+    'its holder core-1 has not renewed it for 20 s',
+  );
+  expect(leaseCheck(lease({ ...held, holderIdentity: '' }), true, now).state).toBe('failed');
+  expect(leaseCheck(undefined, true, now).state).toBe('failed');
+  expect(leaseCheck(undefined, false, now).state).toBe('skipped');
+});

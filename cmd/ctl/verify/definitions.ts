@@ -1,0 +1,85 @@
+import { bundleCRD, bundleDeploymentCRD } from '../../../api/crd.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { digestOf } from '../../../core/apply/digest.ts';
+import { computeStatus } from '../../../core/apply/health/compute-status.ts';
+import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/json-fields.ts';
+import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
+import { definitionResource, liveObject } from './live-object.ts';
+
+const install = 'apply deploy/crds of this version, or run "rukpak install"';
+
+/** The CRDs of the project: there, established, and of this version. */
+export async function definitionChecks(context: VerifyContext): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const expected of [bundleCRD(), bundleDeploymentCRD()]) {
+    const { name = '' } = expected.metadata;
+    const live = await liveObject(context, definitionResource, { name });
+    checks.push(definitionCheck(expected, live));
+  }
+  return checks;
+}
+
+/** Pure. */
+export function definitionCheck(
+  expected: KubernetesObject,
+  live: KubernetesObject | undefined,
+): Check {
+  const subject = `CRD ${expected.metadata.name}`;
+  if (live === undefined) return failed(subject, 'is missing', install);
+  const { status, message } = computeStatus(live, Date.now());
+  if (status !== 'Current') {
+    return failed(
+      subject,
+      `is not established: ${message}`,
+      `kubectl describe crd ${expected.metadata.name}`,
+    );
+  }
+  const [ours, theirs] = [schemaOf(expected), schemaOf(live)];
+  if (digestOf(ours) === digestOf(theirs)) return ok(subject, 'established, of this version');
+  const [wanted, found] = [new Set(fieldPaths(ours)), new Set(fieldPaths(theirs))];
+  const missing = [...wanted.difference(found)];
+  const extra = [...found.difference(wanted)];
+  if (missing.length > 0) {
+    return warning(
+      subject,
+      `established, but older or of another project: it lacks ${listed(missing)}`,
+      install,
+    );
+  }
+  return extra.length > 0
+    ? warning(
+        subject,
+        `established, but newer than this program: it also has ${listed(extra)}`,
+        'use the rukpakctl of that version',
+      )
+    : warning(
+        subject,
+        'established; its fields are those of this version, their texts or limits are not',
+        install,
+      );
+}
+
+/** The schema of v1alpha1. */
+function schemaOf({ spec }: KubernetesObject): unknown {
+  const version = listOf(fieldAt(spec, 'versions')).find(
+    (candidate) => stringAt(candidate, 'name') === 'v1alpha1',
+  );
+  return fieldAt(version, 'schema', 'openAPIV3Schema');
+}
+
+function fieldPaths(schema: unknown, path = ''): readonly string[] {
+  const properties = Object.entries(mapOf(fieldAt(schema, 'properties')));
+  const inner = [fieldAt(schema, 'items'), fieldAt(schema, 'additionalProperties')];
+  return [
+    ...properties.flatMap(([name, child]) => {
+      const below = path === '' ? name : `${path}.${name}`;
+      return [below, ...fieldPaths(child, below)];
+    }),
+    ...inner.flatMap((child) => (child === undefined ? [] : fieldPaths(child, path))),
+  ];
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length - 5;
+  return `${paths.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,58 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { isNotFound } from '../../../core/kube/api-error.ts';
+import type { ObjectKey, Resource } from '../../../core/kube/resource.ts';
+import type { VerifyContext } from './check.ts';
+
+/** An object, or undefined where there is none. */
+export async function liveObject(
+  { cluster, signal }: VerifyContext,
+  resource: Resource,
+  key: ObjectKey,
+): Promise<KubernetesObject | undefined> {
+  try {
+    return await cluster.client.get(resource, key, signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+const core = { group: '', version: 'v1' };
+
+export const namespaceResource: Resource = {
+  ...core,
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+export const serviceResource: Resource = {
+  ...core,
+  kind: 'Service',
+  plural: 'services',
+  namespaced: true,
+};
+
+export const deploymentResource: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+
+export const definitionResource: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
+
+export const webhookConfigurationResource: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+};

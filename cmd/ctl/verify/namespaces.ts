@@ -1,0 +1,29 @@
+import { stringAt } from '../../../core/apply/json-fields.ts';
+import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
+import { liveObject, namespaceResource } from './live-object.ts';
+
+const enforce = 'pod-security.kubernetes.io/enforce';
+
+/** The namespaces of the system, and that nothing privileged may run in them. */
+export async function namespaceChecks(context: VerifyContext): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const name of [context.systemNamespace, crdNamespace]) {
+    const live = await liveObject(context, namespaceResource, { name });
+    const level = stringAt(live?.metadata.labels, enforce);
+    checks.push(namespaceCheck(name, live !== undefined, level));
+  }
+  return checks;
+}
+
+function namespaceCheck(name: string, exists: boolean, level: string | undefined): Check {
+  const subject = `Namespace ${name}`;
+  if (!exists)
+    return failed(subject, 'is missing', 'run "rukpak install", or apply an overlay of deploy/');
+  if (level === 'baseline' || level === 'restricted')
+    return ok(subject, `enforces pod security "${level}"`);
+  return warning(
+    subject,
+    `does not enforce pod security: ${level === undefined ? 'it has no label' : 'its label is'} ${enforce}${level === undefined ? '' : `=${level}`}`,
+    `kubectl label namespace ${name} ${enforce}=baseline --overwrite`,
+  );
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { type Check, crdNamespace, failed, ok, type VerifyContext } from './check.ts';
+
+type Attributes = Readonly<Record<string, string>>;
+
+interface Account {
+  readonly namespace: string;
+  readonly name: string;
+  /** What it cannot work without. */
+  readonly needs: readonly Attributes[];
+}
+
+const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+const reviewSchema = z.object({ status: z.object({ allowed: z.boolean() }) });
+const rukpak = 'core.rukpak.io';
+
+/** What the accounts of the system may do, as the API server decides it. */
+export async function permissionChecks(context: VerifyContext): Promise<readonly Check[]> {
+  const checks: Check[] = [];
+  for (const account of accountsOf(context.systemNamespace)) {
+    checks.push(await accountCheck(context, account));
+  }
+  return checks;
+}
+
+async function accountCheck(
+  context: VerifyContext,
+  { namespace, name, needs }: Account,
+): Promise<Check> {
+  const subject = `ServiceAccount ${namespace}/${name}`;
+  const user = `system:serviceaccount:${namespace}:${name}`;
+  const refused: string[] = [];
+  for (const need of needs) {
+    if (!(await isAllowed(context, user, need))) refused.push(describe(need));
+  }
+  return refused.length === 0
+    ? ok(subject, `has the ${needs.length} permissions that were asked about`)
+    : failed(
+        subject,
+        `may not ${refused.join(', ')}`,
+        'run "rukpak install", or apply an overlay of deploy/',
+      );
+}
+
+async function isAllowed(
+  { cluster, signal }: VerifyContext,
+  user: string,
+  need: Attributes,
+): Promise<boolean> {
+  const spec = 'path' in need ? { nonResourceAttributes: need } : { resourceAttributes: need };
+  const groups = ['system:serviceaccounts', 'system:authenticated'];
+  const answer = await cluster.client.request({
+    method: 'POST',
+    path: reviews,
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user, groups, ...spec },
+    },
+    signal,
+  });
+  return reviewSchema.parse(answer).status.allowed;
+}
+
+function describe({ verb = '', path, group = '', resource = '', subresource }: Attributes): string {
+  const name = subresource === undefined ? resource : `${resource}/${subresource}`;
+  return `${verb} ${path ?? (group === '' ? name : `${name}.${group}`)}`;
+}
+
+function accountsOf(namespace: string): readonly Account[] {
+  return [
+    {
+      namespace,
+      name: 'core-admin',
+      needs: [
+        { verb: 'watch', group: rukpak, resource: 'bundledeployments' },
+        { verb: 'create', group: rukpak, resource: 'bundles' },
+        { verb: 'patch', group: rukpak, resource: 'bundles', subresource: 'status' },
+        { verb: 'get', group: '', resource: 'secrets', namespace },
+        { verb: 'update', group: 'coordination.k8s.io', resource: 'leases', namespace },
+        { verb: 'patch', group: 'apps', resource: 'deployments' },
+        { verb: 'delete', group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+        { verb: 'escalate', group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
+        { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
+        { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
+        { verb: 'get', path: '/bundles/any.tgz' },
+      ],
+    },
+    {
+      namespace,
+      name: 'rukpak-webhooks-admin',
+      needs: [
+        { verb: 'watch', group: '', resource: 'configmaps', namespace },
+        { verb: 'watch', group: rukpak, resource: 'bundles' },
+      ],
+    },
+    {
+      namespace: crdNamespace,
+      name: 'crd-validation-webhook',
+      needs: [{ verb: 'list', group: 'any.example.com', resource: 'customs' }],
+    },
+  ];
+}

@@ -1,0 +1,78 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { computeStatus } from '../../../core/apply/health/compute-status.ts';
+import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
+import type { ObjectKey } from '../../../core/kube/resource.ts';
+import { type Lease, leaseResource } from '../../../core/runtime/lease.ts';
+import {
+  type Check,
+  crdNamespace,
+  failed,
+  ok,
+  skipped,
+  type VerifyContext,
+  warning,
+} from './check.ts';
+import { deploymentResource, liveObject } from './live-object.ts';
+
+/** The Deployments of the system, the versions that they run, and who leads. */
+export async function processChecks(context: VerifyContext): Promise<readonly Check[]> {
+  const { systemNamespace: namespace } = context;
+  const keys = [
+    { namespace, name: 'core' },
+    { namespace, name: 'rukpak-webhooks' },
+    { namespace: crdNamespace, name: 'crd-validation-webhook' },
+  ];
+  const live: KubernetesObject[] = [];
+  const checks: Check[] = [];
+  for (const key of keys) {
+    const deployment = await liveObject(context, deploymentResource, key);
+    if (deployment !== undefined) live.push(deployment);
+    checks.push(deploymentCheck(key, deployment));
+  }
+  const lease = await liveObject(context, leaseResource, { namespace, name: leaseName });
+  const isInCluster = live.some(({ metadata }) => metadata.name === 'core');
+  return [...checks, ...imageChecks(live), leaseCheck(lease, isInCluster, Date.now())];
+}
+
+function deploymentCheck(
+  { namespace, name }: ObjectKey,
+  live: KubernetesObject | undefined,
+): Check {
+  const subject = `Deployment ${namespace}/${name}`;
+  if (live === undefined)
+    return skipped(subject, `no Deployment ${name} in namespace ${namespace}`);
+  const { status, message } = computeStatus(live, Date.now());
+  return status === 'Current'
+    ? ok(subject, `${message}, ${imagesOf(live).join(', ')}`)
+    : failed(subject, message, `kubectl describe deployment ${name} --namespace ${namespace}`);
+}
+
+function imagesOf({ spec }: KubernetesObject): readonly string[] {
+  const containers = listOf(fieldAt(spec, 'template', 'spec', 'containers'));
+  return containers.map((container) => stringAt(container, 'image') ?? '');
+}
+
+function imageChecks(deployments: readonly KubernetesObject[]): readonly Check[] {
+  const images = new Set(deployments.flatMap(imagesOf));
+  if (images.size < 2) return [];
+  const message = `the processes are of several: ${[...images].join(', ')}`;
+  return [warning('images', message, 'apply one overlay for all of them')];
+}
+
+const leaseName = 'core.rukpak.io';
+
+/** Outside the cluster core may run without a lease. `now` is in milliseconds. Pure. */
+export function leaseCheck(lease: Lease | undefined, isInCluster: boolean, now: number): Check {
+  const subject = `Lease ${leaseName}`;
+  const problem = (message: string): Check =>
+    isInCluster
+      ? failed(subject, message, 'see the log of core: nothing is reconciled without a leader')
+      : skipped(subject, message);
+  const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
+  if (lease === undefined) return problem('there is none: core has not run with --leader-elect');
+  if (holderIdentity === '') return problem('nobody holds it');
+  const age = Math.round((now - Date.parse(renewTime)) / 1000);
+  return age > leaseDurationSeconds
+    ? problem(`its holder ${holderIdentity} has not renewed it for ${age} s`)
+    : ok(subject, `held by ${holderIdentity}, renewed ${Math.max(0, age)} s ago`);
+}
