@@ -93,7 +93,7 @@ describe('over HTTPS', () => {
 
   test('an unknown authority is refused, and how to make it known is said', async () => {
     expect((await failure({ secret: login })).message).toBe(
-      `bundle unpack git clone error: Get "${server.url}/combo/info/refs?service=git-upload-pack": x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that git.auth.secret names - `,
+      `bundle unpack git clone error: Get "${server.url}/combo/info/refs?service=git-upload-pack": x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that auth.secret names - `,
     );
   });
 

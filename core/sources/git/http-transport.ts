@@ -2,10 +2,10 @@ import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
 import { type Dispatcher, request } from 'undici';
 import { createDispatcher } from '../../net/dispatcher.ts';
 import type { ProxyConfig } from '../../net/proxy.ts';
+import { requestError } from '../../net/request-error.ts';
 import { AnswerBytes } from './answer-bytes.ts';
 import type { GitTransport } from './git-transport.ts';
 import type { HTTPCredentials } from './http-credentials.ts';
-import { requestError } from './request-error.ts';
 
 export interface HTTPTransportOptions extends HTTPCredentials {
   readonly proxy?: ProxyConfig | undefined;

@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { connectionError } from './connection-error.ts';
+import { requestError } from '../../net/request-error.ts';
 
 export interface DownloadOptions {
   /** Sent to the URL's own origin, and to no other that it redirects to. */
@@ -49,7 +49,7 @@ async function get(
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw failed(start, connectionError(shown(url, start), error), error);
+    throw failed(start, requestError('GET', shown(url, start), error).message, error);
   }
 }
 
@@ -75,8 +75,8 @@ function redirectTarget(from: URL, location: string, start: URL): URL {
 }
 
 /** Where a redirect leads is often signed: its query is a password, and another one each time. */
-function shown(url: URL, start: URL): string {
-  return url.href === start.href ? url.href : url.origin + url.pathname;
+function shown(url: URL, start: URL): URL {
+  return url.href === start.href ? url : new URL(url.pathname, url.origin);
 }
 
 function failed(start: URL, cause: string, error?: unknown): Error {

@@ -168,11 +168,11 @@ describe('a server', () => {
     const impatient = createHttpSource({ idleTimeout: 500 });
     server.files.set('/b.tgz', () => undefined);
     expect((await failure({ url }, {}, impatient)).message).toBe(
-      `GET ${url}: http request for bundle content failed: Get "${url}": the server does not answer`,
+      `GET ${url}: http request for bundle content failed: Get "${url}": the server was silent for too long`,
     );
     server.files.set('/b.tgz', (_, response) => void response.write(archive.subarray(0, 20)));
     expect((await failure({ url }, {}, impatient)).message).toBe(
-      `GET ${url}: reading the bundle content failed: the server stopped sending`,
+      `GET ${url}: reading the bundle content failed: the server was silent for too long`,
     );
   });
 
@@ -185,7 +185,7 @@ describe('a server', () => {
     const error = await failure({ url });
     expect(error).not.toBeInstanceOf(TerminalError);
     expect(error.message).toBe(
-      `GET ${url}: reading the bundle content failed: the server closed the connection`,
+      `GET ${url}: reading the bundle content failed: the server closed the connection too early`,
     );
   });
 
@@ -215,7 +215,7 @@ describe('the Secret', () => {
     const url = `${guarded.url}/b.tgz`;
     const secret = withSecret({ username, password });
     expect((await failure({ url, auth }, secret)).message).toBe(
-      `GET ${url}: http request for bundle content failed: Get "${url}": tls: certificate signed by unknown authority: put the CA into the key ca.crt of the Secret that http.auth.secret names`,
+      `GET ${url}: http request for bundle content failed: Get "${url}": x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that auth.secret names`,
     );
     await get({ url, auth: { ...auth, insecureSkipVerify: true } }, secret);
     const noUser = withSecret({ 'ca.crt': certificates.ca.cert });

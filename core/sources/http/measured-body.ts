@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ByteStream } from '../../content/byte-reader.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
-import { bodyError } from './connection-error.ts';
+import { bodyError } from './body-error.ts';
 
 interface MeasuredBodyOptions {
   readonly url: URL;

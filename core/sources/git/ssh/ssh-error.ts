@@ -1,10 +1,16 @@
-import { connectionProblem } from '../request-error.ts';
-import type { RemoteProcessOptions } from './remote-process.ts';
+import { connectionProblem } from '../../../net/request-error.ts';
+import type { SSHAddress } from '../repository-address.ts';
+
+interface FailedConnection {
+  readonly address: Pick<SSHAddress, 'user'>;
+  readonly timeouts: { readonly handshake: number };
+  readonly secretName: string;
+}
 
 /** An error of ssh2 in the words that users of git know. */
 export function sshError(
   error: Error & { readonly level?: string },
-  { address, timeouts, secretName }: RemoteProcessOptions,
+  { address, timeouts, secretName }: FailedConnection,
 ): Error {
   switch (error.level) {
     case 'client-socket':

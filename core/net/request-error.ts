@@ -1,8 +1,8 @@
-import { errorMessage } from '../../errors.ts';
-import { proxyProblem } from '../../net/proxy-problem.ts';
+import { errorMessage } from '../errors.ts';
+import { proxyProblem } from './proxy-problem.ts';
 
 /**
- * A failed connection in the words that git users know (spec section 3.2):
+ * A failed connection in the words of Go's client, which users of git know too (spec section 3.2):
  * `Get "<url>": dial tcp <address>: connect: connection refused`. Names no port of our own.
  */
 export function requestError(method: 'GET' | 'POST', url: URL, error: unknown): Error {
@@ -35,7 +35,7 @@ const dialProblems: Readonly<Record<string, string>> = {
 };
 
 const unknownAuthority =
-  'x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that git.auth.secret names';
+  'x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that auth.secret names';
 
 const problems: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the server closed the connection too early',
@@ -43,6 +43,7 @@ const problems: Readonly<Record<string, string>> = {
   UND_ERR_BODY_TIMEOUT: 'the server was silent for too long',
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
 };
