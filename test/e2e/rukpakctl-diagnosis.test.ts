@@ -1,0 +1,393 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { issueCertificateAuthority, issueServingCertificate } from '../../webhooks/certs/issue.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import {
+  aBundleDeployment,
+  aConfigMap,
+  aCRD,
+  aDeployment,
+  anImage,
+  aService,
+} from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
+import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
+import { System } from '../helpers/system.ts';
+
+const day = 24 * 3_600_000;
+/** As Go's log package begins its lines. */
+const stamp = '\\d{4}/\\d\\d/\\d\\d \\d\\d:\\d\\d:\\d\\d ';
+
+let kubectl: Kubectl;
+let registry: string;
+let folder: string;
+let system: System;
+
+beforeAll(async () => {
+  registry = inject('registry');
+  const kubeconfig = inject('kubeconfig');
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  folder = await mkdtemp(join(tmpdir(), 'rukpakctl-diagnosis-'));
+  system = await System.start({ kubeconfig, registry });
+});
+
+afterAll(async () => {
+  await system?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function ctl(...args: readonly string[]): Promise<CtlResult> {
+  return await rukpakctl(args, { env: { KUBECONFIG: inject('kubeconfig') } });
+}
+
+/** Installs objects as a BundleDeployment and waits for a state of one of its conditions. */
+async function deploy(
+  name: string,
+  objects: readonly object[],
+  [type, status]: readonly [type: string, status: string] = ['Healthy', 'True'],
+): Promise<void> {
+  const files = plainFiles(objects);
+  const source = await pushContent({ registry, name, version: 1, files });
+  await kubectl.apply(aBundleDeployment({ name, source }));
+  await eventually(async () => {
+    const live = await kubectl.get('bundledeployment', name);
+    if (conditionOf(live, type)?.status === status) return;
+    throw new Error(JSON.stringify(live['status']));
+  });
+}
+
+async function drop(...names: readonly string[]): Promise<void> {
+  await kubectl.must(['delete', 'bundledeployment', ...names, '--timeout=100s']);
+}
+
+async function aDirectory(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+  const directory = join(folder, name);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, path)), { recursive: true });
+    await writeFile(join(directory, path), text);
+  }
+  return directory;
+}
+
+function aSecret(name: string, stringData: Readonly<Record<string, string>>): object {
+  const metadata = { name, namespace: 'default' };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, stringData };
+}
+
+/** A Deployment that no node can run. */
+function aHomelessDeployment(name: string): object {
+  const deployment = aDeployment(name) as {
+    readonly spec: { readonly template: { readonly spec: object } };
+  };
+  const { spec } = deployment;
+  const pod = { ...spec.template.spec, nodeSelector: { 'example.com/none': 'none' } };
+  return { ...deployment, spec: { ...spec, template: { ...spec.template, spec: pod } } };
+}
+
+describe('rukpakctl status', () => {
+  test('shows a deployment, its Bundle and its objects', async () => {
+    await deploy('st-good', [aConfigMap('st-good'), aDeployment('st-good'), aService('st-good')]);
+    const { code, stdout, stderr } = await ctl('status', 'st-good', '--exit-code');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [bundle] = await kubectl.list('bundles', 'core.rukpak.io/owner-name=st-good');
+    const name = bundle?.metadata.name ?? '';
+    expect(stdout.replaceAll(/ {2,}/g, '  ').replace(/sha256:\w+/, 'sha256:…')).toBe(
+      [
+        'BundleDeployment/st-good  Healthy  class core-rukpak-io-plain',
+        '|-- conditions',
+        `|  |-- HasValidBundle  True  UnpackSuccessful  Successfully unpacked the ${name} Bundle`,
+        `|  |-- Installed  True  InstallationSucceeded  Instantiated bundle ${name} successfully`,
+        '|  `-- Healthy  True  Healthy  BundleDeployment is healthy',
+        '|-- Bundles',
+        `|  \`-- ${name}  active  Unpacked  image ${registry}/e2e/st-good:v1 -> image ${registry}/e2e/st-good@sha256:…`,
+        '`-- objects: 3 of 3 healthy',
+        '  |-- ConfigMap/default/st-good  Current  Resource is always ready',
+        '  |-- Service/default/st-good  Current  Service is ready',
+        '  `-- Deployment/default/st-good  Current  Deployment is available. Replicas: 1\n',
+      ].join('\n'),
+    );
+    const json = JSON.parse((await ctl('status', 'st-good', '--output=json')).stdout);
+    expect(json).toMatchObject({
+      name: 'st-good',
+      state: 'Healthy',
+      activeBundle: name,
+      bundles: [{ name, role: 'active', phase: 'Unpacked' }],
+      objects: { total: 3, healthy: 3 },
+    });
+    expect(json).not.toHaveProperty('next');
+    await drop('st-good');
+  });
+
+  test('says which object is not healthy, and where to look', async () => {
+    await deploy('st-sick', [aHomelessDeployment('st-sick')], ['Healthy', 'False']);
+    const { code, stdout } = await ctl('status', 'st-sick', '--exit-code');
+    expect(code).toBe(1);
+    expect(stdout).toContain('BundleDeployment/st-sick  Unhealthy  ');
+    expect(stdout).toMatch(/`-- Deployment\/default\/st-sick {2}InProgress {2}/);
+    expect(stdout).toContain(
+      'Next: look at Deployment "st-sick": kubectl describe deployment.apps st-sick --namespace default\n',
+    );
+    expect((await ctl('status', 'st-sick')).code).toBe(0);
+    await drop('st-sick');
+  });
+
+  test('says what a Bundle waits for, and that nobody serves a class', async () => {
+    const lost = `${registry}/e2e/st-lost:v1`;
+    await kubectl.apply(aBundleDeployment({ name: 'st-lost', source: anImage(lost) }), {
+      ...(aBundleDeployment({ name: 'st-nobody', source: anImage(lost) }) as KubernetesObject),
+      spec: {
+        provisionerClassName: 'nobody',
+        template: { spec: { provisionerClassName: 'nobody', source: anImage(lost) } },
+      },
+    });
+    await eventually(async () => {
+      const { stdout } = await ctl('status', 'st-lost');
+      expect(stdout).toMatch(/ next {2}Pending {2}image .*: Back-off pulling image /);
+      expect(stdout).toMatch(/Next: Bundle "st-lost-\w+" waits for its source and tries again/);
+    });
+    await eventually(async () => {
+      const { stdout } = await ctl('status', 'st-nobody');
+      expect(stdout).toContain('BundleDeployment/st-nobody  NotObserved  class nobody\n');
+      expect(stdout).toContain(
+        'Next: no running provisioner has looked at it: is class "nobody" the right one',
+      );
+    });
+    const { code, stdout } = await ctl('status', '--exit-code');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^NAME +STATE +ACTIVE BUNDLE +REASON\n/);
+    expect(stdout).toMatch(/^st-lost +NotInstalled +- +UnpackPending: /m);
+    expect(stdout).toMatch(/^st-nobody +NotObserved +- +nobody has looked at it yet$/m);
+    await drop('st-lost', 'st-nobody');
+  });
+
+  test('says that there is no such deployment', async () => {
+    const { code, stderr } = await ctl('status', 'st-none');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`^${stamp}bundledeployments.core.rukpak.io "st-none" not found\n$`),
+    );
+  });
+});
+
+describe('rukpakctl diff', () => {
+  const [kind, name] = ['Diffed', 'di-demo'];
+  const custom = {
+    apiVersion: 'e2e.example.com/v1',
+    kind,
+    metadata: { name, namespace: 'default' },
+    spec: { size: 1 },
+  };
+  const v1 = [
+    aConfigMap('di-changed', { a: '1', b: '2' }),
+    aConfigMap('di-gone', { a: '1' }),
+    aConfigMap('di-same', { a: '1' }),
+    aSecret('di-secret', { same: 'topsecret-1', changed: 'topsecret-2' }),
+  ];
+  const v2 = [
+    aConfigMap('di-changed', { a: '1', b: '3' }),
+    aConfigMap('di-same', { a: '1' }),
+    aSecret('di-secret', { same: 'topsecret-1', changed: 'topsecret-3', made: 'topsecret-4' }),
+    aCRD(kind),
+    custom,
+  ];
+
+  beforeAll(async () => await deploy(name, v1));
+  afterAll(async () => await drop(name));
+
+  async function everything(): Promise<readonly unknown[]> {
+    const kinds = 'configmaps,secrets,bundledeployments,bundles';
+    const objects = await kubectl.list(kinds, `core.rukpak.io/owner-name=${name}`);
+    const owner = await kubectl.get('bundledeployment', name);
+    return [...objects, owner].map(({ metadata }) => [metadata.uid, metadata.resourceVersion]);
+  }
+
+  test('shows what would be made, changed and removed, and changes nothing', async () => {
+    const before = await everything();
+    const directory = await aDirectory('v2', plainFiles(v2));
+    const { code, stdout, stderr } = await ctl('diff', directory, name);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toContain(
+      '--- live/ConfigMap/default/di-changed\n+++ upgrade/ConfigMap/default/di-changed\n',
+    );
+    expect(stdout).toContain('   a: "1"\n-  b: "2"\n+  b: "3"\n');
+    expect(stdout).toContain('--- live/ConfigMap/default/di-gone\n+++ /dev/null\n');
+    expect(stdout).toContain(`--- /dev/null\n+++ upgrade/${kind}/default/${name}\n`);
+    expect(stdout).toContain(
+      '-  changed: "*** (before)"\n+  changed: "*** (after)"\n+  made: "***"\n   same: "***"\n',
+    );
+    expect(stdout).not.toContain('topsecret');
+    expect(stdout).not.toContain('di-same');
+    expect(stdout).toMatch(/\n2 created, 2 changed, 1 pruned, 1 unchanged\n$/);
+    expect(await everything()).toEqual(before);
+    expect(await kubectl.exists('crd', 'diffeds.e2e.example.com')).toBe(false);
+  });
+
+  test('prints the changes for scripts, and nothing where there are none', async () => {
+    const directory = await aDirectory('v1', plainFiles(v1));
+    const same = await ctl('diff', directory, name);
+    expect(same).toEqual({
+      code: 0,
+      stdout: '0 created, 0 changed, 0 pruned, 4 unchanged\n',
+      stderr: '',
+    });
+    const fewer = await aDirectory('fewer', plainFiles(v1.slice(1)));
+    const { code, stdout } = await ctl('diff', fewer, name, '--output=json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      bundleDeployment: name,
+      changes: [{ action: 'prune', kind: 'ConfigMap', namespace: 'default', name: 'di-changed' }],
+      unchanged: 3,
+      problems: [],
+    });
+  });
+
+  test('names objects of somebody else, and fails as the upgrade would', async () => {
+    await kubectl.apply(aConfigMap('di-theirs'));
+    const more = [...v1, aConfigMap('di-theirs', { a: 'ours' })];
+    const directory = await aDirectory('theirs', plainFiles(more));
+    const { code, stderr } = await ctl('diff', directory, name);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^${stamp}ConfigMap "di-theirs" in namespace "default" exists and has no owner, so the upgrade would be refused: `,
+      ),
+    );
+    await kubectl.must(['delete', 'configmap', 'di-theirs', '--namespace=default']);
+  });
+
+  test('fails with 2, never with what means a difference', async () => {
+    const directory = await aDirectory('v1', plainFiles(v1));
+    expect(await ctl('diff', directory, 'di-none')).toMatchObject({ code: 2, stdout: '' });
+    expect(await ctl('diff', directory)).toMatchObject({ code: 2, stdout: '' });
+    expect((await ctl('diff', join(folder, 'none'), name)).code).toBe(2);
+  });
+});
+
+describe('rukpakctl validate', () => {
+  test('accepts a good directory', async () => {
+    const directory = await aDirectory('good', plainFiles([aConfigMap('va-good')]));
+    expect(await ctl('validate', directory)).toEqual({
+      code: 0,
+      stdout: 'valid as core-rukpak-io-plain: 1 object, 0 warnings\n',
+      stderr: '',
+    });
+  });
+
+  test('names everything that is wrong with a bad one', async () => {
+    const directory = await aDirectory('bad', {
+      'manifests/a.yaml': 'apiVersion: v1\nkind: [\n',
+      'manifests/b.yaml': 'metadata: {name: x}\n',
+      'manifests/deep/c.yaml': 'kind: Secret\n',
+    });
+    const { code, stdout } = await ctl('validate', directory);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^error: manifests\/a\.yaml:\d+: .*\nerror: manifests\/b\.yaml: .*\nerror: manifests\/deep: .*\nnot valid as core-rukpak-io-plain: 3 errors, 0 warnings\n$/,
+    );
+    const json = JSON.parse((await ctl('validate', directory, '--output=json')).stdout);
+    expect(json).toMatchObject({
+      valid: false,
+      errors: 3,
+      problems: [{ file: 'manifests/a.yaml' }, {}, {}],
+    });
+  });
+
+  test.runIf(realBundlesArePresent())('judges operators as they were published', async () => {
+    const good = await ctl('validate', realBundleDirectory('flux/0.13.4'));
+    expect(good).toMatchObject({
+      code: 0,
+      stdout: 'valid as core-rukpak-io-registry: 33 objects, 0 warnings\n',
+    });
+    const bad = await ctl('validate', realBundleDirectory('group-sync-operator/0.0.11'));
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toContain('AllNamespace install mode must be enabled; ');
+    expect(bad.stdout).toContain('is of apiextensions.k8s.io/v1beta1, which no cluster');
+  });
+});
+
+describe('rukpakctl verify', () => {
+  const configuration = 'rukpak-validating-webhook-configuration';
+
+  async function verify(): Promise<CtlResult> {
+    return await ctl('verify', `--server=${system.contentAddress}`);
+  }
+
+  test('finds an installation outside the cluster healthy', async () => {
+    await eventually(async () => {
+      const { code, stdout, stderr } = await verify();
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/, 0 warnings, 0 failed, /);
+      expect(stdout).toContain(
+        'skipped  Deployment rukpak-system/core: no Deployment core in namespace rukpak-system\n',
+      );
+      expect(stdout).toContain(
+        'ok       webhook vbundles.core.rukpak.io: answers, and refuses a bad Bundle\n',
+      );
+      expect(stdout).toContain(
+        'ok       content server: answers, and asks strangers who they are\n',
+      );
+    });
+    const json = JSON.parse((await ctl('verify', '--output=json')).stdout);
+    expect(json).toMatchObject({ healthy: true, failed: 0, checks: expect.any(Array) });
+  });
+
+  test('notices that a webhook configuration is gone', async () => {
+    const live = await kubectl.get('validatingwebhookconfiguration', configuration);
+    await kubectl.must(['delete', 'validatingwebhookconfiguration', configuration]);
+    await eventually(async () => {
+      const { code, stdout } = await verify();
+      expect(code).toBe(1);
+      expect(stdout).toContain(
+        `failed   ValidatingWebhookConfiguration ${configuration}: is missing: nothing is checked at admission; run "rukpak install"`,
+      );
+      expect(stdout).toContain('failed   webhook vbundles.core.rukpak.io: is not asked');
+    });
+    const {
+      resourceVersion: _,
+      uid: __,
+      managedFields: ___,
+      ...metadata
+    } = live.metadata as {
+      resourceVersion: string;
+      uid: string;
+      managedFields: unknown;
+    };
+    await kubectl.apply({ ...live, metadata });
+    await eventually(async () => expect(await verify()).toMatchObject({ code: 0 }));
+  });
+
+  test('notices certificates that have ended, or are signed by others', async () => {
+    const namespace = 'rukpak-system';
+    const now = Date.now();
+    const validity = { notBefore: now - 2 * day, notAfter: now + 20 * day };
+    const [authority, stranger] = [
+      await issueCertificateAuthority(validity),
+      await issueCertificateAuthority(validity),
+    ];
+    const hosts = [`core.${namespace}.svc`];
+    const put = async (signer: typeof authority, notAfter: number): Promise<void> => {
+      const pair = await issueServingCertificate(signer, hosts, { ...validity, notAfter });
+      await kubectl.apply({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'core-cert', namespace },
+        stringData: { 'tls.crt': pair.certificate, 'ca.crt': authority.certificate },
+      });
+    };
+    const subject = `failed   Secret ${namespace}/core-cert: `;
+    await put(stranger, validity.notAfter);
+    const foreign = await verify();
+    expect(foreign.code).toBe(1);
+    expect(foreign.stdout).toContain(`${subject}is signed by none of the authorities`);
+    await put(authority, now - day);
+    expect((await verify()).stdout).toContain(`${subject}expired at `);
+    await put(authority, validity.notAfter);
+    expect((await verify()).code).toBe(0);
+    await kubectl.must(['delete', 'secret', 'core-cert', '--namespace', namespace]);
+  });
+});
