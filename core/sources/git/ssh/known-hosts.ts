@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { matchesWildcard } from '../../../net/wildcard.ts';
 
 export interface KnownHost {
   /** Without a marker the key is the host's own. */
@@ -46,7 +47,7 @@ export function isAbout({ hosts }: KnownHost, name: string): boolean {
   let found = false;
   for (const pattern of hosts.toLowerCase().split(',')) {
     const negated = pattern.startsWith('!');
-    if (!matchesPattern(negated ? pattern.slice(1) : pattern, wanted)) continue;
+    if (!matchesWildcard(negated ? pattern.slice(1) : pattern, wanted)) continue;
     if (negated) return false;
     found = true;
   }
@@ -60,27 +61,4 @@ function matchesHash(hosts: string, name: string): boolean {
   const hash = createHmac('sha1', Buffer.from(salt, 'base64')).update(name).digest();
   const wanted = Buffer.from(expected, 'base64');
   return wanted.byteLength === hash.byteLength && timingSafeEqual(hash, wanted);
-}
-
-/** `*` and `?`. Takes one try after another at the last `*` only, so that no pattern is slow. */
-function matchesPattern(pattern: string, text: string): boolean {
-  let position = 0;
-  let star: { readonly after: number; covers: number } | undefined;
-  for (let index = 0; index < text.length; ) {
-    const char = pattern[position];
-    if (char === '*') {
-      position += 1;
-      star = { after: position, covers: index };
-    } else if (char === '?' || char === text[index]) {
-      position += 1;
-      index += 1;
-    } else if (star !== undefined) {
-      star.covers += 1;
-      position = star.after;
-      index = star.covers;
-    } else {
-      return false;
-    }
-  }
-  return /^\**$/.test(pattern.slice(position));
 }
