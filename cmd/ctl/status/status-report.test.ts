@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import type { Condition } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { aBundleOf, nameOf, v1, v2 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { advice } from './advice.ts';
+import { type BundleReport, bundleReports, describeSource } from './bundle-report.ts';
+import { deploymentState, isGood } from './deployment-state.ts';
+import type { ObjectReport } from './object-report.ts';
+import type { StatusReport } from './status-report.ts';
+import { statusTree } from './status-tree.ts';
+import { treeLines } from './tree.ts';
+
+const now = Date.parse('2030-01-01T01:00:00Z');
+const old = '2030-01-01T00:00:00Z';
+
+function aCondition(type: string, status: Condition['status'], message = ''): Condition {
+  return { type, status, reason: `Reason${type}`, message, lastTransitionTime: old };
+}
+
+interface DeploymentFields {
+  readonly conditions?: readonly Condition[];
+  readonly activeBundle?: string;
+  readonly observedGeneration?: number;
+  readonly metadata?: BundleDeployment['metadata'];
+}
+
+function aDeployment({ metadata, conditions = [], ...status }: DeploymentFields): BundleDeployment {
+  return aStoredDeployment({
+    template: v2,
+    metadata: { creationTimestamp: old, ...metadata },
+    status: { observedGeneration: 1, conditions: [...conditions], ...status },
+  });
+}
+
+function aReport(deployment: BundleDeployment, parts: Partial<StatusReport> = {}): StatusReport {
+  const objects = { total: 0, healthy: 0, items: [], hidden: [] };
+  return { name: 'demo', deployment, bundles: [], objects, ...parts };
+}
+
+const [valid, installed, healthy] = [
+  aCondition('HasValidBundle', 'True'),
+  aCondition('Installed', 'True'),
+  aCondition('Healthy', 'True'),
+];
+
+describe('the state of a deployment', () => {
+  test.each<[string, DeploymentFields, string, string]>([
+    ['healthy', { conditions: [valid, installed, healthy] }, 'Healthy', ''],
+    ['installed, health not reported', { conditions: [valid, installed] }, 'Installed', ''],
+    [
+      'not healthy',
+      { conditions: [valid, installed, aCondition('Healthy', 'False', 'x')] },
+      'Unhealthy',
+      'ReasonHealthy: x',
+    ],
+    [
+      'refused',
+      { conditions: [valid, aCondition('Installed', 'False', 'x')] },
+      'NotInstalled',
+      'ReasonInstalled: x',
+    ],
+    [
+      'pending',
+      { conditions: [aCondition('HasValidBundle', 'False')] },
+      'NotInstalled',
+      'ReasonHasValidBundle',
+    ],
+    [
+      'pending upgrade',
+      { conditions: [aCondition('HasValidBundle', 'False', 'x'), installed, healthy] },
+      'Installed',
+      'the next Bundle is not ready: ReasonHasValidBundle: x',
+    ],
+    [
+      'changed since',
+      { conditions: [valid, installed], metadata: { generation: 2 } },
+      'NotObserved',
+      'nobody has looked at its last change yet (generation 2, seen 1)',
+    ],
+    [
+      'being deleted',
+      { metadata: { deletionTimestamp: old, finalizers: ['a/b'] } },
+      'Deleting',
+      'waits for a/b',
+    ],
+  ])('%s', (...[, fields, state, reason]) => {
+    expect(deploymentState(aDeployment(fields))).toEqual({ state, reason });
+    expect(isGood(aDeployment(fields))).toBe(reason === '');
+  });
+});
+
+describe('the Bundles of a deployment', () => {
+  test('are active, next or superseded, in that order', () => {
+    const deployment = aDeployment({ activeBundle: nameOf(v1) });
+    const failing = aBundleOf(v1, { phase: 'Failing' }, { name: 'demo-older' });
+    const reports = bundleReports(deployment, [failing, aBundleOf(v2, {}), aBundleOf(v1)]);
+    expect(reports.map(({ name, role, phase }) => [name, role, phase])).toEqual([
+      [nameOf(v1), 'active', 'Unpacked'],
+      [nameOf(v2), 'next', ''],
+      ['demo-older', 'superseded', 'Failing'],
+    ]);
+  });
+
+  test('show their sources without passwords', () => {
+    const git = {
+      type: 'git',
+      git: { repository: 'https://me:secret@example.com/x.git', ref: { branch: 'main' } },
+    };
+    expect(describeSource(git)).toBe('git https://me:***@example.com/x.git main');
+    const http = { type: 'http', http: { url: 'http://me:secret@example.com/a@b' } };
+    expect(describeSource(http)).toBe('http http://me:***@example.com/a@b');
+    const configMaps = [{ configMap: { name: 'a' } }, { configMap: { name: 'b' } }];
+    expect(describeSource({ type: 'configMaps', configMaps })).toBe('configMaps a, b');
+    expect(describeSource({ type: 'upload', upload: {} })).toBe('upload');
+  });
+});
+
+describe('advice', () => {
+  function aBundle(fields: Partial<BundleReport>): BundleReport {
+    return {
+      name: 'demo-1',
+      role: 'next',
+      class: 'plain',
+      phase: '',
+      source: 'image x',
+      created: old,
+      ...fields,
+    };
+  }
+  const pending = aDeployment({ conditions: [aCondition('HasValidBundle', 'False')] });
+  const unhealthy = aDeployment({ conditions: [valid, installed, aCondition('Healthy', 'False')] });
+  const sick: ObjectReport = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    namespace: 'ns',
+    name: 'p',
+    status: 'Failed',
+    message: '',
+  };
+
+  test.each<[string, StatusReport, string | undefined]>([
+    ['nothing', aReport(aDeployment({ conditions: [valid, installed, healthy] })), undefined],
+    [
+      'a class that nobody serves',
+      aReport(aDeployment({ metadata: { generation: 2 } })),
+      'is class "plain" the right one',
+    ],
+    [
+      'a change of this moment',
+      aReport(
+        aDeployment({ metadata: { generation: 2, creationTimestamp: '2030-01-01T00:59:58Z' } }),
+      ),
+      'a moment ago',
+    ],
+    [
+      'an upload that did not come',
+      aReport(pending, { bundles: [aBundle({ phase: 'Pending', source: 'upload' })] }),
+      'rukpakctl run demo <directory>',
+    ],
+    [
+      'a source that is away',
+      aReport(pending, { bundles: [aBundle({ phase: 'Pending' })] }),
+      'make "image x" reachable',
+    ],
+    [
+      'bad content',
+      aReport(pending, { bundles: [aBundle({ phase: 'Failing' })] }),
+      'correct its content',
+    ],
+    [
+      'a Bundle that nobody looks at',
+      aReport(pending, { bundles: [aBundle({ class: 'other' })] }),
+      'is class "other" the right one',
+    ],
+    [
+      'an object',
+      aReport(unhealthy, { objects: { total: 1, healthy: 0, items: [sick], hidden: [] } }),
+      'kubectl describe pod p --namespace ns',
+    ],
+  ])('for %s', (_case, report, text) => {
+    const found = advice(report, now);
+    if (text === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(text);
+  });
+});
+
+describe('the tree', () => {
+  const many: readonly ObjectReport[] = Array.from({ length: 60 }, (_, index) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    name: `c${index}`,
+    status: index === 7 ? 'InProgress' : 'Current',
+    message: '',
+  }));
+  const objects = { total: 60, healthy: 59, items: many, hidden: ['Secret'] };
+  const report = aReport(aDeployment({}), { objects });
+
+  test('lists of many objects those that are not healthy, and what it could not see', () => {
+    const lines = treeLines(statusTree(report, { allObjects: false }));
+    expect(lines.slice(-3)).toEqual([
+      '`-- objects: 59 of 60 healthy (healthy ones are listed with --all-objects)',
+      '    |-- ConfigMap/c7  InProgress',
+      '    `-- Secret        Unknown     you may not list this kind',
+    ]);
+    expect(treeLines(statusTree(report, { allObjects: true }))).toHaveLength(65);
+  });
+});
