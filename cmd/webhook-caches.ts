@@ -2,21 +2,13 @@ import type { KubernetesObject } from '../api/meta.ts';
 import { type Bundle, bundleResource } from '../api/v1alpha1/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
+import { configMapResource } from '../core/kube/core-resources.ts';
 import type { KubeClient } from '../core/kube/kube-client.ts';
 import { Reflector } from '../core/kube/reflector.ts';
-import type { Resource } from '../core/kube/resource.ts';
 import { IndexedCache } from '../core/runtime/indexed-cache.ts';
 import type { Runnable } from '../core/runtime/manager.ts';
 import { reflectorRunnable } from '../core/runtime/reflector-runnable.ts';
 import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
-
-const configMapResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 const configMapIndex = 'configMap';
 

@@ -1,7 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { ApiError } from './api-error.ts';
-import { configMapResource, createConfigMapReader } from './config-map-reader.ts';
+import { createConfigMapReader } from './config-map-reader.ts';
+import { configMapResource } from './core-resources.ts';
 import type { KubeClient } from './kube-client.ts';
 
 const { signal } = new AbortController();

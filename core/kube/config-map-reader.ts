@@ -1,16 +1,8 @@
 import { z } from 'zod';
 import type { ConfigMapReader } from '../contracts/source.ts';
 import { isNotFound } from './api-error.ts';
+import { configMapResource } from './core-resources.ts';
 import type { KubeClient } from './kube-client.ts';
-import type { Resource } from './resource.ts';
-
-export const configMapResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 const configMapSchema = z.object({
   data: z.record(z.string(), z.string()).default({}),

@@ -2,16 +2,8 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { SecretContent, SecretReader } from '../contracts/source.ts';
 import { isNotFound } from './api-error.ts';
+import { secretResource } from './core-resources.ts';
 import type { KubeClient } from './kube-client.ts';
-import type { Resource } from './resource.ts';
-
-const secretResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  namespaced: true,
-};
 
 const secretSchema = z.object({
   type: z.string().default('Opaque'),

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
-import { configMapResource } from '../kube/config-map-reader.ts';
+import { configMapResource } from '../kube/core-resources.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { Reflector } from '../kube/reflector.ts';
 import type { ClientAuthorities } from '../store/client-authorities.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../api/v1alpha1/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
-import { configMapResource } from '../kube/config-map-reader.ts';
+import { configMapResource } from '../kube/core-resources.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';

@@ -84,8 +84,8 @@ async function installed(name: string): Promise<void> {
   });
   expect(await kubectl.exists('configmap', `from-${name}`, 'default')).toBe(true);
   const [bundle] = await kubectl.list('bundles', `core.rukpak.io/owner-name=${name}`);
-  const { resolvedSource } = bundle?.['status'] as BundleStatus;
-  expect(resolvedSource?.git?.ref).toEqual({ commit });
+  const status = bundle?.['status'] as BundleStatus | undefined;
+  expect(status?.resolvedSource?.git?.ref).toEqual({ commit });
 }
 
 test('over SSH, with an encrypted key and hashed known hosts', async () => {

@@ -1,13 +1,7 @@
+export { configMapResource } from '../../core/kube/core-resources.ts';
+
 import type { KubeClient } from '../../core/kube/kube-client.ts';
 import type { Resource } from '../../core/kube/resource.ts';
-
-export const configMapResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'ConfigMap',
-  plural: 'configmaps',
-  namespaced: true,
-};
 
 const namespaceResource: Resource = {
   group: '',

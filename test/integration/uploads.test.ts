@@ -3,14 +3,23 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { label } from '../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { systemClock } from '../../core/clock.ts';
 import type { ContentKey } from '../../core/contracts/store.ts';
 import type { UploadStore } from '../../core/contracts/upload-store.ts';
-import { configMapResource } from '../../core/kube/config-map-reader.ts';
 import { connect } from '../../core/kube/connect.ts';
+import { secretResource } from '../../core/kube/core-resources.ts';
+import { createUploadCollector } from '../../core/manager/upload-collector.ts';
+import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
 import { ClusterUploads } from '../../core/store/uploads/cluster-uploads.ts';
 import { DirectoryUploads } from '../../core/store/uploads/directory-uploads.ts';
-import { secretResource, uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
+import { uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { installCrds } from '../helpers/install-crds.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
 
 const { signal } = new AbortController();
@@ -18,26 +27,33 @@ const kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'rukpak-test
 let namespace = '';
 let drop: () => Promise<void>;
 let folder: string;
+const owners: ContentKey[] = [];
 
 beforeAll(async () => {
+  await installCrds(new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') }));
   ({ namespace, drop } = await aTestNamespace(kube.client, 'uploads'));
   folder = await mkdtemp(join(tmpdir(), 'uploads-'));
 });
 
 afterAll(async () => {
   await rm(folder, { recursive: true });
+  for (const { name } of owners) await kube.client.delete(bundleResource, { name });
   await drop();
   await kube.close();
 });
 
 /** An owner that exists, so that Kubernetes does not collect what the test looks at. */
 async function aKey(name: string): Promise<ContentKey> {
-  const { metadata } = await kube.client.create(configMapResource, {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { generateName: `${name}-`, namespace },
+  const { metadata } = await kube.client.create(bundleResource, {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: { generateName: `${name}-` },
+    // A class that nothing serves.
+    spec: { provisionerClassName: 'uploads-test', source: { type: 'upload', upload: {} } },
   });
-  return { name, uid: metadata.uid ?? '' };
+  const key = { name: metadata.name ?? '', uid: metadata.uid ?? '' };
+  owners.push(key);
+  return key;
 }
 
 async function put(store: UploadStore, key: ContentKey, bytes: Uint8Array): Promise<void> {
@@ -149,7 +165,7 @@ describe('in Secrets', () => {
     for (const { type, metadata } of secrets) {
       expect(type).toBe('core.rukpak.io/upload');
       expect(metadata.ownerReferences).toEqual([
-        { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', name: 'owned', uid: key.uid },
+        { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', ...key },
       ]);
     }
     await store.delete(key, signal);
@@ -178,6 +194,39 @@ describe('in Secrets', () => {
     expect((await read(store, key))?.equals(bytes)).toBe(true);
     await store.delete(key, signal);
   });
+});
+
+test('Secrets that look like uploads of nobody do not keep others from being removed', async () => {
+  const store = new ClusterUploads({ client: kube.client, namespace });
+  const forged = { [uploadLabel.part]: 'chunk' };
+  const left = { ...forged, [uploadLabel.of]: 'gone', [label.ownerName]: 'gone' };
+  for (const [name, labels] of Object.entries({ forged, left })) {
+    const metadata = { name, namespace, labels };
+    await kube.client.create(secretResource, { apiVersion: 'v1', kind: 'Secret', metadata });
+  }
+  const stop = new AbortController();
+  const warn = vi.fn();
+  const collector = createUploadCollector({
+    store,
+    client: kube.client,
+    kinds: { bundles: new IndexedCache() },
+    interval: 10,
+    clock: systemClock,
+    logger: { ...silentLogger, warn },
+  });
+  const running = collector.run(stop.signal);
+  const get = async () => await kube.client.get(secretResource, { namespace, name: 'left' });
+  await eventually(async () => await expect(get()).rejects.toThrow('not found'));
+  stop.abort();
+  await running;
+  expect(warn).not.toHaveBeenCalled();
+});
+
+test('where there are no Secrets there is nothing to remove', async () => {
+  const { namespace: empty, drop } = await aTestNamespace(kube.client, 'no-uploads');
+  onTestFinished(drop);
+  const store = new ClusterUploads({ client: kube.client, namespace: empty });
+  await expect(store.collect(async () => true, signal)).resolves.toBeUndefined();
 });
 
 test('a directory holds nothing but whole uploads', async () => {

@@ -3,12 +3,13 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import type { GroupVersionKind } from '../../kube/resource.ts';
 import { stringAt } from '../json-fields.ts';
 import { describeObject } from '../object-id.ts';
 import { releaseKinds } from './release-kinds.ts';
-import { type ReleaseSecret, releaseSecrets, secretResource } from './release-secrets.ts';
+import { type ReleaseSecret, releaseSecrets } from './release-secrets.ts';
 
 type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 

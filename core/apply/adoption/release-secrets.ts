@@ -1,16 +1,8 @@
 import { z } from 'zod';
+import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { collectionPath, queryString } from '../../kube/object-url.ts';
-import type { Resource } from '../../kube/resource.ts';
 import { controllerOf, isDeployment } from '../ownership.ts';
-
-export const secretResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  namespaced: true,
-};
 
 /** A Secret that holds one revision of what RukPak installed for a deployment. */
 export interface ReleaseSecret {

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/api-error.ts';
+import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { collectionPath, queryString } from '../../kube/object-url.ts';
 import { collectUploads } from './collect-uploads.ts';
@@ -12,7 +13,6 @@ import {
   chunkBytes,
   chunkName,
   indexName,
-  secretResource,
   setOf,
   type UploadSet,
   uploadLabel,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import type { ContentKey } from '../../contracts/store.ts';
+import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { collectionPath, queryString } from '../../kube/object-url.ts';
-import { secretResource, uploadLabel } from './upload-secrets.ts';
+import { uploadLabel } from './upload-secrets.ts';
 
 interface UploadSecrets {
   readonly client: Pick<KubeClient, 'request'>;
@@ -17,19 +18,20 @@ interface Garbage {
   readonly value: string;
 }
 
-const secretList = z.object({
-  metadata: z.object({ continue: z.string().optional() }),
-  items: z.array(
-    z.object({
-      metadata: z.object({
-        creationTimestamp: z.string(),
-        labels: z.record(z.string(), z.string()),
-      }),
-    }),
-  ),
+const secretItem = z.object({
+  metadata: z.object({
+    creationTimestamp: z.string(),
+    labels: z.record(z.string(), z.string()),
+  }),
 });
 
-type SecretMetadata = z.infer<typeof secretList>['items'][number]['metadata'];
+const secretList = z.object({
+  metadata: z.object({ continue: z.string().optional() }),
+  // An empty list has null.
+  items: z.array(secretItem).nullable(),
+});
+
+type SecretMetadata = z.infer<typeof secretItem>['metadata'];
 
 /** Only the names and labels: together the contents may be larger than this process may become. */
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
@@ -75,7 +77,7 @@ async function listSecrets({
       collectionPath(secretResource, namespace) + queryString({ ...query, continue: next });
     const page = await client.request({ method: 'GET', path, accept: metadataOnly, signal });
     const { metadata, items } = secretList.parse(page);
-    found.push(...items.map((item) => item.metadata));
+    found.push(...(items ?? []).map((item) => item.metadata));
     next = metadata.continue === '' ? undefined : metadata.continue;
   } while (next !== undefined);
   return found;

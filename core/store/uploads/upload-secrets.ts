@@ -1,16 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import type { ContentKey } from '../../contracts/store.ts';
-import type { Resource } from '../../kube/resource.ts';
-
-/** How an upload lies in Secrets: chunks of one set, and an index that names the set. */
-export const secretResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Secret',
-  plural: 'secrets',
-  namespaced: true,
-};
 
 export const uploadLabel = {
   /** `chunk` or `index`. */

@@ -1,0 +1,17 @@
+import type { Resource } from './resource.ts';
+
+export const secretResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Secret',
+  plural: 'secrets',
+  namespaced: true,
+};
+
+export const configMapResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
