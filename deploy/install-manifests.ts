@@ -33,6 +33,7 @@ const files = [
   'crds/core.rukpak.io_bundledeployments.yaml',
   'base/namespace.yaml',
   'base/bundle-roles.yaml',
+  'base/metrics-role.yaml',
   'base/core/rbac.yaml',
   'base/webhooks/rbac.yaml',
   'base/webhooks/webhook-configuration.yaml',

@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
-  const kinds = 'namespaces,clusterroles,clusterrolebindings';
+  const kinds = 'namespaces,clusterrolebindings';
   await kubectl.must(['delete', kinds, `--selector=${callers.selector}`]);
 });
 

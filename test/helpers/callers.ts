@@ -10,14 +10,8 @@ export function callerObjects(): readonly object[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
     ...['reader', 'monitor', 'stranger'].map(account),
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: 'ClusterRole',
-      metadata: { name: `${namespace}-metrics`, labels },
-      rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
-    },
     binding('reader', 'bundle-reader'),
-    binding('monitor', `${namespace}-metrics`),
+    binding('monitor', 'rukpak-metrics-reader'),
   ];
 }
 
