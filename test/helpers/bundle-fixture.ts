@@ -36,6 +36,8 @@ export class BundleFixture {
   readonly stop = new AbortController();
   /** The stop's beginning; `stop` is its end. */
   readonly stopping = new AbortController();
+  /** The one that controllers make for each reconcile. */
+  readonly logger = { ...silentLogger };
   readonly fetch = vi.fn<Source['fetch']>(async () => ({ files: tree, resolvedSource: pinned }));
   readonly handler = vi.fn<BundleHandler>(async (files) => files);
   readonly #reconciler: BundleReconciler;
@@ -66,7 +68,7 @@ export class BundleFixture {
 
   async reconcile(name = 'demo'): Promise<void> {
     const signals = { signal: this.stop.signal, stopping: this.stopping.signal };
-    await this.#reconciler.reconcile(name, { ...signals, logger: silentLogger });
+    await this.#reconciler.reconcile(name, { ...signals, logger: this.logger });
   }
 
   /** Tells of a deletion, as the watch does. */
