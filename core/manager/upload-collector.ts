@@ -55,5 +55,8 @@ async function isWanted(
   known: ReadonlySet<string>,
   { client, signal }: Pick<UploadCollectorOptions, 'client'> & { readonly signal: AbortSignal },
 ): Promise<boolean> {
-  return known.has(uid) || (await findBundle(client, name, signal))?.metadata.uid === uid;
+  if (known.has(uid)) return true;
+  // A Secret that only looks like an upload may name nobody.
+  if (name === '') return false;
+  return (await findBundle(client, name, signal))?.metadata.uid === uid;
 }

@@ -1,20 +1,18 @@
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
+import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 
 /** Whoever writes a message, or what ends in one, must not steer the terminal that shows it. */
-const crds = fileURLToPath(new URL('../../deploy/crds', import.meta.url));
 const name = 'hostile-terminal';
 let kubectl: Kubectl;
 
 beforeAll(async () => {
   kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
   const source = { type: 'image', image: { ref: 'registry.invalid/nothing:v1' } } as const;
-  await kubectl.must(['apply', '--server-side', '-k', crds]);
-  await kubectl.must(['wait', '--for=condition=Established', 'crd', '--all']);
+  await installCrds(kubectl);
   await kubectl.apply(aBundleDeployment({ name, source }));
   const condition = {
     type: 'Installed',

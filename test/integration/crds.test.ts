@@ -1,20 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
+import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 
 const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
 // A class that nothing serves: what the tests create stays as it was sent.
 const provisionerClassName = 'crds-test';
 
-beforeAll(async () => {
-  for (const name of crdFiles().keys()) {
-    const crd = await readFile(new URL(name, crdFolder), 'utf8');
-    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
-    const established = ['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'];
-    await kubectl.must(established, crd);
-  }
-});
+beforeAll(async () => await installCrds(kubectl));
 
 interface Fields {
   readonly metadata?: object;
