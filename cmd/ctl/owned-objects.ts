@@ -3,7 +3,7 @@ import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { FormerReleases } from '../../core/apply/adoption/former-releases.ts';
 import { ApplySetParents } from '../../core/apply/applyset-parent.ts';
-import { Inventory } from '../../core/apply/inventory.ts';
+import { Inventory, slim } from '../../core/apply/inventory.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
 import { listAll } from '../../core/kube/list-all.ts';
@@ -66,7 +66,8 @@ export async function ownedObjects(
 
   async function list(resource: Resource): Promise<void> {
     const transform = (object: Parameters<Inventory['put']>[1]): void => {
-      inventory.put(resource, object);
+      // Its contents are read by nobody, and there may be thousands.
+      slim(inventory.put(resource, object));
     };
     await listAll(client, resource, { labelSelector: selector, transform, signal });
   }

@@ -11,6 +11,7 @@ import { systemClock } from '../../../core/clock.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { isNotFound } from '../../../core/kube/api-error.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { liveObject } from '../live-object.ts';
 import type { ObjectStates } from './shown-object.ts';
 
 export interface ForecastOptions {
@@ -79,12 +80,7 @@ export class ObjectForecast {
     const { client, set, signal } = this.#options;
     const resource = set.presentAs(desired);
     if (resource === undefined) return undefined;
-    try {
-      return await client.get(resource, desired.key, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return await liveObject(client, { resource, key: desired.key }, signal);
   }
 
   /** What does not exist is asked about only where its kind and its namespace already do. */

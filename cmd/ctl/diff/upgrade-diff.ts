@@ -7,6 +7,7 @@ import { inKindOrder } from '../../../core/apply/order.ts';
 import { superfluous } from '../../../core/apply/prune.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../../core/kube/resource.ts';
 import type { Cluster } from '../cluster.ts';
+import { liveObject } from '../live-object.ts';
 import { mapInOrder } from '../map-in-order.ts';
 import { ownedObjects } from '../owned-objects.ts';
 import { ObjectForecast } from './object-forecast.ts';
@@ -74,7 +75,8 @@ export async function upgradeDiff(
   const gone = superfluous(inventory, owner.metadata.name ?? '', set.ids);
   for (const { resource, key } of gone) {
     // The inventory keeps less than the whole.
-    const before = await client.get(resource, key, signal);
+    const before = await liveObject(client, { resource, key }, signal);
+    if (before === undefined) continue;
     const change = changeOf({ resource, key }, { before, after: undefined });
     if (change !== undefined) changes.push(change);
   }

@@ -6,7 +6,7 @@ import { ApiError } from '../../../core/kube/api-error.ts';
 import { collectionPath } from '../../../core/kube/object-url.ts';
 import type { Resource } from '../../../core/kube/resource.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { definitionResource } from './live-object.ts';
+import { definitionResource } from './resources.ts';
 
 const denial =
   'admission webhook "vbundles.core.rukpak.io" denied the request: bundle.spec.source.image must be set for source type "image"';

@@ -1,8 +1,9 @@
 import { listOf } from '../../../core/apply/json-fields.ts';
 import { createSecretReader } from '../../../core/kube/secret-reader.ts';
+import { liveObject } from '../live-object.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { liveObject, webhookConfigurationResource } from './live-object.ts';
+import { webhookConfigurationResource } from './resources.ts';
 import { bundleOf, expectedConfigurations } from './webhooks.ts';
 
 interface CertificateSecret {
@@ -70,10 +71,15 @@ async function trustChecks(
   context: VerifyContext,
   secrets: readonly CertificateSecret[],
 ): Promise<readonly Check[]> {
+  const { cluster, signal, systemNamespace } = context;
   const checks: Check[] = [];
-  for (const { metadata } of expectedConfigurations(context.systemNamespace)) {
+  for (const { metadata } of expectedConfigurations(systemNamespace)) {
     const { name = '' } = metadata;
-    const live = await liveObject(context, webhookConfigurationResource, { name });
+    const live = await liveObject(
+      cluster.client,
+      { resource: webhookConfigurationResource, key: { name } },
+      signal,
+    );
     const [webhook] = listOf(live?.['webhooks']);
     const bundle = bundleOf(webhook);
     // That there is none, another check says.

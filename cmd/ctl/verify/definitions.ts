@@ -3,17 +3,25 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { digestOf } from '../../../core/apply/digest.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/json-fields.ts';
+import { liveObject } from '../live-object.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
-import { definitionResource, liveObject } from './live-object.ts';
+import { definitionResource } from './resources.ts';
 
 const install = 'apply deploy/crds of this version, or run "rukpak install"';
 
 /** The CRDs of the project: there, established, and of this version. */
-export async function definitionChecks(context: VerifyContext): Promise<readonly Check[]> {
+export async function definitionChecks({
+  cluster,
+  signal,
+}: VerifyContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const expected of [bundleCRD(), bundleDeploymentCRD()]) {
     const { name = '' } = expected.metadata;
-    const live = await liveObject(context, definitionResource, { name });
+    const live = await liveObject(
+      cluster.client,
+      { resource: definitionResource, key: { name } },
+      signal,
+    );
     checks.push(definitionCheck(expected, live));
   }
   return checks;

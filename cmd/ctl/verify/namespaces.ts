@@ -1,14 +1,23 @@
 import { stringAt } from '../../../core/apply/json-fields.ts';
+import { liveObject } from '../live-object.ts';
 import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
-import { liveObject, namespaceResource } from './live-object.ts';
+import { namespaceResource } from './resources.ts';
 
 const enforce = 'pod-security.kubernetes.io/enforce';
 
 /** The namespaces of the system, and that nothing privileged may run in them. */
-export async function namespaceChecks(context: VerifyContext): Promise<readonly Check[]> {
+export async function namespaceChecks({
+  cluster,
+  signal,
+  systemNamespace,
+}: VerifyContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  for (const name of [context.systemNamespace, crdNamespace]) {
-    const live = await liveObject(context, namespaceResource, { name });
+  for (const name of [systemNamespace, crdNamespace]) {
+    const live = await liveObject(
+      cluster.client,
+      { resource: namespaceResource, key: { name } },
+      signal,
+    );
     const level = stringAt(live?.metadata.labels, enforce);
     checks.push(namespaceCheck(name, live !== undefined, level));
   }

@@ -3,6 +3,7 @@ import { computeStatus } from '../../../core/apply/health/compute-status.ts';
 import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import type { ObjectKey } from '../../../core/kube/resource.ts';
 import { type Lease, leaseResource } from '../../../core/runtime/lease.ts';
+import { liveObject } from '../live-object.ts';
 import {
   type Check,
   crdNamespace,
@@ -12,11 +13,14 @@ import {
   type VerifyContext,
   warning,
 } from './check.ts';
-import { deploymentResource, liveObject } from './live-object.ts';
+import { deploymentResource } from './resources.ts';
 
 /** The Deployments of the system, the versions that they run, and who leads. */
-export async function processChecks(context: VerifyContext): Promise<readonly Check[]> {
-  const { systemNamespace: namespace } = context;
+export async function processChecks({
+  cluster,
+  signal,
+  systemNamespace: namespace,
+}: VerifyContext): Promise<readonly Check[]> {
   const keys = [
     { namespace, name: 'core' },
     { namespace, name: 'rukpak-webhooks' },
@@ -25,11 +29,19 @@ export async function processChecks(context: VerifyContext): Promise<readonly Ch
   const live: KubernetesObject[] = [];
   const checks: Check[] = [];
   for (const key of keys) {
-    const deployment = await liveObject(context, deploymentResource, key);
+    const deployment = await liveObject(
+      cluster.client,
+      { resource: deploymentResource, key },
+      signal,
+    );
     if (deployment !== undefined) live.push(deployment);
     checks.push(deploymentCheck(key, deployment));
   }
-  const lease = await liveObject(context, leaseResource, { namespace, name: leaseName });
+  const lease = await liveObject(
+    cluster.client,
+    { resource: leaseResource, key: { namespace, name: leaseName } },
+    signal,
+  );
   const isInCluster = live.some(({ metadata }) => metadata.name === 'core');
   return [...checks, ...imageChecks(live), leaseCheck(lease, isInCluster, Date.now())];
 }

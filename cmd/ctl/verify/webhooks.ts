@@ -2,18 +2,27 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';
 import { parseCertificates } from '../../../webhooks/certs/pem.ts';
+import { liveObject } from '../live-object.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { liveObject, webhookConfigurationResource } from './live-object.ts';
+import { webhookConfigurationResource } from './resources.ts';
 
 const optional = 'crd-deletion-webhook';
 const install = 'run "rukpak install", or apply an overlay of deploy/';
 
 /** The webhook configurations: there, complete, and trusting somebody. */
-export async function webhookChecks(context: VerifyContext): Promise<readonly Check[]> {
+export async function webhookChecks({
+  cluster,
+  signal,
+  systemNamespace,
+}: VerifyContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
-  for (const expected of expectedConfigurations(context.systemNamespace)) {
+  for (const expected of expectedConfigurations(systemNamespace)) {
     const { name = '' } = expected.metadata;
-    const live = await liveObject(context, webhookConfigurationResource, { name });
+    const live = await liveObject(
+      cluster.client,
+      { resource: webhookConfigurationResource, key: { name } },
+      signal,
+    );
     checks.push(configurationCheck(expected, live));
   }
   return checks;

@@ -1,21 +1,4 @@
-import type { KubernetesObject } from '../../../api/meta.ts';
-import { isNotFound } from '../../../core/kube/api-error.ts';
-import type { ObjectKey, Resource } from '../../../core/kube/resource.ts';
-import type { VerifyContext } from './check.ts';
-
-/** An object, or undefined where there is none. */
-export async function liveObject(
-  { cluster, signal }: VerifyContext,
-  resource: Resource,
-  key: ObjectKey,
-): Promise<KubernetesObject | undefined> {
-  try {
-    return await cluster.client.get(resource, key, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
-}
+import type { Resource } from '../../../core/kube/resource.ts';
 
 const core = { group: '', version: 'v1' };
 
