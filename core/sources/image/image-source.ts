@@ -2,7 +2,6 @@ import type { ImageSource } from '../../../api/v1alpha1/bundle.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { ImagePuller, type ImagePullerOptions } from './image-puller.ts';
-import { ignoredHelpers } from './pull-errors.ts';
 import { readPullSecret } from './pull-secret.ts';
 
 /** Content of an image in an OCI registry, pinned to its digest (spec section 3.1). */
@@ -26,11 +25,11 @@ async function fetchImage(
   { puller, toldOf }: { readonly puller: ImagePuller; readonly toldOf: Set<string> },
 ): Promise<SourceResult> {
   const pullSecret = await readPullSecret(image.pullSecret, secrets, signal);
-  const { ignoredSettings = [] } = pullSecret.keychain;
+  const { shortcoming } = pullSecret.keychain;
   const { pullSecret: name = '' } = image;
-  if (ignoredSettings.length > 0 && !toldOf.has(name)) {
+  if (shortcoming !== undefined && !toldOf.has(name)) {
     toldOf.add(name);
-    logger.info({ pullSecret: name }, ignoredHelpers(ignoredSettings));
+    logger.info({ pullSecret: name }, shortcoming);
   }
   const { files, pinnedRef } = await puller.pull(image.ref, { ...pullSecret, limits, signal });
   return { files, resolvedSource: { type: 'image', image: { ...image, ref: pinnedRef } } };

@@ -14,8 +14,8 @@ export interface Credentials {
 export interface Keychain {
   /** Those for an image, the most specific first; none means that it is pulled anonymously. */
   credentialsFor(reference: ImageReference): readonly Credentials[];
-  /** `credHelpers`, `credsStore`: they name programs that know credentials, which are not run. */
-  readonly ignoredSettings?: readonly string[];
+  /** Why there may be fewer credentials than were meant; told where a registry denies access. */
+  readonly shortcoming?: string;
 }
 
 export const emptyKeychain: Keychain = { credentialsFor: () => [] };
@@ -57,11 +57,17 @@ export function parseDockerConfig(text: string, format: 'config.json' | 'dockerc
     .map(([location, auth]) => entryOf(location, auth))
     .filter((entry) => entry !== undefined)
     .sort((a, b) => (a.host + a.path < b.host + b.path ? 1 : -1));
+  const helpers = (['credHelpers', 'credsStore'] as const).filter((name) => isSet(config[name]));
   return {
     credentialsFor: (reference) =>
       entries.filter((entry) => matches(entry, reference)).map(({ credentials }) => credentials),
-    ignoredSettings: (['credHelpers', 'credsStore'] as const).filter((name) => isSet(config[name])),
+    ...(helpers.length === 0 ? {} : { shortcoming: ignoredHelpers(helpers) }),
   };
+}
+
+/** They name programs that know credentials. */
+function ignoredHelpers(settings: readonly string[]): string {
+  return `credential helpers (${settings.join(', ')}) are not run: only credentials under auths are used`;
 }
 
 function isSet(value: unknown): boolean {

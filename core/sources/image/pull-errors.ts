@@ -34,24 +34,19 @@ export function pullError(
 export function joinedFailure(
   failures: readonly PullFailure[],
   { places, blocked }: PullPlaces,
-  { ignoredSettings = [] }: Pick<Keychain, 'ignoredSettings'>,
+  { shortcoming }: Pick<Keychain, 'shortcoming'>,
 ): PullFailure {
   const errors = failures.map(({ error }) => error);
   const isDenied = errors.some((error) => error instanceof DeniedError);
   const notes = [
     ...(blocked === undefined ? [] : [blocked]),
-    ...(isDenied && ignoredSettings.length > 0 ? [ignoredHelpers(ignoredSettings)] : []),
+    ...(isDenied && shortcoming !== undefined ? [shortcoming] : []),
   ];
   const [first] = failures;
   if (first !== undefined && failures.length === 1 && notes.length === 0) return first;
   const texts = errors.map((error, index) => named(places[index], errorMessage(error)));
   const doing = failures.at(-1)?.doing ?? 'fetching image descriptor';
   return new PullFailure(doing, errorLike(errors, [...new Set([...texts, ...notes])].join('; ')));
-}
-
-/** What is told of credentials that only a program would know. */
-export function ignoredHelpers(settings: readonly string[]): string {
-  return `credential helpers (${settings.join(', ')}) are not run: only credentials under auths are used`;
 }
 
 function named(place: PullPlace | undefined, text: string): string {

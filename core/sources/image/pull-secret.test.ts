@@ -40,8 +40,14 @@ describe('readPullSecret', () => {
     expect(keychain.credentialsFor(parseImageReference('quay.io/x'))).toEqual([]);
   });
 
+  it('goes without credentials where there is no Secret, and says so', async () => {
+    const none = { read: () => Promise.resolve(undefined) };
+    const { keychain } = await readPullSecret('s', none, signal);
+    expect(keychain.credentialsFor(parseImageReference('quay.io/x'))).toEqual([]);
+    expect(keychain.shortcoming).toBe('pull secret "s" not found in the system namespace');
+  });
+
   it.each([
-    ['missing', undefined, 'pull secret "s" not found in the system namespace'],
     [
       'of another type',
       reader('Opaque', { '.dockerconfigjson': '{}' }),
@@ -63,8 +69,7 @@ describe('readPullSecret', () => {
       'pull secret "s" of the system namespace cannot be read: ca.crt: it is not a PEM certificate',
     ],
   ])('says what is wrong with a Secret that is %s, and tries again', async (_, secrets, text) => {
-    const none = { read: () => Promise.resolve(undefined) };
-    const error: unknown = await readPullSecret('s', secrets ?? none, signal).catch((e) => e);
+    const error: unknown = await readPullSecret('s', secrets, signal).catch((e) => e);
     expect(error).toEqual(new Error(text));
     expect(error).not.toBeInstanceOf(TerminalError);
     expect(error).not.toBeInstanceOf(WaitingError);

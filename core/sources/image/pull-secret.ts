@@ -16,8 +16,9 @@ const formats = {
 } as const;
 
 /**
- * Reads the Secret that an image source names; no name means no credentials. A Secret may still
- * come or be put right, so every error here is worth another try.
+ * Reads the Secret that an image source names; no name means no credentials, and so does a Secret
+ * that is not there, as for kubelets. One that is wrong may be put right, so every error here is
+ * worth another try.
  */
 export async function readPullSecret(
   name: string | undefined,
@@ -27,7 +28,8 @@ export async function readPullSecret(
   if (name === undefined || name === '') return { keychain: emptyKeychain };
   const secret = await secrets.read(name, signal);
   if (secret === undefined) {
-    throw new Error(`pull secret "${name}" not found in the system namespace`);
+    const shortcoming = `pull secret "${name}" not found in the system namespace`;
+    return { keychain: { ...emptyKeychain, shortcoming } };
   }
   const keychain = keychainOf(name, secret);
   const ca = secret.data.get('ca.crt');
