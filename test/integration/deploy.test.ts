@@ -8,6 +8,7 @@ import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { addCrdvalidatorFlags } from '../../cmd/crdvalidator-flags.ts';
 import { addWebhookFlags } from '../../cmd/webhook-flags.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
+import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs, podSpecOf } from '../helpers/local-pod.ts';
 
@@ -15,12 +16,10 @@ const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubec
 const folder = join(import.meta.dirname, '../../deploy');
 
 beforeAll(async () => {
-  const crds = installManifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
-  await kubectl.apply(...crds);
-  for (const { metadata } of crds) {
-    const crd = `crd/${metadata.name}`;
-    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', crd]);
-  }
+  await installCrds(kubectl);
+  // Where a sample's ConfigMap is to be.
+  const isNamespace = ({ kind }: KubernetesObject) => kind === 'Namespace';
+  await kubectl.apply(...installManifests().filter(isNamespace));
 });
 
 async function render(overlay: string): Promise<readonly KubernetesObject[]> {
@@ -135,8 +134,11 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])(
       const deployment = find('Deployment', name);
       const [, ...args] = containerArgs(deployment);
       const flags = addFlags(new Command()).parse(args, { from: 'user' }).opts();
-      const { https, health } = portsOf(deployment);
+      const { https, health, metrics } = portsOf(deployment);
       expect(flags).toMatchObject({ [flag]: `:${https}`, healthProbeBindAddress: `:${health}` });
+      // Core's are on the port of its content server.
+      const metricsBindAddress = metrics && `:${metrics}`;
+      expect(flags).toMatchObject(name === 'core' ? {} : { metricsBindAddress });
       expect(find('Service', service)['spec']).toMatchObject({ ports: [{ targetPort: https }] });
     });
 

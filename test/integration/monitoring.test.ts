@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { Exposition } from '../../core/observe/exposition.ts';
 import { Metrics } from '../../core/observe/metrics.ts';
 import { WebhookMetrics } from '../../core/observe/webhook-metrics.ts';
 import { parseExposition } from '../helpers/exposition.ts';
-import { Kubectl } from '../helpers/kubectl.ts';
 import { metricsOf, promqlProblem } from '../helpers/promql.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -119,21 +118,4 @@ test('panels have ids of their own and do not overlap', () => {
     Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
   );
   expect(new Set(cells).size).toBe(cells.length);
-});
-
-test('kustomize renders all of it, the dashboard in a ConfigMap for Grafana', async () => {
-  const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  const text = await kubectl.must(['kustomize', join(root, 'deploy/monitoring')]);
-  const kinds = text.match(/^kind: .*$/gm)?.map((line) => line.slice('kind: '.length));
-  expect(kinds?.toSorted()).toEqual([
-    'ClusterRoleBinding',
-    'ConfigMap',
-    'PodMonitor',
-    'PodMonitor',
-    'PrometheusRule',
-    'Secret',
-    'ServiceAccount',
-    'ServiceMonitor',
-  ]);
-  expect(text).toContain('grafana_dashboard: "1"');
 });
