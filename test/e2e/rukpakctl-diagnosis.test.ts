@@ -260,6 +260,35 @@ describe('rukpakctl diff', () => {
     await kubectl.must(['delete', 'configmap', 'di-theirs', '--namespace=default']);
   });
 
+  test('shows an adopted object, a new namespace, and a field that nobody knows', async () => {
+    const owner = await kubectl.get('namespace', 'default');
+    const controller = { apiVersion: 'v1', kind: 'Namespace', controller: true };
+    const { uid, name: ownerName } = owner.metadata;
+    const adopted = aConfigMap('di-adopted', { a: '1' }) as { readonly metadata: object };
+    const ownerReferences = [{ ...controller, name: ownerName, uid }];
+    await kubectl.apply({ ...adopted, metadata: { ...adopted.metadata, ownerReferences } });
+    const adopt = 'core.rukpak.io/adopt=ConfigMap/default/di-adopted';
+    await kubectl.must(['annotate', 'bundledeployment', name, adopt]);
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'di-new' } };
+    const inside = { ...adopted, metadata: { name: 'di-inside', namespace: 'di-new' } };
+    const service = aService('di-service') as { readonly spec: object };
+    const odd = { ...service, spec: { ...service.spec, oddity: true } };
+    const directory = await aDirectory('odd', plainFiles([...v1, adopted, namespace, inside, odd]));
+    const { code, stdout, stderr } = await ctl('diff', directory, name);
+    expect(code).toBe(1);
+    expect(stdout).toContain('-    name: default\n');
+    expect(stdout).toContain('+++ upgrade/ConfigMap/di-new/di-inside\n');
+    expect(stdout).toMatch(/\n3 created, 1 changed, 0 pruned, 4 unchanged\n$/);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^${stamp}warning: Service "di-service" .* without unknown fields .*spec\\.oddity\n$`,
+      ),
+    );
+    const live = await kubectl.get('configmap', 'di-adopted', 'default');
+    expect(live.metadata.ownerReferences).toEqual(ownerReferences);
+    await kubectl.must(['delete', 'configmap', 'di-adopted', '--namespace=default']);
+  });
+
   test('fails with 2, never with what means a difference', async () => {
     const directory = await aDirectory('v1', plainFiles(v1));
     expect(await ctl('diff', directory, 'di-none')).toMatchObject({ code: 2, stdout: '' });
