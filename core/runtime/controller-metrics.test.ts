@@ -3,8 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import type { Logger } from '../contracts/logger.ts';
+import type { QueueSnapshot } from '../observe/queue-metrics.ts';
 import { Controller, type ControllerOptions } from './controller.ts';
-import type { ControllerMetrics, QueueSnapshot } from './controller-metrics.ts';
+import type { ControllerMetrics } from './controller-metrics.ts';
 
 /** What a controller has told, one line each. */
 function recordingMetrics() {

@@ -1,13 +1,6 @@
-export type ReconcileOutcome = 'success' | 'requeue_after' | 'error';
+import type { QueueSnapshot } from '../observe/queue-metrics.ts';
 
-/** A queue as it is at this moment; times are seconds. */
-export interface QueueSnapshot {
-  readonly depth: number;
-  /** For how long the key that came first waits; 0 where none does. */
-  readonly oldestAge: number;
-  /** For how long each key that is worked on has been. */
-  readonly running: readonly number[];
-}
+export type ReconcileOutcome = 'success' | 'requeue_after' | 'error';
 
 /** What controllers tell of themselves; named as controller-runtime names its metrics. */
 export interface ControllerMetrics {

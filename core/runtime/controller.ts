@@ -3,9 +3,10 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
 import { ApiError, isConflict } from '../kube/api-error.ts';
+import type { QueueSnapshot } from '../observe/queue-metrics.ts';
 import { aborted } from './aborted.ts';
 import { conditionMessage } from './conditions.ts';
-import type { ControllerMetrics, QueueSnapshot, ReconcileOutcome } from './controller-metrics.ts';
+import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
 import { Semaphore } from './semaphore.ts';
 import { WorkQueue } from './work-queue.ts';
 
