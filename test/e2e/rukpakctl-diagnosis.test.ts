@@ -294,6 +294,13 @@ describe('rukpakctl diff', () => {
     expect(await ctl('diff', directory, 'di-none')).toMatchObject({ code: 2, stdout: '' });
     expect(await ctl('diff', directory)).toMatchObject({ code: 2, stdout: '' });
     expect((await ctl('diff', join(folder, 'none'), name)).code).toBe(2);
+    const foreign = aBundleDeployment({ name: 'di-other', source: anImage('example.invalid/x:1') });
+    const { spec, ...rest } = foreign as KubernetesObject & { readonly spec: object };
+    await kubectl.apply({ ...rest, spec: { ...spec, provisionerClassName: 'other' } });
+    const { code, stderr } = await ctl('diff', directory, 'di-other');
+    expect(code).toBe(2);
+    expect(stderr).toContain('BundleDeployment "di-other" is of class "other": only what class ');
+    await drop('di-other');
   });
 });
 

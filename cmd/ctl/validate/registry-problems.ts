@@ -85,7 +85,8 @@ function complaintsByFile(
   csvFile: string,
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const others = objects.filter(({ object }) => bundle.others.includes(object));
+  const known = new Set(bundle.others);
+  const others = objects.filter(({ object }) => known.has(object));
   for (const validate of validators) {
     const ofCsv = validate({ ...bundle, others: [] });
     if (ofCsv !== undefined) found.set(ofCsv, csvFile);

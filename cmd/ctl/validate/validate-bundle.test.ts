@@ -61,6 +61,16 @@ test('what only the class can tell is an error too', () => {
   ]);
 });
 
+test('more objects than core takes by default are an error', () => {
+  const list = Array.from({ length: 20_001 }, (_, index) =>
+    anObject('ConfigMap', { name: `c${index}` }),
+  );
+  const files = aTree({ 'manifests/a.yaml': manifests(...list) });
+  expect(linesOf(files)).toEqual([
+    expect.stringContaining('bundle has more than 20000 objects (--max-content-entries): split it'),
+  ]);
+});
+
 test('a CRD of a version that is gone is refused', () => {
   const crd = {
     ...anObject('CustomResourceDefinition'),

@@ -1,5 +1,7 @@
+import { defaultLimits } from '../../../core/content/limits.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../../core/errors.ts';
+import { checkObjectCount } from '../../../core/manifests/object-bounds.ts';
 import { type ManifestFile, readManifestFiles } from '../../../core/sdk.ts';
 import { readRegistryManifests } from '../../../provisioners/registry/read-bundle.ts';
 import { classNameOf, renderBundle } from '../render-bundle.ts';
@@ -51,6 +53,7 @@ function withLastWord(files: BundleFiles, found: Validation): Validation {
   if (found.problems.some(isError)) return found;
   try {
     const { length } = renderBundle(files, { className: found.class });
+    checkObjectCount(length, defaultLimits.maxEntries);
     return { ...found, objects: length };
   } catch (error) {
     const refusal: Problem = {
