@@ -125,6 +125,28 @@ test('an installation, a repair and what nobody serves move them', async () => {
   for (const object of [name, 'unserved', 'measured-waiting']) expect(labels).not.toContain(object);
 });
 
+test('each line of a reconcile names its object, and the reconcile', () => {
+  const lines = core.log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Readonly<Record<string, string>>);
+  const reconciles = lines.filter((line) => line['controller'] !== undefined);
+  for (const line of reconciles) {
+    expect(line).toMatchObject({
+      level: expect.stringMatching(/^(debug|info|warn|error)$/),
+      kind: expect.stringMatching(/^Bundle(Deployment)?$/),
+      name: expect.stringMatching(/./),
+      reconcileID: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  }
+  expect(reconciles).toContainEqual(
+    expect.objectContaining({ kind: 'BundleDeployment', name, msg: 'objects applied', changes: 1 }),
+  );
+  expect(reconciles).toContainEqual(
+    expect.objectContaining({ kind: 'Bundle', name: 'measured-waiting', msg: 'waiting' }),
+  );
+});
+
 test('the webhooks show theirs', async () => {
   const families = await scrapeWebhooks();
   const webhook = '/validate-core-rukpak-io-v1alpha1-bundle';
