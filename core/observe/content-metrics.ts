@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { requestBuckets } from './buckets.ts';
 
 export interface ContentRequest {
   readonly method: string;
@@ -26,7 +27,7 @@ export class ContentMetrics {
       name: 'rukpak_content_request_duration_seconds',
       help: 'Time from a request to the end of its answer.',
       labelNames: ['method'],
-      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+      buckets: requestBuckets,
       registers,
     });
     this.#bytes = new Counter({
