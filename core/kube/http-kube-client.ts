@@ -13,6 +13,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './kube-client.ts';
+import { acceptMetadata } from './metadata-only.ts';
 import { collectionPath, objectPath, queryString } from './object-url.ts';
 import { apiVersionOf, keyOf, type ObjectKey, type Resource } from './resource.ts';
 import type { HttpRequest, Transport } from './transport.ts';
@@ -39,16 +40,22 @@ export class HttpKubeClient implements KubeClient {
   }
 
   async list(resource: Resource, options: ListOptions = {}): Promise<ObjectList> {
-    const { namespace, signal, ...query } = options;
+    const { namespace, signal, metadataOnly, ...query } = options;
     const path = collectionPath(resource, namespace) + queryString(query);
-    const list = (await this.#json({ method: 'GET', path, signal }, slowTimeout)) as ObjectList & {
+    const accept = metadataOnly === true ? acceptMetadata.list : undefined;
+    const list = (await this.#json(
+      { method: 'GET', path, accept, signal },
+      slowTimeout,
+    )) as ObjectList & {
       readonly items: readonly KubernetesObject[] | null;
     };
     const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
     // The items of built-in kinds come without their kind.
     return {
       metadata: list.metadata,
-      items: (list.items ?? []).map((item) => ({ ...kind, ...item })),
+      items: (list.items ?? []).map((item) =>
+        metadataOnly === true ? { ...item, ...kind } : { ...kind, ...item },
+      ),
     };
   }
 

@@ -3,8 +3,9 @@ import { errorMessage } from '../errors.ts';
 import { apiErrorOf } from './api-status.ts';
 import { readLines, readText } from './body.ts';
 import type { WatchEvent, WatchOptions } from './kube-client.ts';
+import { acceptMetadata } from './metadata-only.ts';
 import { collectionPath, queryString } from './object-url.ts';
-import type { Resource } from './resource.ts';
+import { apiVersionOf, type Resource } from './resource.ts';
 import type { Transport } from './transport.ts';
 
 const headTimeout = 30_000;
@@ -17,7 +18,7 @@ export async function* watchEvents(
   resource: Resource,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent> {
-  const { namespace, signal, timeoutSeconds, ...selection } = options;
+  const { namespace, signal, timeoutSeconds, metadataOnly, ...selection } = options;
   const query = queryString({
     ...selection,
     watch: true,
@@ -34,6 +35,7 @@ export async function* watchEvents(
     const request = {
       method: 'GET',
       path,
+      accept: metadataOnly === true ? acceptMetadata.watch : undefined,
       signal: AbortSignal.any([signal, dead.signal]),
     } as const;
     const { statusCode, headers, body } = await transport.stream(request, headTimeout);
@@ -41,13 +43,22 @@ export async function* watchEvents(
       const text = await readText(body, headers['content-encoding']?.toString());
       throw apiErrorOf({ status: statusCode, text });
     }
-    yield* eventsIn(body, resource);
+    for await (const event of eventsIn(body, resource)) {
+      yield metadataOnly === true ? ofKind(event, resource) : event;
+    }
   } catch (error) {
     signal.throwIfAborted();
     throw error;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What was asked for in another form says the form's kind, not its own. */
+function ofKind(event: WatchEvent, resource: Resource): WatchEvent {
+  if (event.type === 'ERROR') return event;
+  const { kind } = resource;
+  return { ...event, object: { ...event.object, apiVersion: apiVersionOf(resource), kind } };
 }
 
 async function* eventsIn(

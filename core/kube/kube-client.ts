@@ -5,6 +5,8 @@ export interface ListOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Objects come without anything but their metadata. */
+  readonly metadataOnly?: boolean | undefined;
   /** Page size; the API server's own where absent. */
   readonly limit?: number;
   readonly continue?: string;
@@ -21,6 +23,8 @@ export interface WatchOptions {
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** As for lists. */
+  readonly metadataOnly?: boolean | undefined;
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;

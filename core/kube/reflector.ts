@@ -24,6 +24,8 @@ export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject>
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
+  /** Objects come without anything but their metadata. */
+  readonly metadataOnly?: boolean | undefined;
   readonly sink: ReflectorSink<T>;
   /** What the sink gets of an object; everything but managedFields where absent. */
   readonly transform?: ((object: KubernetesObject) => T) | undefined;
@@ -95,13 +97,15 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     }
   }
 
+  get #selection() {
+    const { namespace, labelSelector, fieldSelector, metadataOnly } = this.#options;
+    return { namespace, labelSelector, fieldSelector, metadataOnly };
+  }
+
   async #list(signal: AbortSignal): Promise<void> {
-    const { client, resource, namespace, labelSelector, fieldSelector, pageSize, sink } =
-      this.#options;
+    const { client, resource, pageSize, sink } = this.#options;
     const list = await listAll(client, resource, {
-      namespace,
-      labelSelector,
-      fieldSelector,
+      ...this.#selection,
       pageSize,
       signal,
       transform: this.#transform,
@@ -115,7 +119,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   /** One watch, to its end. Throws where the next one should not start at once. */
   async #watch(signal: AbortSignal): Promise<void> {
-    const { client, resource, namespace, labelSelector, fieldSelector, clock } = this.#options;
+    const { client, resource, clock } = this.#options;
     const ended = new AbortController();
     const watchSignal = AbortSignal.any([signal, ended.signal]);
     const startedAt = clock.now();
@@ -126,9 +130,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     let events = 0;
     try {
       const watch = client.watch(resource, {
-        namespace,
-        labelSelector,
-        fieldSelector,
+        ...this.#selection,
         resourceVersion: this.#resourceVersion ?? '',
         timeoutSeconds: 300 + Math.floor(Math.random() * 300),
         signal: watchSignal,

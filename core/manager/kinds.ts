@@ -76,6 +76,7 @@ function configMapReflector(options: Omit<ReflectorOptions, 'resource' | 'transf
   return new Reflector({
     ...options,
     resource: configMapResource,
+    metadataOnly: true,
     transform: ({ apiVersion, kind, metadata: { name, namespace, resourceVersion } }) => {
       const metadata = { name, namespace, resourceVersion };
       return { apiVersion, kind, metadata } as KubernetesObject;

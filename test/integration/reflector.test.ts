@@ -33,7 +33,7 @@ function aConfigMap(name: string, fields: object = {}) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, ...fields };
 }
 
-async function start(pageSize = 2) {
+async function start(pageSize = 2, metadataOnly = false) {
   const cache = new IndexedCache();
   const changes: string[] = [];
   cache.onChange(({ type, object }) => changes.push(`${type} ${object.metadata.name}`));
@@ -46,6 +46,7 @@ async function start(pageSize = 2) {
     clock: systemClock,
     logger: silentLogger,
     pageSize,
+    metadataOnly,
   });
   const abort = new AbortController();
   const running = reflector.run(abort.signal);
@@ -78,6 +79,22 @@ describe('Reflector', () => {
     expect(held?.['data']).toEqual({ x: '1' });
     expect(held?.kind).toBe('ConfigMap');
     expect(held?.metadata).not.toHaveProperty('managedFields');
+  });
+
+  test('may follow metadata alone', async () => {
+    await client.create(resource, aConfigMap('listed', { data: { x: '1' } }));
+    const { cache } = await start(1, true);
+    await client.create(resource, aConfigMap('watched', { data: { x: '1' } }));
+    const watched = await eventually(() => {
+      const found = cache.get({ namespace, name: 'watched' });
+      if (found === undefined) throw new Error('not seen yet');
+      return found;
+    });
+    for (const object of [watched, cache.get({ namespace, name: 'listed' })]) {
+      expect(object).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
+      expect(object).not.toHaveProperty('data');
+    }
+    for (const name of ['listed', 'watched']) await client.delete(resource, { namespace, name });
   });
 
   test('the answers to our own writes and the watch agree', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
+import { acceptMetadata } from '../../kube/metadata-only.ts';
 import { collectionPath, queryString } from '../../kube/object-url.ts';
 import { controllerOf, isDeployment } from '../ownership.ts';
 
@@ -56,7 +57,7 @@ export async function releaseSecrets(
   const answer = await client.request({
     method: 'GET',
     path: collectionPath(secretResource, namespace) + queryString(query),
-    accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io',
+    accept: acceptMetadata.list,
     signal,
   });
   const { items } = listSchema.parse(answer);

@@ -3,6 +3,7 @@ import { label } from '../../../api/v1alpha1/labels.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
+import { acceptMetadata } from '../../kube/metadata-only.ts';
 import { collectionPath, queryString } from '../../kube/object-url.ts';
 import { uploadLabel } from './upload-secrets.ts';
 
@@ -33,8 +34,6 @@ const secretList = z.object({
 
 type SecretMetadata = z.infer<typeof secretItem>['metadata'];
 
-/** Only the names and labels: together the contents may be larger than this process may become. */
-const metadataOnly = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 const pageSize = 500;
 /** Longer than any PUT takes to name its chunks in the index. */
 const orphanAge = 60 * 60_000;
@@ -64,6 +63,7 @@ function orphansOf(parts: readonly SecretMetadata[]): Garbage[] {
   return [...new Set(old.map(setOf))].map((value) => ({ label: uploadLabel.set, value }));
 }
 
+/** Metadata alone: together the contents may be larger than this process may become. */
 async function listSecrets({
   client,
   namespace,
@@ -75,7 +75,7 @@ async function listSecrets({
   do {
     const path =
       collectionPath(secretResource, namespace) + queryString({ ...query, continue: next });
-    const page = await client.request({ method: 'GET', path, accept: metadataOnly, signal });
+    const page = await client.request({ method: 'GET', path, accept: acceptMetadata.list, signal });
     const { metadata, items } = secretList.parse(page);
     found.push(...(items ?? []).map((item) => item.metadata));
     next = metadata.continue === '' ? undefined : metadata.continue;
