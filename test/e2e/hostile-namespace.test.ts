@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { connect } from '../../core/kube/connect.ts';
+import { configMapResource } from '../../core/kube/core-resources.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { System } from '../helpers/system.ts';
+
+/** Whoever has content in ConfigMaps writes to the system's namespace, and fills it as they like. */
+const namespace = 'rukpak-system';
+const labels = { test: 'hostile-namespace' };
+const selector = '?labelSelector=test%3Dhostile-namespace';
+const collection = `/api/v1/namespaces/${namespace}/configmaps${selector}`;
+const mebibyte = 1024 * 1024;
+const kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'rukpak-test/1' });
+let kubectl: Kubectl;
+let system: System;
+
+beforeAll(async () => {
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  system = await System.start({ kubeconfig: inject('kubeconfig'), registry: inject('registry') });
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', '--raw', collection]);
+  await system.stop();
+  await kube.close();
+});
+
+function aConfigMap(name: string, bytes: number): KubernetesObject {
+  const metadata = { name, namespace, labels };
+  const data = { filling: randomBytes(bytes / 2).toString('hex') };
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+  return configMap;
+}
+
+/** Of the whole process since its start. */
+async function peakBytes(): Promise<number> {
+  const status = await readFile(`/proc/${system.pid}/status`, 'utf8');
+  return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+test('many large ConfigMaps cost neither memory nor the start', async () => {
+  const numbers = Array.from({ length: 150 }, (_, index) => index);
+  const workers = Array.from({ length: 8 }, async () => {
+    for (let next = numbers.pop(); next !== undefined; next = numbers.pop()) {
+      const name = `hostile-namespace-${next}`;
+      await kube.client.create(configMapResource, aConfigMap(name, 0.9 * mebibyte));
+    }
+  });
+  await Promise.all(workers);
+  await system.terminate();
+  await system.restart();
+  expect(await peakBytes()).toBeLessThan(400 * mebibyte);
+});
+
+test('ConfigMaps are deleted together, as the namespace itself deletes them', async () => {
+  await kube.client.create(configMapResource, aConfigMap('hostile-namespace-one', 10));
+  await kubectl.must(['delete', '--raw', collection]);
+  await eventually(async () => {
+    const list = await kube.client.list(configMapResource, { namespace, labelSelector: 'test' });
+    expect(list.items).toEqual([]);
+  });
+});
