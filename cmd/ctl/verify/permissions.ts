@@ -34,7 +34,7 @@ async function accountCheck(
     if (!(await isAllowed(context, user, need))) refused.push(describe(need));
   }
   return refused.length === 0
-    ? ok(subject, `has the ${needs.length} permissions that were asked about`)
+    ? ok(subject, `permissions asked about: ${needs.length}, all granted`)
     : failed(
         subject,
         `may not ${refused.join(', ')}`,
