@@ -10,6 +10,7 @@ export interface DownloadOptions {
 
 /** As many as Go's client follows. */
 const maxRedirects = 10;
+const longestPhrase = 100;
 
 /**
  * The body of one GET, redirects followed (spec section 3.3).
@@ -27,12 +28,17 @@ export async function download(
     const location = headers['location'];
     if (!isRedirect(statusCode) || typeof location !== 'string') {
       throw new Error(
-        `GET ${start.href}: unexpected status "${`${statusCode} ${statusText}`.trim()}"`,
+        `GET ${start.href}: unexpected status "${shownStatus(statusCode, statusText)}"`,
       );
     }
     url = redirectTarget(url, location, start);
   }
   throw failed(start, `Get "${start.href}": stopped after ${maxRedirects} redirects`);
+}
+
+/** A status line may be as long as the server likes, and another one each time. */
+function shownStatus(code: number, text: string): string {
+  return text === '' || text.length > longestPhrase ? String(code) : `${code} ${text}`;
 }
 
 async function get(

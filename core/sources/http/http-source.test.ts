@@ -152,6 +152,14 @@ describe('a server', () => {
     );
   });
 
+  test('that says more than a phrase about its status is quoted by the number alone', async () => {
+    const talk = 'so '.repeat(4000);
+    server.files.set('/b.tgz', (_, response) => void response.writeHead(500, talk).end());
+    expect((await failure({ url: `${server.url}/b.tgz` })).message).toBe(
+      `GET ${server.url}/b.tgz: unexpected status "500"`,
+    );
+  });
+
   test('that is away is tried again', async () => {
     const url = `${server.url}/b.tgz`;
     const { host } = new URL(url);
