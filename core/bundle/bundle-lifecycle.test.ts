@@ -268,7 +268,7 @@ describe('a Bundle that waits for its turn', () => {
       const fixture = new BundleFixture(aKeptBundle(), {
         slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
       });
-      fixture.change(aKeptBundle({ name: 'other' }));
+      fixture.change(aKeptBundle({ name: 'other', source: anImage('example.com/other:v1') }));
       const fetched = Promise.withResolvers<SourceResult>();
       fixture.fetch.mockReturnValueOnce(fetched.promise);
       const first = fixture.failure();
@@ -303,6 +303,58 @@ describe('a Bundle that waits for its turn', () => {
     });
     await fixture.reconcile();
     expect(fixture.live.status?.phase).toBe('Unpacked');
+  });
+});
+
+describe('Bundles of the same source', () => {
+  function aPair(): BundleFixture {
+    const fixture = new BundleFixture(aKeptBundle());
+    fixture.change(aKeptBundle({ name: 'other' }));
+    return fixture;
+  }
+
+  test('are fetched once when they come together, and each is unpacked', async () => {
+    const fixture = aPair();
+    const fetched = Promise.withResolvers<SourceResult>();
+    fixture.fetch.mockReturnValueOnce(fetched.promise);
+    const both = [fixture.reconcile(), fixture.reconcile('other')];
+    await setImmediate();
+    fetched.resolve({ files: tree, resolvedSource: pinned });
+    await Promise.all(both);
+    expect(fixture.fetch).toHaveBeenCalledTimes(1);
+    expect(fixture.handler).toHaveBeenCalledTimes(2);
+    expect(fixture.phases).toEqual(['Unpacked', 'Unpacked']);
+  });
+
+  test('fail together', async () => {
+    const fixture = aPair();
+    const fetched = Promise.withResolvers<SourceResult>();
+    fixture.fetch.mockReturnValueOnce(fetched.promise);
+    const both = Promise.allSettled([fixture.reconcile(), fixture.reconcile('other')]);
+    await setImmediate();
+    fetched.reject(new Error('connection reset'));
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(fixture.phases).toEqual(['Failing', 'Failing']);
+    expect(fixture.live.status?.conditions).toMatchObject([
+      { message: 'source bundle content: connection reset' },
+    ]);
+  });
+
+  test('do not depend on the one that fetches: the next takes over when it is deleted', async () => {
+    const fixture = aPair();
+    fixture.fetch.mockImplementationOnce(async (_, { signal }) => {
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+      throw new Error('unreachable');
+    });
+    const first = fixture.reconcile();
+    const second = fixture.reconcile('other');
+    await setImmediate();
+    fixture.abandon();
+    await Promise.all([first, second]);
+    expect(fixture.fetch).toHaveBeenCalledTimes(2);
+    expect(fixture.phases).toEqual(['Unpacked']);
   });
 });
 

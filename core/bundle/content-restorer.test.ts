@@ -11,6 +11,7 @@ import type { BundleHandler } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
 import { ContentRestorer } from './content-restorer.ts';
+import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';
 
 const key = { name: 'demo', uid: 'uid-of-demo' };
@@ -43,6 +44,7 @@ beforeEach(() => {
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
     slots: new UnpackSlots({ slots: 2, clock }),
+    fetches: new SharedFetches(),
     secrets: { read: async () => undefined },
     configMaps: { namespace: 'system', read: async () => undefined },
     limits: defaultLimits,

@@ -9,6 +9,7 @@ import type { ContentStore } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
+import type { SharedFetches } from './shared-fetches.ts';
 import type { UnpackSlots } from './unpack-slots.ts';
 
 /** Read and write access to the Bundles that the watch cache holds. */
@@ -28,6 +29,7 @@ export interface UnpackDependencies {
   /** Absent where this process takes no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
   readonly slots: UnpackSlots;
+  readonly fetches: SharedFetches;
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;

@@ -61,6 +61,11 @@ export function notUnpacked(
   };
 }
 
+/** What the source has against it. */
+export function fetchFailed(status: BundleStatus, error: unknown, clock: Clock): BundleStatus {
+  return notUnpacked(status, { error, prefix: 'source bundle content: ' }, clock);
+}
+
 export function finalizerFailed(
   status: BundleStatus,
   failure: { error: unknown; finalizer: string },

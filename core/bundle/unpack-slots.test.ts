@@ -129,3 +129,21 @@ describe('UnpackSlots', () => {
     expect(unpackings.fetching).toEqual(['a/1', 'b/1', 'a/3']);
   });
 });
+
+test('content that is here goes before what is yet to be fetched', async () => {
+  const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
+  const first = await slots.take('a.example', signal);
+  const order: string[] = [];
+  const fetching = slots.take('b.example', signal).then((slot) => {
+    order.push('fetch');
+    slot.release();
+  });
+  const holding = slots.takeWithContent(signal).then((slot) => {
+    order.push('content');
+    slot.release();
+  });
+  await settle();
+  first.release();
+  await Promise.all([fetching, holding]);
+  expect(order).toEqual(['content', 'fetch']);
+});

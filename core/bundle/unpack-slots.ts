@@ -39,14 +39,28 @@ export class UnpackSlots {
     const leaveHost = await this.#hosts.take(host, signal);
     try {
       const giveBack = await this.#active.take(signal);
-      const parts = { active: this.#active, slow: this.#slow, clock: this.#clock };
-      return new UnpackSlot({ ...parts, leaveHost, giveBack });
+      return this.#slot(giveBack, leaveHost);
     } catch (error) {
       leaveHost();
       throw error;
     }
   }
+
+  /**
+   * Waits for a slot for content that somebody else has fetched, before those who are yet to fetch.
+   * @throws the signal's reason where it is aborted before.
+   */
+  async takeWithContent(signal: AbortSignal): Promise<UnpackSlot> {
+    return this.#slot(await this.#active.take(signal, { urgent: true }), atNoHost);
+  }
+
+  #slot(giveBack: () => void, leaveHost: () => void): UnpackSlot {
+    const parts = { active: this.#active, slow: this.#slow, clock: this.#clock };
+    return new UnpackSlot({ ...parts, leaveHost, giveBack });
+  }
 }
+
+const atNoHost = (): void => undefined;
 
 interface UnpackSlotParts {
   readonly active: Semaphore;
@@ -76,7 +90,9 @@ export class UnpackSlot {
     try {
       const content = await fetch();
       ended.abort();
-      if ((await lent) !== undefined) this.#giveBack = await this.#parts.active.take(signal);
+      if ((await lent) !== undefined) {
+        this.#giveBack = await this.#parts.active.take(signal, { urgent: true });
+      }
       return content;
     } finally {
       ended.abort();

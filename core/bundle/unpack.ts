@@ -4,6 +4,7 @@ import type { BundleState, StepContext, StepOutcome } from './state.ts';
 import { awaitSlot } from './steps/await-slot.ts';
 import { convert } from './steps/convert.ts';
 import { fetch } from './steps/fetch.ts';
+import { joinFetch } from './steps/join-fetch.ts';
 import { persist } from './steps/persist.ts';
 
 type Step = (
@@ -24,10 +25,12 @@ export async function unpack(
   context: StepContext,
 ): Promise<void> {
   try {
+    await joinFetch(state, dependencies, context);
     await awaitSlot(state, dependencies, context);
     const run = () => runPhases(state, dependencies, context);
     await measureUnpack(state, dependencies, { run, signal: context.signal });
   } finally {
+    state.ownFetch?.giveUp();
     state.slot?.release();
     // The status is yet to be written: content is not to be held for so long.
     delete state.fetched;
@@ -41,6 +44,7 @@ async function runPhases(
   context: StepContext,
 ): Promise<void> {
   for (const [phase, step] of Object.entries(phases)) {
+    if (phase === 'fetch' && state.fetched !== undefined) continue;
     const run = () => step(state, dependencies, context);
     if ((await measurePhase(state, dependencies, { phase, run })) === 'done') return;
   }

@@ -1,4 +1,5 @@
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
+import { SharedFetches } from '../bundle/shared-fetches.ts';
 import { UnpackSlots } from '../bundle/unpack-slots.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentStore } from '../contracts/store.ts';
@@ -30,6 +31,7 @@ export function unpackDependencies(
     provisioners: classesWith(provisioners, 'bundle'),
     store,
     slots: new UnpackSlots({ slots: workers, clock }),
+    fetches: new SharedFetches(),
     secrets: createSecretReader(client, systemNamespace),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,

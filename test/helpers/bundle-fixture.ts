@@ -3,6 +3,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { BundleReconciler } from '../../core/bundle/bundle-reconciler.ts';
 import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
+import { SharedFetches } from '../../core/bundle/shared-fetches.ts';
 import { UnpackSlots } from '../../core/bundle/unpack-slots.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
@@ -54,6 +55,7 @@ export class BundleFixture {
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,
       slots: new UnpackSlots({ slots: 8, clock: this.clock }),
+      fetches: new SharedFetches(),
       events: this.events,
       clock: this.clock,
       logger: silentLogger,

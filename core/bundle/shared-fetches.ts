@@ -1,0 +1,67 @@
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { SourceResult } from '../contracts/source.ts';
+import { aborted } from '../runtime/aborted.ts';
+
+type Outcome =
+  | { readonly content: SourceResult }
+  | { readonly error: unknown }
+  /** Whoever fetched does no longer; the content may be there nevertheless. */
+  | 'given up';
+
+/** Sources whose content depends on nothing but what they name. */
+const shareable: ReadonlySet<string> = new Set(['image', 'git', 'http']);
+
+/** One fetch for all Bundles that want the same source at the same time, with the same Secret. */
+export class SharedFetches {
+  readonly #running = new Map<string, Promise<Outcome>>();
+
+  /**
+   * The content, where somebody else fetches the same source; else the right to fetch it, which has
+   * to be given up in the end.
+   * @throws what the other fetch throws, or the signal's reason where it is aborted before.
+   */
+  async join(source: BundleSource, signal: AbortSignal): Promise<SourceResult | OwnFetch> {
+    const key = shareable.has(source.type) ? JSON.stringify(source) : undefined;
+    for (;;) {
+      const running = key === undefined ? undefined : this.#running.get(key);
+      if (running === undefined) return this.#begin(key);
+      const outcome = await Promise.race([running, aborted(signal)]);
+      signal.throwIfAborted();
+      if (typeof outcome !== 'object') continue;
+      if ('content' in outcome) return outcome.content;
+      throw outcome.error;
+    }
+  }
+
+  #begin(key: string | undefined): OwnFetch {
+    const outcome = Promise.withResolvers<Outcome>();
+    if (key !== undefined) this.#running.set(key, outcome.promise);
+    return new OwnFetch((result) => {
+      if (key !== undefined && this.#running.get(key) === outcome.promise)
+        this.#running.delete(key);
+      outcome.resolve(result);
+    });
+  }
+}
+
+/** The right to fetch a source, for those who wait for it as well; only the first call counts. */
+export class OwnFetch {
+  readonly #end: (outcome: Outcome) => void;
+
+  constructor(end: (outcome: Outcome) => void) {
+    this.#end = end;
+  }
+
+  succeed(content: SourceResult): void {
+    this.#end({ content });
+  }
+
+  fail(error: unknown): void {
+    this.#end({ error });
+  }
+
+  /** The next of those who wait fetches instead. */
+  giveUp(): void {
+    this.#end('given up');
+  }
+}

@@ -1,0 +1,23 @@
+import type { UnpackDependencies } from '../dependencies.ts';
+import { OwnFetch } from '../shared-fetches.ts';
+import type { BundleState, StepContext, StepOutcome } from '../state.ts';
+import { fetchFailed } from '../status.ts';
+import { wantedSource } from '../wanted-source.ts';
+
+/** Takes the content that others fetch already; where nobody does, this Bundle is to fetch it. */
+export async function joinFetch(
+  state: BundleState,
+  { fetches, clock }: UnpackDependencies,
+  { signal, stopping }: StepContext,
+): Promise<StepOutcome> {
+  const waiting = AbortSignal.any([signal, stopping]);
+  try {
+    const joined = await fetches.join(wantedSource(state.bundle), waiting);
+    if (joined instanceof OwnFetch) state.ownFetch = joined;
+    else state.fetched = joined;
+    return 'continue';
+  } catch (error) {
+    if (!waiting.aborted) state.status = fetchFailed(state.status, error, clock);
+    throw error;
+  }
+}
