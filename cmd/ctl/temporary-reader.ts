@@ -42,7 +42,8 @@ export async function asTemporaryReader<T>(
   const suffix = randomBytes(4).toString('hex');
   const account = `rukpakctl-sa-${suffix}`;
   const binding = bindingOf(`rukpakctl-crb-${suffix}`, { namespace, account });
-  const { metadata } = await client.create(bindingResource, binding, signal);
+  // An interrupted request may be carried out all the same, and would leave a binding behind.
+  const { metadata } = await client.create(bindingResource, binding);
   try {
     const { apiVersion, kind } = binding;
     const owner = { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '' };
