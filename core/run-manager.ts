@@ -43,6 +43,10 @@ export async function runManager(options: ManagerOptions, signal: AbortSignal): 
     const alive = { metrics, signal: life.signal };
     const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
     const bundles = createServedBundles(kinds, restorer);
+    kinds.bundles.onChange(({ type, object: { metadata } }) => {
+      const isDeleted = type === 'deleted' || metadata.deletionTimestamp !== undefined;
+      if (isDeleted) restorer.abandon(metadata.uid ?? '');
+    });
     const parts = { ...alive, kube, kinds, store, unpacking, uploads, events, clock };
     const controllers = createControllers(options, parts);
     const manager = new Manager(logger);

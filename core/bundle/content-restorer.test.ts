@@ -10,6 +10,7 @@ import { defaultLimits } from '../content/limits.ts';
 import type { BundleHandler } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
+import { aborted } from '../runtime/aborted.ts';
 import { ContentRestorer } from './content-restorer.ts';
 import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';
@@ -26,6 +27,7 @@ const fetch = vi.fn<Source['fetch']>();
 const handler = vi.fn<BundleHandler>();
 const restored = vi.fn<(result: string) => void>();
 let clock: ManualClock;
+let slots: UnpackSlots;
 let restorer: ContentRestorer;
 
 beforeEach(() => {
@@ -38,12 +40,13 @@ beforeEach(() => {
   handler.mockReset();
   restored.mockReset();
   handler.mockImplementation(async () => converted);
+  slots = new UnpackSlots({ slots: 1, clock });
   restorer = new ContentRestorer({
     cache: { get: ({ name }) => (name === 'demo' ? cached : undefined) },
     sources: new Map([['image', { type: 'image', fetch }]]),
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
-    slots: new UnpackSlots({ slots: 2, clock }),
+    slots,
     fetches: new SharedFetches(),
     secrets: { read: async () => undefined },
     configMaps: { namespace: 'system', read: async () => undefined },
@@ -105,6 +108,24 @@ describe('restoring', () => {
     await restorer.restore(bundle, signal);
     expect(fetch).toHaveBeenCalledTimes(1);
     expect(await store.load(key)).toBe(converted);
+  });
+
+  test('ends where the Bundle is deleted, and leaves its place to others', async () => {
+    fetch.mockImplementation(async (_source, { signal }) => {
+      await aborted(signal);
+      throw signal.reason as Error;
+    });
+    const restoring = restorer.restore(bundle, signal).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    restorer.abandon(key.uid);
+    expect(await restoring).toEqual(
+      new WaitingError(
+        'the content of Bundle "demo" is not stored here and could not be fetched again: the Bundle is being deleted',
+      ),
+    );
+    restorer.abandon(key.uid);
+    const place = await slots.take('example.com', AbortSignal.timeout(1_000));
+    place.release();
   });
 
   test('says in one sentence why it cannot', async () => {

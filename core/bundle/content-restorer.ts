@@ -14,6 +14,11 @@ export interface ContentRestorerDependencies extends UnpackDependencies {
   readonly signal: AbortSignal;
 }
 
+interface Restoring {
+  readonly done: Promise<void>;
+  readonly stop: AbortController;
+}
+
 /** Milliseconds; clients are told to come back after as long. */
 const failedFor = 10_000;
 
@@ -24,7 +29,7 @@ const failedFor = 10_000;
 export class ContentRestorer {
   readonly #dependencies: ContentRestorerDependencies;
   /** By UID, with those that failed just now. */
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, Restoring>();
 
   constructor(dependencies: ContentRestorerDependencies) {
     this.#dependencies = dependencies;
@@ -41,22 +46,29 @@ export class ContentRestorer {
 
   /**
    * Resolves when the content is stored; whoever asks at the same time waits for the same fetch. It
-   * goes on when the signal ends the waiting.
+   * goes on when the signal ends the waiting, as long as there is the Bundle.
    * @throws WaitingError in one sentence where the content cannot be had now.
    */
   async restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
     const { uid } = storedContentKey(bundle);
-    const running = this.#running.get(uid) ?? this.#start(bundle, uid);
-    await Promise.race([running, aborted(signal)]);
+    const { done } = this.#running.get(uid) ?? this.#start(bundle, uid);
+    await Promise.race([done, aborted(signal)]);
     signal.throwIfAborted();
   }
 
-  #start(bundle: Bundle, uid: string): Promise<void> {
-    const running = this.#restore(bundle);
-    this.#running.set(uid, running);
+  /** Ends the restoring of a Bundle that is deleted: nobody waits for what it would take from others. */
+  abandon(uid: string): void {
+    this.#running.get(uid)?.stop.abort(new Error('the Bundle is being deleted'));
+  }
+
+  #start(bundle: Bundle, uid: string): Restoring {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([this.#dependencies.signal, stop.signal]);
+    const restoring = { done: this.#restore(bundle, signal), stop };
+    this.#running.set(uid, restoring);
     const forget = () => this.#running.delete(uid);
-    running.then(forget, () => this.#pause().finally(forget));
-    return running;
+    restoring.done.then(forget, () => this.#pause().finally(forget));
+    return restoring;
   }
 
   /** What has just failed would fail again, and its server has others to serve. */
@@ -65,11 +77,11 @@ export class ContentRestorer {
     await clock.sleep(failedFor, signal).catch(() => undefined);
   }
 
-  async #restore(bundle: Bundle): Promise<void> {
+  async #restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
     const { store, logger, metrics } = this.#dependencies;
     const { name } = storedContentKey(bundle);
     try {
-      await this.#unpack(bundle);
+      await this.#unpack(bundle, signal);
       // Deleted meanwhile: nobody else will remove what was just stored.
       if (!this.#isCurrent(bundle)) await store.delete(name);
       metrics.content.restored('success');
@@ -81,8 +93,8 @@ export class ContentRestorer {
     }
   }
 
-  async #unpack(bundle: Bundle): Promise<void> {
-    const { logger, signal } = this.#dependencies;
+  async #unpack(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    const { logger } = this.#dependencies;
     if (!isPinned(bundle)) throw new Error('its status does not say which content it has');
     const state = { bundle, status: bundle.status ?? {} };
     await unpack(state, this.#dependencies, { signal, stopping: signal, logger });
