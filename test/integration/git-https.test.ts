@@ -161,6 +161,15 @@ describe('credentials', () => {
 });
 
 describe('redirects', () => {
+  test('to a server that is away do not show the signature in its address', async () => {
+    const away = 'http://127.0.0.1:9/combo/info/refs';
+    const location = `${away}?service=git-upload-pack&sig=hidden`;
+    const url = await aServer((_request, response) => response.writeHead(302, { location }).end());
+    expect((await failure({ git: { repository: `${url}/x` } })).message).toBe(
+      `bundle unpack git clone error: Get "${away}": dial tcp 127.0.0.1:9: connect: connection refused - `,
+    );
+  });
+
   test.each([
     ['file:///etc/passwd', 'refusing the redirect from http to file://'],
     ['http://[', 'redirects to an address that is none'],

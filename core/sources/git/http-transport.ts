@@ -102,7 +102,12 @@ export class HTTPTransport implements GitTransport {
 
   #problem(method: 'GET' | 'POST', url: URL, error: unknown): unknown {
     const { signal } = this.#options;
-    return signal.aborted ? signal.reason : requestError(method, url, error);
+    return signal.aborted ? signal.reason : requestError(method, this.#shown(url), error);
+  }
+
+  /** Where a redirect leads is often signed: its query is a password, and another one each time. */
+  #shown(url: URL): URL {
+    return url.origin === this.#origin ? url : new URL(url.pathname, url.origin);
   }
 
   #authorization(url: URL): Record<string, string> {
