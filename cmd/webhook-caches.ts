@@ -32,8 +32,6 @@ export function createWebhookCaches(options: {
       ...shared,
       resource: configMapResource,
       namespace: systemNamespace,
-      // Each may hold a mebibyte.
-      pageSize: 20,
       sink: configMaps,
       transform: withoutData,
     }),

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { ApiError } from './api-error.ts';
 import type { KubeClient, ListOptions } from './kube-client.ts';
@@ -15,6 +16,10 @@ export interface FullList<T> {
 }
 
 const defaultPageSize = 500;
+/** Before anything is known of the objects' size; etcd holds some of 1.5 MiB. */
+const firstPageSize = 20;
+/** What a page is to have at most, by the size of the objects before it: anybody may write large ones. */
+const pageBytes = 8 * 1024 * 1024;
 
 /** Every object of a list, page by page; in one piece where the pages expire on the way. */
 export async function listAll<T>(
@@ -41,12 +46,21 @@ async function listPages<T>(
   { transform, ...options }: ListOptions & Pick<ListAllOptions<T>, 'transform'>,
 ): Promise<FullList<T>> {
   const items: T[] = [];
-  let next: ListOptions = options;
+  const { limit } = options;
+  let next: ListOptions =
+    limit === undefined ? options : { ...options, limit: Math.min(limit, firstPageSize) };
   for (;;) {
     const page = await client.list(resource, next);
     for (const item of page.items) items.push(transform(item));
     const { resourceVersion, continue: token } = page.metadata;
     if (!token) return { resourceVersion, items };
-    next = { ...options, continue: token };
+    const fitting = limit === undefined ? {} : { limit: Math.min(limit, fittingSize(page.items)) };
+    next = { ...options, ...fitting, continue: token };
   }
+}
+
+function fittingSize(items: readonly KubernetesObject[]): number {
+  const sample = items.slice(0, 10);
+  const bytes = stringifyJson(sample).length / Math.max(1, sample.length);
+  return Math.max(1, Math.floor(pageBytes / bytes));
 }
