@@ -131,10 +131,10 @@ export class System {
     return this.#process?.exitCode ?? null;
   }
 
-  /** Ends it and removes its storage; what makes CRDs wait for its answer goes too. */
+  /** Ends it and removes its storage; what makes others wait for its answers goes too. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
-    await this.#releaseCrds();
+    await this.#removeWebhooks();
     await rm(this.#storage, { recursive: true, force: true });
   }
 
@@ -156,11 +156,12 @@ export class System {
     if (code !== 0) throw new Error(`rukpak install ended with ${code}:\n${output}`);
   }
 
-  async #releaseCrds(): Promise<void> {
+  async #removeWebhooks(): Promise<void> {
     const { kubeconfig } = this.#options;
     const kube = connect({ kubeconfig, userAgent: 'tests' });
     try {
-      for (const name of crdWebhookConfigurations(true)) {
+      const names = ['rukpak-validating-webhook-configuration', ...crdWebhookConfigurations(true)];
+      for (const name of names) {
         await kube.client.delete(webhookConfigurationResource, { name }).catch((error: unknown) => {
           if (!isNotFound(error)) throw error;
         });

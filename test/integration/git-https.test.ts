@@ -170,6 +170,17 @@ describe('redirects', () => {
     );
   });
 
+  test('on from another server do not show the signature in its address', async () => {
+    const second = await aServer((_request, response) =>
+      response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
+    );
+    const location = `${second}/y?service=git-upload-pack&sig=hidden`;
+    const url = await aServer((_request, response) => response.writeHead(302, { location }).end());
+    expect((await failure({ git: { repository: `${url}/x` } })).message).toBe(
+      `bundle unpack git clone error: GET "${second}/y": refusing the redirect from http to file:// - `,
+    );
+  });
+
   test.each([
     ['file:///etc/passwd', 'refusing the redirect from http to file://'],
     ['http://[', 'redirects to an address that is none'],

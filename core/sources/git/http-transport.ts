@@ -71,7 +71,7 @@ export class HTTPTransport implements GitTransport {
         };
       }
       await response.body.dump();
-      const next = redirectTarget(url, location);
+      const next = redirectTarget(url, location, this.#shown(url));
       this.#remember(wanted.url, next.href);
       url = next;
     }
@@ -139,15 +139,17 @@ function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 307 || status === 308;
 }
 
-function redirectTarget(from: URL, location: string): URL {
+function redirectTarget(from: URL, location: string, shown: URL): URL {
   if (!URL.canParse(location, from.href)) {
-    throw new Error(`GET "${from.href}": redirects to an address that is none`);
+    throw new Error(`GET "${shown.href}": redirects to an address that is none`);
   }
   const to = new URL(location, from);
   const downgrade = from.protocol === 'https:' && to.protocol !== 'https:';
   if (downgrade || !['http:', 'https:'].includes(to.protocol)) {
     const scheme = from.protocol.slice(0, -1);
-    throw new Error(`GET "${from.href}": refusing the redirect from ${scheme} to ${to.protocol}//`);
+    throw new Error(
+      `GET "${shown.href}": refusing the redirect from ${scheme} to ${to.protocol}//`,
+    );
   }
   return to;
 }
