@@ -16,10 +16,12 @@ export class OpenAPIDocuments {
   /** The schema of a kind, or undefined where the server publishes none. */
   async schemaOf(gvk: GroupVersionKind, signal: AbortSignal): Promise<ObjectSchema | undefined> {
     const path = gvk.group === '' ? `api/${gvk.version}` : `apis/${gvk.group}/${gvk.version}`;
-    const components = this.#components.get(path) ?? (await this.#fetch(path, signal));
+    const known = schemaIn(this.#components.get(path) ?? {}, gvk);
+    if (known !== undefined) return known;
+    // The server publishes a new kind a moment after it serves it: what is missing is asked for anew.
+    const components = await this.#fetch(path, signal);
     this.#components.set(path, components);
-    const schema = Object.values(components).find((candidate) => describes(candidate, gvk));
-    return schema === undefined ? undefined : { schema: mapOf(schema), components };
+    return schemaIn(components, gvk);
   }
 
   /** Reads anew at the next need: CRDs changed. */
@@ -44,6 +46,11 @@ export class OpenAPIDocuments {
     // The index is JSON, but the server calls it plain text.
     return typeof answer === 'string' ? parseJson(answer) : answer;
   }
+}
+
+function schemaIn(components: JsonObject, gvk: GroupVersionKind): ObjectSchema | undefined {
+  const schema = Object.values(components).find((candidate) => describes(candidate, gvk));
+  return schema === undefined ? undefined : { schema: mapOf(schema), components };
 }
 
 function describes(schema: unknown, gvk: GroupVersionKind): boolean {

@@ -9,8 +9,9 @@ import type { DesiredObject } from './desired.ts';
 import { describeObject } from './object-id.ts';
 import type { OpenAPIDocuments } from './openapi-documents.ts';
 import { fieldManager } from './projection.ts';
-import { pruneToSchema } from './schema-prune.ts';
+import { type ObjectSchema, pruneToSchema } from './schema-prune.ts';
 
+/** An established CRD is served a moment later, and its schema published another moment later. */
 const missingKindRetries = 10;
 const missingKindPause = 200;
 const listedPaths = 20;
@@ -53,8 +54,8 @@ export class ServerSideApply {
     { owner, desired, signal }: PrunedApply,
     refusal: ApiError,
   ): Promise<KubernetesObject> {
-    const { documents, events } = this.#options;
-    const schema = await documents.schemaOf(desired.resource, signal);
+    const { events } = this.#options;
+    const schema = await this.#schemaOf(desired, signal);
     if (schema === undefined) throw refusal;
     const { object, paths } = pruneToSchema(desired.object, schema);
     if (paths.length === 0) throw refusal;
@@ -65,6 +66,18 @@ export class ServerSideApply {
       message: droppedMessage(desired, paths),
     });
     return applied;
+  }
+
+  async #schemaOf(
+    { resource }: DesiredObject,
+    signal: AbortSignal,
+  ): Promise<ObjectSchema | undefined> {
+    const { documents, clock } = this.#options;
+    for (let retry = 0; ; retry += 1) {
+      const schema = await documents.schemaOf(resource, signal);
+      if (schema !== undefined || retry === missingKindRetries) return schema;
+      await clock.sleep(missingKindPause, signal);
+    }
   }
 
   async #send(
@@ -79,7 +92,6 @@ export class ServerSideApply {
       try {
         return await client.apply(resource, object, options);
       } catch (error) {
-        // An established CRD is served a moment later.
         if (!isKindMissing(error) || retry === missingKindRetries) throw error;
         await clock.sleep(missingKindPause, signal);
       }
