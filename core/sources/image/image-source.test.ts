@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
@@ -339,6 +340,29 @@ describe('credential helpers', () => {
     const image = { ref: refOf(':v1'), pullSecret: 'one' };
     await expect(source.fetch({ type: 'image', image }, aSourceContext(context))).rejects.toThrow(
       `error fetching image descriptor: registry ${registry.host} denies access to repository org/app without credentials (401 Unauthorized); ${told}`,
+    );
+  });
+});
+
+describe('a pull secret that is not there', () => {
+  const image = (): BundleSource => ({
+    type: 'image',
+    image: { ref: refOf(':v1'), pullSecret: 'gone' },
+  });
+
+  it('is none, and stays in the pin', async () => {
+    await registry.addImage('v1', [{ files }]);
+    const { resolvedSource } = await source.fetch(image(), aSourceContext());
+    expect(resolvedSource.image?.pullSecret).toBe('gone');
+  });
+
+  it('is named where access is denied', async () => {
+    registry.intercept = (_, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+      return true;
+    };
+    await expect(source.fetch(image(), aSourceContext())).rejects.toThrow(
+      `registry ${registry.host} denies access to repository org/app without credentials (401 Unauthorized); pull secret "gone" not found in the system namespace`,
     );
   });
 });
