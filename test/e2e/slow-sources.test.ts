@@ -104,8 +104,9 @@ test('registries and git servers that are busy, silent or cut connections delay 
   await apply(busy.host, names('busy'));
   await apply(cutting.host, names('cut'));
   const stalled = names('stalled');
-  const source = repositoryAt(`http://${silentGit.host}/r`);
-  await kubectl.apply(...stalled.map((name) => aBundle({ name, source })));
+  // Of the same repository they would be one fetch.
+  const stalledSource = (name: string) => repositoryAt(`http://${silentGit.host}/${name}`);
+  await kubectl.apply(...stalled.map((name) => aBundle({ name, source: stalledSource(name) })));
   await eventually(() => {
     expect(silent.requests).toBeGreaterThanOrEqual(4);
     expect(silentGit.requests).toBeGreaterThanOrEqual(4);
