@@ -45,7 +45,7 @@ export function failuresError(failures: readonly ApplyFailure[], operation: Oper
 }
 
 /** Conflicts, overload, a server or a webhook that is down: worth the same request again. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (error instanceof TerminalError) return false;
   if (!(error instanceof ApiError)) return true;
   // The server answers 500 to content that its types cannot hold.

@@ -189,7 +189,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 }
 
 /** managedFields are often half of an object, and only the API server needs them. */
-export function stripManagedFields(object: KubernetesObject): KubernetesObject {
+function stripManagedFields(object: KubernetesObject): KubernetesObject {
   if (!('managedFields' in object.metadata)) return object;
   const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & {
     readonly managedFields: unknown;

@@ -31,7 +31,7 @@ export function apiVersionOf({ group, version }: Omit<GroupVersionKind, 'kind'>)
   return group === '' ? version : `${group}/${version}`;
 }
 
-export function splitApiVersion(apiVersion: string): [group: string, version: string] {
+function splitApiVersion(apiVersion: string): [group: string, version: string] {
   const slash = apiVersion.indexOf('/');
   return slash === -1
     ? ['', apiVersion]

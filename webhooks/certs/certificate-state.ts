@@ -17,7 +17,7 @@ const hour = 3_600_000;
 const day = 24 * hour;
 
 /** How long certificates live and when they are replaced; milliseconds. */
-export const certificateLifetimes = {
+const certificateLifetimes = {
   ca: 365 * day,
   /** An authority outlives each certificate that it signs. */
   renewCaBefore: 120 * day,

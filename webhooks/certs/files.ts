@@ -4,9 +4,6 @@ import type { Clock, Logger } from '../cluster.ts';
 import type { KeyPair } from './key-pair.ts';
 import { belongTogether } from './pem.ts';
 
-/** Where RukPak's webhooks look for their certificate. */
-export const defaultCertificateFolder = '/tmp/k8s-webhook-server/serving-certs';
-
 /** How often the files are looked at: a mounted Secret changes without a dependable event. */
 const checkEveryMs = 10_000;
 

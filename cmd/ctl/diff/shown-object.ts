@@ -47,7 +47,7 @@ function yamlOf(object: KubernetesObject | undefined): string {
 }
 
 /** As kubectl diff masks them: `***` for each value, with a word where the two differ. */
-export function maskSecrets({ before, after }: ObjectStates): ObjectStates {
+function maskSecrets({ before, after }: ObjectStates): ObjectStates {
   const example = before ?? after;
   if (example?.kind !== 'Secret' || example.apiVersion !== 'v1') return { before, after };
   return { before: masked(before, after, 'before'), after: masked(after, before, 'after') };

@@ -10,7 +10,7 @@ export const uploadLabel = {
   set: 'core.rukpak.io/upload-set',
 } as const;
 
-export const uploadAnnotation = {
+const uploadAnnotation = {
   digest: 'core.rukpak.io/upload-digest',
   chunks: 'core.rukpak.io/upload-chunks',
 } as const;
