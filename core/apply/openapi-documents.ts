@@ -33,7 +33,9 @@ export class OpenAPIDocuments {
     const index = await this.#get('/openapi/v3', signal);
     const url = stringAt(index, 'paths', path, 'serverRelativeURL');
     if (url === undefined) return {};
-    return mapOf(fieldAt(await this.#get(url, signal), 'components', 'schemas'));
+    // Without the hash in its query, which redirects where the document has changed since.
+    const [document = url] = url.split('?');
+    return mapOf(fieldAt(await this.#get(document, signal), 'components', 'schemas'));
   }
 
   async #get(path: string, signal: AbortSignal): Promise<unknown> {
