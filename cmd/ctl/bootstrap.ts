@@ -3,16 +3,13 @@ import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
-import { duration } from '../flag-values.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
 import { addUploadFlags, type UploadFlags } from './server-flags.ts';
 
-interface BootstrapFlags extends ClusterFlags, UploadFlags, OutputFlags {
-  readonly timeout: number;
-}
+interface BootstrapFlags extends ClusterFlags, UploadFlags, OutputFlags {}
 
 const plain = 'core-rukpak-io-plain';
 
@@ -23,15 +20,7 @@ export function bootstrapCommand(): Command {
       'apply the manifests of standard input, and have a BundleDeployment of them take them over',
     )
     .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'));
-  return addUploadFlags(addClusterFlags(command))
-    .option(
-      '--timeout <duration>',
-      'how long the Bundle and the server are waited for',
-      duration,
-      60_000,
-    )
-    .addOption(outputOption())
-    .action(bootstrap);
+  return addUploadFlags(addClusterFlags(command)).addOption(outputOption()).action(bootstrap);
 }
 
 async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {

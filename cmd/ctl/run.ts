@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander';
 import { defaultLimits } from '../../core/content/limits.ts';
-import { duration } from '../flag-values.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -9,9 +8,7 @@ import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
 import { addUploadFlags, type UploadFlags } from './server-flags.ts';
 
-interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, OutputFlags {
-  readonly timeout: number;
-}
+interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, OutputFlags {}
 
 /** `rukpakctl run`: a BundleDeployment from a directory (spec section 13). */
 export function runCommand(): Command {
@@ -20,12 +17,6 @@ export function runCommand(): Command {
     .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'))
     .addArgument(new Argument('<bundleDir>', 'directory that holds the bundle'));
   return addClassFlags(addUploadFlags(addClusterFlags(command)))
-    .option(
-      '--timeout <duration>',
-      'how long the Bundle and the server are waited for',
-      duration,
-      60_000,
-    )
     .addOption(outputOption())
     .action(run);
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { httpUrl } from '../flag-values.ts';
+import { duration, httpUrl } from '../flag-values.ts';
 
 /** How the content server is reached. */
 export interface ServerFlags {
@@ -15,6 +15,8 @@ export interface ServerFlags {
 export interface UploadFlags extends ServerFlags {
   readonly systemNamespace: string;
   readonly uploadServiceName: string;
+  /** Milliseconds. */
+  readonly timeout: number;
 }
 
 export function addServerFlags(command: Command): Command {
@@ -32,6 +34,12 @@ export function addUploadFlags(command: Command): Command {
   return addServerFlags(
     command
       .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
-      .option('--upload-service-name <name>', 'Service of the upload manager', 'core'),
+      .option('--upload-service-name <name>', 'Service of the upload manager', 'core')
+      .option(
+        '--timeout <duration>',
+        'how long the Bundle and the server are waited for',
+        duration,
+        60_000,
+      ),
   );
 }
