@@ -11,6 +11,8 @@ export interface StructuralSchema {
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
   readonly required?: readonly string[];
   readonly oneOf?: readonly { readonly required: readonly string[] }[];
   readonly items?: StructuralSchema;
@@ -42,6 +44,8 @@ const converters: ReadonlyMap<string, Converter> = new Map<string, Converter>([
   // zod bounds every integer by what a double holds; those two bounds are not the field's own.
   ['minimum', (value) => (value === Number.MIN_SAFE_INTEGER ? {} : { minimum: value as number })],
   ['maximum', (value) => (value === Number.MAX_SAFE_INTEGER ? {} : { maximum: value as number })],
+  ['minItems', copy('minItems')],
+  ['maxItems', copy('maxItems')],
   ['items', (value) => ({ items: convert(value as JSONSchema) })],
   ['required', copy('required')],
   ['properties', convertProperties],

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../meta.ts';
 import { bundleSpecSchema, classNameSchema } from './bundle.ts';
 import { conditionSchema } from './conditions.ts';
+import { deploymentPolicies } from './deployment-policies.ts';
+import { deploymentProgress } from './deployment-progress.ts';
 
 export const templateMetadataSchema = z.object({
   name: z.string().optional().describe('Not used: the name of the Bundle is generated.'),
@@ -28,6 +30,7 @@ export const bundleDeploymentSpecSchema = z
       .looseObject({})
       .optional()
       .describe('Free-form configuration, read by the provisioner class.'),
+    ...deploymentPolicies,
   })
   .describe('What is to be installed.');
 
@@ -45,6 +48,7 @@ export const bundleDeploymentStatusSchema = z
       .string()
       .optional()
       .describe('Name of the Bundle that was last applied successfully.'),
+    ...deploymentProgress,
   })
   .describe('What the provisioner found out about the BundleDeployment.');
 

@@ -53,6 +53,10 @@ export const bundleDeploymentCondition = {
   hasValidBundle: 'HasValidBundle',
   installed: 'Installed',
   healthy: 'Healthy',
+  /** Ours: False where something holds the deployment up, absent where nothing does. */
+  progressing: 'Progressing',
+  /** Ours: True where objects differ and drift is only told of. */
+  drifted: 'Drifted',
 } as const;
 
 export const bundleDeploymentReason = {
@@ -70,4 +74,19 @@ export const bundleDeploymentReason = {
   installationStatusFalse: 'InstallationStatusFalse',
   healthy: 'Healthy',
   unhealthy: 'Unhealthy',
+  permissionsMissing: 'PermissionsMissing',
+} as const;
+
+/** Reasons of Progressing and Drifted, which RukPak does not know. */
+export const progressReason = {
+  paused: 'Paused',
+  awaitingApproval: 'AwaitingApproval',
+  waitingForDependencies: 'WaitingForDependencies',
+  waitingForStage: 'WaitingForStage',
+  rolledBack: 'RolledBack',
+  progressDeadlineExceeded: 'ProgressDeadlineExceeded',
+  pruneHeld: 'PruneHeld',
+  waitingForDependents: 'WaitingForDependents',
+  deleting: 'Deleting',
+  driftDetected: 'DriftDetected',
 } as const;

@@ -10,6 +10,18 @@ export const label = {
 export const annotation = {
   /** On a BundleDeployment: names the foreign objects it may take over. */
   adopt: 'core.rukpak.io/adopt',
+  /** On a BundleDeployment: names the deployments that may take objects of it. */
+  handOver: 'core.rukpak.io/hand-over',
+  /** On a BundleDeployment: digest of the plan that may be applied. */
+  approve: 'core.rukpak.io/approve',
+  /** On a BundleDeployment: digest of the deletions that may happen. */
+  confirmPrune: 'core.rukpak.io/confirm-prune',
+  /** On a BundleDeployment: who changed its spec last, set by the webhook. */
+  changedBy: 'core.rukpak.io/changed-by',
+  /** On an object of a bundle: a whole number, its stage. */
+  stage: 'core.rukpak.io/stage',
+  /** On an object of a bundle: "true" keeps it when it would be pruned or its deployment is deleted. */
+  keep: 'core.rukpak.io/keep',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
   uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */
@@ -20,4 +32,6 @@ export const annotation = {
 
 export const finalizer = {
   deleteCachedBundle: 'core.rukpak.io/delete-cached-bundle',
+  /** On a BundleDeployment whose objects are deleted in order, or not at all. */
+  deleteObjects: 'core.rukpak.io/delete-objects',
 } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentReason } from '../../api/v1alpha1/conditions.ts';
+import { bundleDeploymentReason, progressReason } from '../../api/v1alpha1/conditions.ts';
 import { EventList } from '../../test/helpers/event-list.ts';
 import { recordTransitions } from './transitions.ts';
 
@@ -40,9 +40,21 @@ const rows = [
   ['Installed', 'False', 'ErrorGettingClient', 'Warning'],
   ['Installed', 'False', 'ErrorGettingReleaseState', 'Warning'],
   ['Installed', 'False', 'CreateDynamicWatchFailed', 'Warning'],
+  ['Installed', 'False', 'PermissionsMissing', 'Warning'],
   ['Healthy', 'True', 'Healthy', 'Normal'],
   // Not yet healthy is how every installation begins.
   ['Healthy', 'False', 'Unhealthy', 'Normal'],
+  // Somebody asked for these; the other reasons of Progressing need somebody to act.
+  ['Progressing', 'False', 'Paused', 'Normal'],
+  ['Progressing', 'False', 'AwaitingApproval', 'Normal'],
+  ['Progressing', 'False', 'WaitingForDependencies', 'Normal'],
+  ['Progressing', 'False', 'WaitingForStage', 'Normal'],
+  ['Progressing', 'False', 'Deleting', 'Normal'],
+  ['Progressing', 'False', 'WaitingForDependents', 'Warning'],
+  ['Progressing', 'False', 'RolledBack', 'Warning'],
+  ['Progressing', 'False', 'ProgressDeadlineExceeded', 'Warning'],
+  ['Progressing', 'False', 'PruneHeld', 'Warning'],
+  ['Drifted', 'True', 'DriftDetected', 'Warning'],
 ] as const;
 
 test.each(rows)('%s %s for %s is told once, as %s', (...row) => {
@@ -71,5 +83,6 @@ test('what merely repeats another condition is not told', () => {
 test('these are all reasons that a deployment has', () => {
   const tested = new Set<string>(rows.map(([, , reason]) => reason));
   tested.add('InstallationStatusFalse');
-  expect(new Set(Object.values(bundleDeploymentReason))).toEqual(tested);
+  const all = [...Object.values(bundleDeploymentReason), ...Object.values(progressReason)];
+  expect(new Set<string>(all)).toEqual(tested);
 });

@@ -1,51 +1,48 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import type { Cluster } from '../../deploy/local/cluster/start-cluster.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { type MetricFamily, parseExposition } from '../helpers/exposition.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `rukpak core` on a cluster without webhooks. */
-export class CoreProcess implements AsyncDisposable {
-  readonly #process: ChildProcess;
-  readonly #storage: string;
+/** How long a start may take, milliseconds; reads of it come fast, as they tell the time it took. */
+const starting = { within: 180_000, every: 20 };
 
-  private constructor(process: ChildProcess, storage: string) {
-    this.#process = process;
-    this.#storage = storage;
+/** `rukpak core` on a cluster without webhooks; ports and storage outlive a restart. */
+export class CoreProcess implements AsyncDisposable {
+  readonly #cluster: Pick<Cluster, 'kubeconfig' | 'registry'>;
+  readonly #flags: readonly string[];
+  readonly #ports: readonly number[];
+  readonly #storage: string;
+  #process: ChildProcess | undefined;
+
+  private constructor(
+    cluster: Pick<Cluster, 'kubeconfig' | 'registry'>,
+    flags: readonly string[],
+    place: { readonly ports: readonly number[]; readonly storage: string },
+  ) {
+    this.#cluster = cluster;
+    this.#flags = flags;
+    this.#ports = place.ports;
+    this.#storage = place.storage;
   }
 
-  static async start({ kubeconfig, registry }: Cluster, flags: readonly string[]) {
-    const [content, health] = await freePorts(2, []);
+  /** Starts it and waits until it is ready. */
+  static async start(
+    cluster: Pick<Cluster, 'kubeconfig' | 'registry'>,
+    flags: readonly string[],
+  ): Promise<CoreProcess> {
+    const ports = await freePorts(2, []);
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-bench-'));
-    const child = spawn(
-      process.execPath,
-      [
-        'cmd/rukpak.ts',
-        'core',
-        `--http-bind-address=127.0.0.1:${content}`,
-        `--health-probe-bind-address=127.0.0.1:${health}`,
-        `--provisioner-storage-dir=${storage}`,
-        `--insecure-registry=${registry}`,
-        '--zap-log-level=error',
-        ...flags,
-      ],
-      {
-        cwd: root,
-        env: { ...process.env, KUBECONFIG: kubeconfig },
-        stdio: ['ignore', 'ignore', 'inherit'],
-      },
-    );
-    const core = new CoreProcess(child, storage);
+    const core = new CoreProcess(cluster, flags, { ports, storage });
     try {
-      await eventually(async () => {
-        const answer = await fetch(`http://127.0.0.1:${health}/readyz`);
-        if (!answer.ok) throw new Error(`not ready: ${await answer.text()}`);
-      });
+      await core.launch();
+      await core.ready();
     } catch (error) {
       await core[Symbol.asyncDispose]();
       throw error;
@@ -54,15 +51,83 @@ export class CoreProcess implements AsyncDisposable {
   }
 
   get pid(): number {
-    return this.#process.pid ?? 0;
+    return this.#process?.pid ?? 0;
+  }
+
+  /** The folder of the stored archives. */
+  get archives(): string {
+    return join(this.#storage, 'bundles');
+  }
+
+  /** Starts it without waiting, on the same ports and storage each time. */
+  async launch(): Promise<void> {
+    const [content, health] = this.#ports;
+    const log = await open(this.#logFile, 'a');
+    try {
+      this.#process = spawn(
+        process.execPath,
+        [
+          'cmd/rukpak.ts',
+          'core',
+          `--http-bind-address=127.0.0.1:${content}`,
+          `--http-external-address=http://127.0.0.1:${content}`,
+          `--health-probe-bind-address=127.0.0.1:${health}`,
+          `--provisioner-storage-dir=${this.archives}`,
+          `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
+          `--insecure-registry=${this.#cluster.registry}`,
+          ...this.#flags,
+        ],
+        {
+          cwd: root,
+          env: { ...process.env, KUBECONFIG: this.#cluster.kubeconfig },
+          stdio: ['ignore', log.fd, log.fd],
+        },
+      );
+    } finally {
+      await log.close();
+    }
+  }
+
+  async ready(): Promise<void> {
+    await eventually(async () => {
+      if (this.#process?.exitCode !== null) return;
+      const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`);
+      if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${await this.log()}`);
+    }, starting);
+    if (this.#process?.exitCode !== null) {
+      throw new Error(`rukpak core ended:\n${await this.log()}`);
+    }
+  }
+
+  /** The end of what it has printed. */
+  async log(): Promise<string> {
+    const text = await readFile(this.#logFile, 'utf8').catch(() => '');
+    return text.slice(-10_000);
+  }
+
+  /** What it tells of itself; some of it begins anew with each look. */
+  async metrics(token: string): Promise<ReadonlyMap<string, MetricFamily>> {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`http://127.0.0.1:${this.#ports[0]}/metrics`, { headers });
+    if (!answer.ok) throw new Error(`/metrics: ${answer.status} ${await answer.text()}`);
+    return parseExposition(await answer.text());
+  }
+
+  /** Ends it and waits for its end. */
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill(signal);
+    await ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#process.exitCode === null && this.#process.signalCode === null) {
-      const ended = once(this.#process, 'exit');
-      this.#process.kill('SIGTERM');
-      await ended;
-    }
+    await this.end('SIGTERM');
     await rm(this.#storage, { recursive: true, force: true });
+  }
+
+  get #logFile(): string {
+    return join(this.#storage, 'core.log');
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { descendantsOf, readProc } from './process-tree.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -13,10 +13,14 @@ export interface MemoryPeaks {
   readonly childCount: number;
 }
 
-/** Watches what a process and its descendants have resident until `stop`, which gives the peaks. */
-export function watchMemory(pid: number, every = 50): { stop(): MemoryPeaks } {
+/**
+ * Watches what a process and its descendants have resident until `stop`, which gives the peaks. The
+ * process may be another one after a restart.
+ */
+export function watchMemory(process: () => number, every = 50): { stop(): MemoryPeaks } {
   const peaks = { process: 0, tree: 0, children: 0, childCount: 0 };
   const sample = (): void => {
+    const pid = process();
     const own = residentOf(pid, 'VmRSS');
     const children = descendantsOf(pid);
     const theirs = children.reduce((sum, child) => sum + residentOf(child, 'VmRSS'), 0);
@@ -37,27 +41,6 @@ export function watchMemory(pid: number, every = 50): { stop(): MemoryPeaks } {
 
 /** MiB; 0 for a process that has ended meanwhile. */
 function residentOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(read(`/proc/${pid}/status`));
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readProc(`/proc/${pid}/status`));
   return (Number(kilobytes?.[1] ?? 0) * 1024) / mebibyte;
-}
-
-function descendantsOf(ancestor: number): readonly number[] {
-  const children = new Map<number, number[]>();
-  for (const entry of readdirSync('/proc')) {
-    if (!/^\d+$/.test(entry)) continue;
-    // The name in brackets may hold anything; the parent comes second after it.
-    const parent = Number(read(`/proc/${entry}/stat`).split(') ').at(-1)?.split(' ')[1] ?? 0);
-    children.set(parent, [...(children.get(parent) ?? []), Number(entry)]);
-  }
-  const found = [...(children.get(ancestor) ?? [])];
-  for (const pid of found) found.push(...(children.get(pid) ?? []));
-  return found;
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

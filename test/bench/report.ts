@@ -19,6 +19,6 @@ export function report(benchmark: string, runs: readonly Row[]): void {
   console.log(JSON.stringify({ benchmark, runs, median: medians }));
 }
 
-export function rounded(value: number): number {
-  return Math.round(value * 10) / 10;
+export function rounded(value: number, digits = 1): number {
+  return Number(value.toFixed(digits));
 }

@@ -1,9 +1,11 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
 import { benchRender } from './render.ts';
+import { benchScale } from './scale/scale.ts';
 import { benchUnpackMemory } from './unpack-memory.ts';
 
 const benchmarks = new Map([
   ['render', benchRender],
+  ['scale', benchScale],
   ['unpack-memory', benchUnpackMemory],
 ]);
 

@@ -80,10 +80,13 @@ function randomContent(bytes: number): Readonly<Record<string, string>> {
 }
 
 async function measure({ cluster, kubectl, bundles, workers }: Setup): Promise<Row> {
-  await using core = await CoreProcess.start(cluster, [`--workers=${workers}`]);
+  await using core = await CoreProcess.start(cluster, [
+    `--workers=${workers}`,
+    '--zap-log-level=error',
+  ]);
   await delay(2_000);
-  const idle = watchMemory(core.pid).stop();
-  const watched = watchMemory(core.pid);
+  const idle = watchMemory(() => core.pid).stop();
+  const watched = watchMemory(() => core.pid);
   const start = performance.now();
   const source = (name: string) => anImage(`${cluster.registry}/bench/${name}:v1`);
   await kubectl.apply(...names(bundles).map((name) => aBundle({ name, source: source(name) })));

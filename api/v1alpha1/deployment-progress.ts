@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { bundleSpecSchema } from './bundle.ts';
+
+/** What a BundleDeployment's status says beyond RukPak's API; each part only where it is asked for. */
+
+const timeSchema = z.string().meta({ format: 'date-time' });
+
+export const objectRefSchema = z.object({
+  group: z.string().describe('API group; empty for the core group.'),
+  kind: z.string().describe('Kind of the object.'),
+  namespace: z.string().optional().describe('Absent for cluster-scoped objects.'),
+  name: z.string().describe('Name of the object.'),
+});
+
+export const plannedChangeSchema = objectRefSchema.extend({
+  action: z.enum(['Create', 'Change', 'Delete']).describe('What would happen to the object.'),
+  fields: z
+    .array(z.string())
+    .optional()
+    .describe('Paths of the fields that would change; the first ones of many.'),
+});
+
+export const planStatusSchema = z
+  .object({
+    bundle: z.string().describe('Name of the Bundle that would be applied.'),
+    digest: z
+      .string()
+      .describe('Approves exactly this plan: the annotation core.rukpak.io/approve takes it.'),
+    createdAt: timeSchema.describe('When the plan was made.'),
+    create: z.int().describe('Number of objects that would be created.'),
+    change: z.int().describe('Number of objects that would be changed.'),
+    delete: z.int().describe('Number of objects that would be deleted.'),
+    unchanged: z.int().describe('Number of objects that would stay as they are.'),
+    changes: z
+      .array(plannedChangeSchema)
+      .describe('The first changes; all of them are in the full plan that rukpakctl plan shows.'),
+    truncated: z.boolean().optional().describe('True where changes are missing in the list.'),
+  })
+  .describe('What would be done, waiting for approval.');
+
+export const progressStatusSchema = z
+  .object({
+    bundle: z.string().describe('Name of the Bundle that is being, or was last, brought out.'),
+    startedAt: timeSchema.describe('When it was first applied.'),
+    healthyAt: timeSchema.optional().describe('When it was healthy for the first time.'),
+    secondsToHealthy: z.int().optional().describe('Seconds between the two.'),
+  })
+  .describe('How far the current Bundle is.');
+
+export const rollbackStatusSchema = z
+  .object({
+    from: z.string().describe('Name of the Bundle that was not healthy in time.'),
+    to: z.string().describe('Name of the Bundle that was gone back to.'),
+    reason: z.string().describe('Why.'),
+    at: timeSchema.describe('When.'),
+  })
+  .describe('The rollback in force; gone with the next change of the template.');
+
+export const revisionSchema = z.object({
+  revision: z.int().describe('1 for the first.'),
+  bundle: z.string().describe('Name of the Bundle.'),
+  template: z
+    .object({
+      metadata: z
+        .object({
+          labels: z.record(z.string(), z.string()).optional().describe('Labels of the Bundle.'),
+          annotations: z
+            .record(z.string(), z.string())
+            .optional()
+            .describe('Annotations of the Bundle.'),
+        })
+        .optional()
+        .describe('Metadata of the Bundle.'),
+      spec: bundleSpecSchema.describe('The spec of the Bundle.'),
+    })
+    .describe('The template of that time: putting it back is a rollback.'),
+  appliedAt: timeSchema.describe('When it was first applied.'),
+  appliedBy: z.string().optional().describe('Who changed the deployment to it, where known.'),
+  healthyAt: timeSchema.optional().describe('When it was first healthy.'),
+  rolledBackAt: timeSchema.optional().describe('When it was given up for an earlier one.'),
+});
+
+export const heldPruneSchema = z
+  .object({
+    digest: z
+      .string()
+      .describe(
+        'Confirms exactly these deletions: the annotation core.rukpak.io/confirm-prune takes it.',
+      ),
+    reason: z.string().describe('Why they wait.'),
+    count: z.int().describe('Number of objects that wait to be deleted.'),
+    objects: z.array(objectRefSchema).describe('The first of them.'),
+  })
+  .describe('Deletions that wait to be confirmed.');
+
+/** The optional fields of a BundleDeployment's status. */
+export const deploymentProgress = {
+  plan: planStatusSchema.optional(),
+  progress: progressStatusSchema.optional(),
+  rollback: rollbackStatusSchema.optional(),
+  history: z
+    .array(revisionSchema)
+    .optional()
+    .describe('The last Bundles that were applied, the latest first.'),
+  heldPrune: heldPruneSchema.optional(),
+};
+
+export interface ObjectRef extends z.infer<typeof objectRefSchema> {}
+export interface PlannedChange extends z.infer<typeof plannedChangeSchema> {}
+export interface PlanStatus extends z.infer<typeof planStatusSchema> {}
+export interface ProgressStatus extends z.infer<typeof progressStatusSchema> {}
+export interface RollbackStatus extends z.infer<typeof rollbackStatusSchema> {}
+export interface Revision extends z.infer<typeof revisionSchema> {}
+export interface HeldPrune extends z.infer<typeof heldPruneSchema> {}

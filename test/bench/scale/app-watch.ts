@@ -1,0 +1,104 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { systemClock } from '../../../core/clock.ts';
+import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { Reflector } from '../../../core/kube/reflector.ts';
+import { conditionOf } from '../../helpers/kubectl.ts';
+import { silentLogger } from '../../helpers/silent-logger.ts';
+
+/** What one generation of an app went through; milliseconds of `performance.now()`. */
+interface Life {
+  readonly generation: number;
+  /** When the watch saw the generation. */
+  readonly seen: number;
+  /** The Bundle that was in use then. */
+  readonly former: string | undefined;
+  healthy?: number;
+}
+
+/** Knows of each app since when its present generation is there, and since when it is installed. */
+export class AppWatch {
+  readonly #lives = new Map<string, Life>();
+  readonly #life = new AbortController();
+  #changed = Promise.withResolvers<void>();
+
+  static async start(client: KubeClient): Promise<AppWatch> {
+    const watch = new AppWatch();
+    const reflector = new Reflector({
+      client,
+      resource: bundleDeploymentResource,
+      sink: {
+        replace: (items) => items.forEach((item) => watch.#take(item)),
+        upsert: (item) => watch.#take(item),
+        remove: ({ metadata }) => {
+          watch.#lives.delete(metadata.name ?? '');
+          watch.#wake();
+        },
+      },
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    void reflector.run(watch.#life.signal);
+    await reflector.whenSynced(watch.#life.signal);
+    return watch;
+  }
+
+  /** Milliseconds that each app took from its present generation to Installed and Healthy, and when that was. */
+  healthy(): readonly { readonly took: number; readonly at: number }[] {
+    return [...this.#lives.values()].flatMap(({ seen, healthy }) =>
+      healthy === undefined ? [] : [{ took: healthy - seen, at: healthy }],
+    );
+  }
+
+  get count(): number {
+    return this.#lives.size;
+  }
+
+  /** Looks again at each change. */
+  async until(done: () => boolean, signal: AbortSignal): Promise<void> {
+    const stopped = Promise.withResolvers<never>();
+    const stop = (): void => stopped.reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      while (!done()) {
+        signal.throwIfAborted();
+        await Promise.race([this.#changed.promise, stopped.promise]);
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  stop(): void {
+    this.#life.abort(new Error('the watch is over'));
+  }
+
+  #take(object: KubernetesObject): void {
+    const { metadata, status } = object as BundleDeployment;
+    const { name = '', generation = 0 } = metadata;
+    let life = this.#lives.get(name);
+    if (life?.generation !== generation) {
+      life = { generation, seen: performance.now(), former: status?.activeBundle };
+      this.#lives.set(name, life);
+    }
+    if (life.healthy === undefined && isInstalled(object as BundleDeployment, life)) {
+      life.healthy = performance.now();
+    }
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
+
+/** Conditions may still be those of the generation before, the Bundle in use is not. */
+function isInstalled(deployment: BundleDeployment, { former }: Life): boolean {
+  const { metadata, status } = deployment;
+  if (status?.observedGeneration !== metadata.generation) return false;
+  if (status?.activeBundle === undefined || status.activeBundle === former) return false;
+  const conditions = ['Installed', 'Healthy'].map((type) => conditionOf(deployment, type)?.status);
+  return conditions.every((status) => status === 'True');
+}

@@ -1,0 +1,20 @@
+import { configMapResource } from '../../../core/kube/core-resources.ts';
+import type { Resource } from '../../../core/kube/resource.ts';
+
+const core = { group: '', version: 'v1', namespaced: true } as const;
+
+export const deploymentResource: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+
+/** What an app has one object of each. */
+export const appResources: readonly Resource[] = [
+  deploymentResource,
+  { ...core, kind: 'ServiceAccount', plural: 'serviceaccounts' },
+  { ...core, kind: 'Service', plural: 'services' },
+  configMapResource,
+];

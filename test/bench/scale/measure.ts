@@ -1,0 +1,80 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { valueOf } from '../../helpers/exposition.ts';
+import type { CoreProcess } from '../core-process.ts';
+import { type MemoryPeaks, watchMemory } from '../process-memory.ts';
+import { type CpuTimes, cpuTimes } from '../process-tree.ts';
+import type { Bench } from './bench.ts';
+import { countRequests, isForLease, isForLooking, isForWork, type RequestCounts } from './requests.ts';
+
+/** Milliseconds without a request after which the work of a phase is done. */
+const quiet = 3_000;
+const memorySample = 250;
+
+export interface Measured extends Bench {
+  readonly core: CoreProcess;
+}
+
+/** What a phase cost our process. */
+export interface Cost {
+  /** Milliseconds of processor time: of the manager, and of the processes that it has started. */
+  readonly managerCpu: number;
+  readonly childrenCpu: number;
+  readonly memory: MemoryPeaks;
+  /** Milliseconds between two looks at the event loop, 10 where nothing delays it. */
+  readonly loopP99: number;
+  readonly loopMax: number;
+  /** Those of work; leases and watches are counted apart. */
+  readonly requests: number;
+  readonly leases: number;
+  readonly watches: number;
+  readonly byVerb: RequestCounts;
+}
+
+/**
+ * What some work costs, from its start until nothing has been asked for a while afterwards. Event
+ * loop delays are those of the work alone, memory's peaks those of the process up to now.
+ */
+export async function measureCost(bench: Measured, work: () => Promise<void>): Promise<Cost> {
+  const { core, audit, token } = bench;
+  await untilQuiet(bench);
+  const position = await audit.position();
+  const before = cpuTimes(core.pid);
+  await core.metrics(token);
+  const watched = watchMemory(() => core.pid, memorySample);
+  await work();
+  const metrics = await core.metrics(token);
+  await untilQuiet(bench);
+  const memory = watched.stop();
+  const cpu = cpuSince(before, core.pid);
+  const requests = (await audit.since(position)).filter((one) => !isForLooking(one));
+  return {
+    ...cpu,
+    memory,
+    loopP99: valueOf(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
+    loopMax: valueOf(metrics, 'nodejs_eventloop_lag_max_seconds') * 1000,
+    requests: requests.filter(isForWork).length,
+    leases: requests.filter(isForLease).length,
+    watches: requests.filter(({ verb }) => verb === 'watch').length,
+    byVerb: countRequests(requests),
+  };
+}
+
+function cpuSince(before: CpuTimes, pid: number): Pick<Cost, 'managerCpu' | 'childrenCpu'> {
+  const spent = [...cpuTimes(pid)].map(
+    ([each, seconds]) => [each, (seconds - (before.get(each) ?? 0)) * 1000] as const,
+  );
+  const sum = (times: typeof spent): number => times.reduce((all, [, time]) => all + time, 0);
+  return {
+    managerCpu: sum(spent.filter(([each]) => each === pid)),
+    childrenCpu: sum(spent.filter(([each]) => each !== pid)),
+  };
+}
+
+export async function untilQuiet({ audit }: Pick<Bench, 'audit'>): Promise<void> {
+  for (;;) {
+    const position = await audit.position();
+    await delay(quiet);
+    const requests = await audit.since(position);
+    if (!requests.some(isForWork)) return;
+  }
+}

@@ -1,0 +1,70 @@
+import { type Row, rounded } from '../report.ts';
+import type { AppWatch } from './app-watch.ts';
+import type { Cost, Measured } from './measure.ts';
+import { measureCost } from './measure.ts';
+import type { RequestCounts } from './requests.ts';
+
+export interface Scale extends Measured {
+  readonly apps: readonly string[];
+  readonly watch: AppWatch;
+}
+
+/** One phase of one run. */
+export interface Outcome {
+  readonly row: Row;
+  readonly byVerb: RequestCounts;
+}
+
+export type Phase = (scale: Scale) => Promise<Outcome>;
+
+/** How long a phase may last, milliseconds: to end at all where something hangs. */
+const limit = 1_800_000;
+
+/** Measures work that gives the times which its phase is about. */
+export async function measurePhase(
+  scale: Scale,
+  work: (signal: AbortSignal) => Promise<Row>,
+): Promise<Outcome> {
+  let times: Row = {};
+  const cost = await measureCost(scale, async () => {
+    times = await work(AbortSignal.timeout(limit));
+  });
+  return { row: { ...times, ...costRow(cost, scale.apps.length) }, byVerb: cost.byVerb };
+}
+
+function costRow(cost: Cost, apps: number): Row {
+  const { managerCpu, childrenCpu, memory } = cost;
+  return {
+    'CPU s manager': rounded(managerCpu / 1000, 2),
+    'CPU s children': rounded(childrenCpu / 1000, 2),
+    'CPU ms/app': rounded((managerCpu + childrenCpu) / apps),
+    'MiB manager': rounded(memory.process),
+    'MiB tree': rounded(memory.tree),
+    'loop ms p99': rounded(cost.loopP99),
+    'loop ms max': rounded(cost.loopMax),
+    requests: cost.requests,
+    'requests/app': rounded(cost.requests / apps, 2),
+    watches: cost.watches,
+    leases: cost.leases,
+  };
+}
+
+/** Seconds until the first and all apps were installed, and those of single ones. */
+export function installTimes({ watch, apps }: Scale, since: number): Row {
+  const healthy = watch.healthy();
+  const times = healthy.map(({ took }) => took / 1000).toSorted((a, b) => a - b);
+  const moments = healthy.map(({ at }) => (at - since) / 1000);
+  const all = Math.max(...moments);
+  return {
+    's to first': rounded(Math.min(...moments), 2),
+    's to all': rounded(all, 2),
+    'apps/s': rounded(apps.length / all),
+    's p50': rounded(quantile(times, 0.5), 2),
+    's p99': rounded(quantile(times, 0.99), 2),
+  };
+}
+
+/** Of sorted values: the smallest that is not below that share of them. */
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+}
