@@ -41,6 +41,8 @@ export function watchMemory(process: () => number, every = 50): { stop(): Memory
 
 /** MiB; 0 for a process that has ended meanwhile. */
 function residentOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
-  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readProc(`/proc/${pid}/status`));
+  const kilobytes = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(
+    readProc(`/proc/${pid}/status`),
+  );
   return (Number(kilobytes?.[1] ?? 0) * 1024) / mebibyte;
 }

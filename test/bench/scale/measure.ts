@@ -4,7 +4,13 @@ import type { CoreProcess } from '../core-process.ts';
 import { type MemoryPeaks, watchMemory } from '../process-memory.ts';
 import { type CpuTimes, cpuTimes } from '../process-tree.ts';
 import type { Bench } from './bench.ts';
-import { countRequests, isForLease, isForLooking, isForWork, type RequestCounts } from './requests.ts';
+import {
+  countRequests,
+  isForLease,
+  isForLooking,
+  isForWork,
+  type RequestCounts,
+} from './requests.ts';
 
 /** Milliseconds without a request after which the work of a phase is done. */
 const quiet = 3_000;
