@@ -101,7 +101,7 @@ export class ApplyEngine implements Applier {
     this.#records.keepOnly(nameOf(owner), [...set.ids]);
     this.#claims.keepOnly(set.ids, nameOf(owner));
     await this.#parents.write(owner, set.resources, signal);
-    return { changes };
+    return { changes, complete: true };
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {

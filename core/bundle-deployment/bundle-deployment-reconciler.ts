@@ -5,6 +5,7 @@ import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { RenderedObjects } from './rendered-objects.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
+import { progressing } from './status.ts';
 import { apply } from './steps/apply.ts';
 import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
@@ -85,9 +86,9 @@ export class BundleDeploymentReconciler {
   }
 
   async #writeStatus(state: BundleDeploymentState, { signal }: StepContext): Promise<void> {
-    const { client, deployments, events } = this.#dependencies;
-    const { deployment, status } = state;
-    const patch = statusPatch(deployment, status);
+    const { client, deployments, events, clock } = this.#dependencies;
+    const { deployment } = state;
+    const patch = statusPatch(deployment, progressing(state, clock));
     if (patch === undefined) return;
     const key = { name: deployment.metadata.name ?? '' };
     const target = { resource: bundleDeploymentResource, key };

@@ -7,8 +7,8 @@ import type { BundleDeploymentState } from './state.ts';
 function stateOf(activeBundle: string | undefined): BundleDeploymentState {
   const status = activeBundle === undefined ? {} : { activeBundle };
   const deployment = { metadata: { name: 'demo' }, status } as unknown as BundleDeployment;
-  const bundle = { metadata: { name: 'demo-new' } } as Bundle;
-  return { deployment, bundle, status };
+  const target = { metadata: { name: 'demo-new' } } as Bundle;
+  return { deployment, target, status };
 }
 
 function measured() {
@@ -30,9 +30,9 @@ test.each([
   const { clock, metrics, told } = measured();
   const result = await measureApply(stateOf(activeBundle), { clock, metrics }, async () => {
     clock.advance(250);
-    return { changes: 3 };
+    return { changes: 3, complete: true };
   });
-  expect(result).toEqual({ changes: 3 });
+  expect(result).toEqual({ changes: 3, complete: true });
   expect(told).toEqual([
     { operation, objects: 3 },
     { operation, outcome: 'success', seconds: 0.25 },

@@ -24,8 +24,8 @@ export async function measureApply(
   }
 }
 
-function operationOf({ deployment, bundle }: BundleDeploymentState): AppliedSet['operation'] {
+function operationOf({ deployment, target }: BundleDeploymentState): AppliedSet['operation'] {
   const { activeBundle = '' } = deployment.status ?? {};
   if (activeBundle === '') return 'install';
-  return activeBundle === bundle?.metadata.name ? 'reconcile' : 'upgrade';
+  return activeBundle === target?.metadata.name ? 'reconcile' : 'upgrade';
 }

@@ -150,21 +150,24 @@ describe('a new template', () => {
     fixture.have(aBundleOf(v2, undefined, at(2)));
     fixture.applier.apply.mockImplementation(async () => {
       expect(fixture.bundleNames).toEqual([nameOf(v1), nameOf(v2)]);
-      return { changes: 1 };
+      return { changes: 1, complete: true };
     });
     await fixture.reconcile();
     expect(fixture.status.activeBundle).toBe(nameOf(v2));
     expect(fixture.bundleNames).toEqual([nameOf(v2)]);
   });
 
-  test('that cannot be unpacked leaves the installed version and its condition alone', async () => {
+  test('that cannot be unpacked leaves the installed version in force: its drift is repaired', async () => {
     const fixture = anUpgrade();
     fixture.have(aBundleOf(v2, { phase: 'Failing' }, at(2)));
     await fixture.reconcile();
     expect(fixture.conditions).toEqual([
       `Installed True InstallationSucceeded: Instantiated bundle ${nameOf(v1)} successfully`,
       `HasValidBundle False UnpackFailed: Failed to unpack the ${nameOf(v2)} Bundle: `,
+      'Healthy True Healthy: BundleDeployment is healthy',
     ]);
+    expect(fixture.load.mock.calls.map(([bundle]) => bundle.metadata.name)).toEqual([nameOf(v1)]);
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(1);
     expect(fixture.status.activeBundle).toBe(nameOf(v1));
     expect(fixture.bundleNames).toEqual([nameOf(v1), nameOf(v2)]);
   });

@@ -4,6 +4,7 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { HoldUp } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
 
 /** What one reconcile of a BundleDeployment has found out so far. */
@@ -13,6 +14,10 @@ export interface BundleDeploymentState {
   status: BundleDeploymentStatus;
   /** The Bundle of the current template. */
   bundle?: Bundle;
+  /** The Bundle to apply now: that one, or the active one while that one has to wait. */
+  target?: Bundle;
+  /** Why the Bundle of the template is not, or not completely, brought out. */
+  holdUp?: HoldUp | undefined;
   objects?: readonly KubernetesObject[];
 }
 

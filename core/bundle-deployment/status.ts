@@ -5,6 +5,7 @@ import {
 } from '../../api/v1alpha1/conditions.ts';
 import type { Clock } from '../clock.ts';
 import { setCondition } from '../runtime/conditions.ts';
+import type { BundleDeploymentState } from './state.ts';
 
 interface Outcome {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -66,6 +67,19 @@ export function healthy(
   clock: Clock,
 ): BundleDeploymentStatus {
   return withCondition(status, { type: bundleDeploymentCondition.healthy, ...outcome }, clock);
+}
+
+/** The status to write: with Progressing where something holds the deployment up, else without. */
+export function progressing(
+  { status, holdUp }: Pick<BundleDeploymentState, 'status' | 'holdUp'>,
+  clock: Clock,
+): BundleDeploymentStatus {
+  const type = bundleDeploymentCondition.progressing;
+  if (holdUp !== undefined)
+    return withCondition(status, { type, status: 'False', ...holdUp }, clock);
+  const { conditions } = status;
+  if (conditions?.some((condition) => condition.type === type) !== true) return status;
+  return { ...status, conditions: conditions.filter((condition) => condition.type !== type) };
 }
 
 function withCondition(

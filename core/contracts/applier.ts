@@ -10,6 +10,17 @@ export interface ApplyRequest {
 export interface ApplyResult {
   /** Objects created, changed or deleted; 0 when everything already was as wanted. */
   readonly changes: number;
+  /** False where later stages are still to come: an event of the objects wakes the owner then. */
+  readonly complete: boolean;
+  /** Why not everything was done, though nothing went wrong. */
+  readonly holdUp?: HoldUp | undefined;
+}
+
+/** What holds a deployment up on purpose, as the condition Progressing tells it. */
+export interface HoldUp {
+  /** One of `progressReason`. */
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** One object that is not healthy, as the Healthy condition lists it (spec section 10). */

@@ -57,7 +57,7 @@ export class BundleDeploymentFixture {
   readonly load = vi.fn<BundleDeploymentDependencies['content']['load']>(async () => content);
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
   readonly applier = {
-    apply: vi.fn<Applier['apply']>(async () => ({ changes: 1 })),
+    apply: vi.fn<Applier['apply']>(async () => ({ changes: 1, complete: true })),
     health: vi.fn<Applier['health']>(() => []),
     forget: vi.fn<Applier['forget']>(),
     onChange: vi.fn<Applier['onChange']>(),

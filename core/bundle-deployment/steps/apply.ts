@@ -5,19 +5,21 @@ import { measureApply } from '../measure-apply.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { installed, notInstalled } from '../status.ts';
 
-/** Brings the cluster to the Bundle's objects. The last good Bundle stays active on a failure. */
+/** Brings the cluster to the target's objects. The last good Bundle stays active on a failure. */
 export async function apply(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
   { signal, logger }: StepContext,
 ): Promise<StepOutcome> {
   const { applier, clock, reportHealth } = dependencies;
-  const { deployment, bundle, objects } = state;
-  if (bundle === undefined || objects === undefined) return 'done';
+  const { deployment, target, objects } = state;
+  if (target === undefined || objects === undefined) return 'done';
   try {
     const run = () => applier.apply({ owner: deployment, objects, signal });
-    const { changes } = await measureApply(state, dependencies, run);
-    if (changes > 0) logger.info({ bundle: bundle.metadata.name, changes }, 'objects applied');
+    const { changes, complete, holdUp } = await measureApply(state, dependencies, run);
+    if (changes > 0) logger.info({ bundle: target.metadata.name, changes }, 'objects applied');
+    state.holdUp ??= holdUp;
+    if (!complete) return 'done';
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = {
@@ -29,7 +31,7 @@ export async function apply(
     // A refused apply is tried again: what stood in its way may be removed without our seeing it.
     throw new Error(failure.message, { cause: error });
   }
-  state.status = installed(state.status, bundle.metadata.name ?? '', clock);
+  state.status = installed(state.status, target.metadata.name ?? '', clock);
   return 'continue';
 }
 

@@ -5,19 +5,29 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import { findCondition } from '../../runtime/conditions.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { fallBack } from '../hold-up.ts';
 import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
 
-/** Goes on only with an unpacked Bundle; the Bundle's own events wake the deployment again. */
+/**
+ * Makes the Bundle of the template the target once it is unpacked; its own events wake the
+ * deployment again. One that is slow or fails leaves the active one the target.
+ */
 export async function awaitUnpacked(
   state: BundleDeploymentState,
-  { clock }: BundleDeploymentDependencies,
+  dependencies: BundleDeploymentDependencies,
 ): Promise<StepOutcome> {
   const { bundle } = state;
   if (bundle === undefined) return 'done';
   const outcome = unpackOutcome(bundle);
-  state.status = hasValidBundle(state.status, outcome, clock);
-  return outcome.reason === reason.unpackSuccessful ? 'continue' : 'done';
+  state.status = hasValidBundle(state.status, outcome, dependencies.clock);
+  if (outcome.reason === reason.unpackSuccessful) {
+    state.target = bundle;
+    return 'continue';
+  }
+  // Most Bundles have no phase before they are unpacked: nothing waits that long.
+  const isNew = bundle.status?.phase === undefined;
+  return isNew ? 'done' : fallBack(state, dependencies);
 }
 
 interface Outcome {

@@ -23,8 +23,9 @@ export async function loadObjects(
     state.objects = await objectsOf(state, dependencies, context);
     return 'continue';
   } catch (error) {
-    // Content that is on its way back makes no valid bundle invalid.
+    // Content that is on its way back makes no valid bundle invalid, nor does that of another one.
     if (error instanceof WaitingError && isValid(state.status)) throw error;
+    if (state.target !== state.bundle) throw error;
     state.status = hasValidBundle(
       state.status,
       {
@@ -44,7 +45,7 @@ function isValid({ conditions }: BundleDeploymentStatus): boolean {
 }
 
 async function objectsOf(
-  { deployment, bundle }: BundleDeploymentState,
+  { deployment, target: bundle }: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<readonly KubernetesObject[]> {

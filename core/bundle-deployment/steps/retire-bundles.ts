@@ -5,10 +5,11 @@ import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.t
 
 /** Deletes the Bundles of earlier templates, once the current one has taken over (section 5.4). */
 export async function retireBundles(
-  { deployment, bundle }: BundleDeploymentState,
+  { deployment, bundle, target }: BundleDeploymentState,
   { bundles, client }: BundleDeploymentDependencies,
   { signal }: StepContext,
 ): Promise<StepOutcome> {
+  if (target !== bundle) return 'done';
   for (const old of bundles.ownedBy(deployment.metadata.name ?? '')) {
     if (old.metadata.name === bundle?.metadata.name) continue;
     if (old.metadata.deletionTimestamp !== undefined) continue;
