@@ -1,0 +1,147 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { ApplyRequest, ApplyResult } from '../contracts/applier.ts';
+import type { Resource } from '../kube/resource.ts';
+import { desiredSet } from './desired-set.ts';
+import type { EngineParts } from './engine-parts.ts';
+import { type ApplyFailure, failuresError, type Operation } from './failures.ts';
+import { isDefinition } from './order.ts';
+import { isLeftByRukpak } from './ownership.ts';
+import { type PlannedObject, planSet } from './plan.ts';
+import { prune, superfluous } from './prune.ts';
+import type { GroupKind, Run } from './run.ts';
+import { runStages } from './stages.ts';
+
+/** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
+export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
+  const run = await beginRun(parts, request);
+  await watchKinds(run);
+  const pending = planRun(run);
+  const applied = pending.length === 0 ? 0 : await applyPending(run, pending);
+  const pruned = await pruneRest(run);
+  await settle(run);
+  return { changes: applied + pruned, complete: true };
+}
+
+async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
+  const { owner, signal } = request;
+  const { options } = parts;
+  const operation = isInstalled(owner) ? 'upgrade' : 'install';
+  const set = await desiredSet({ ...options, ...request, operation });
+  const earlier = await earlierKinds(parts, owner, signal);
+  const name = owner.metadata.name ?? '';
+  return { parts, owner, name, client: options.client, operation, set, earlier, signal };
+}
+
+async function earlierKinds(
+  { parents, releases }: EngineParts,
+  owner: BundleDeployment,
+  signal: AbortSignal,
+): Promise<readonly GroupKind[]> {
+  return parents.isParent(owner) ? parents.kinds(owner) : await releases.kinds(owner, signal);
+}
+
+async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {
+  const { watches, options } = parts;
+  const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
+  const left: Resource[] = [];
+  for (const { group, kind } of earlier) {
+    const resource =
+      watches.watched({ group, kind }) ??
+      (await options.discovery.resourceForGroupKind(group, kind, signal));
+    // Of a kind that nobody serves nothing can be left.
+    if (resource !== undefined) left.push(resource);
+  }
+  await watches.ensure([...kinds, ...left], signal);
+}
+
+/** Finds out without any request what has to be sent. */
+function planRun({ parts, name, set }: Run): readonly PlannedObject[] {
+  const { records, drift, claims, options } = parts;
+  const { pending, found } = planSet(set.objects, {
+    ...parts,
+    owner: name,
+    hasDrifted: (record) => drift.hasDrifted(record),
+    isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
+  });
+  for (const record of found) {
+    records.set(record);
+    drift.health(record);
+  }
+  claims.take(
+    found.map(({ id }) => id),
+    name,
+  );
+  return pending;
+}
+
+async function applyPending(run: Run, plan: readonly PlannedObject[]): Promise<number> {
+  const { parts, owner, name, set, earlier, operation, signal } = run;
+  const { ownership, records, parents, writer } = parts;
+  const pending = await ownership.run({
+    owner,
+    operation,
+    desired: set.objects,
+    pending: plan,
+    presentAs: set.presentAs,
+    signal,
+  });
+  records.extend(name, [...set.ids]);
+  await parents.write(owner, [...set.resources, ...earlier], signal);
+  let changes = 0;
+  const kindOfWork = pending.every(({ repair }) => repair) ? 'reconcile' : operation;
+  const failures = await runStages(pending, {
+    operation: kindOfWork,
+    apply: async (object) => {
+      if (await writer.write(owner, object, signal)) changes += 1;
+    },
+    foundationLaid: async () => await foundationLaid(run, pending),
+  });
+  throwAny(failures, kindOfWork, signal);
+  return changes;
+}
+
+async function foundationLaid(
+  { parts: { definitions, watches }, set, signal }: Run,
+  pending: readonly PlannedObject[],
+): Promise<readonly ApplyFailure[]> {
+  const applied = pending.map(({ desired }) => desired);
+  const crds = applied.filter(({ resource }) => isDefinition(resource));
+  const failures = await definitions.established(crds, signal);
+  if (failures.length > 0) return failures;
+  const fresh = set.objects.filter((object) => !set.isServed(object));
+  const kinds = [...new Set(fresh.map(({ resource }) => resource))];
+  if (crds.length === 0 && kinds.length === 0) return [];
+  await definitions.served(kinds, signal);
+  await watches.ensure(kinds, signal);
+  return [];
+}
+
+async function pruneRest({ parts, name, client, set, signal }: Run): Promise<number> {
+  const { inventory, drift } = parts;
+  const entries = superfluous(inventory, name, set.ids);
+  if (entries.length === 0) return 0;
+  throwAny(await prune(entries, client, signal), 'upgrade', signal);
+  for (const { id } of entries) drift.forget(id);
+  return entries.length;
+}
+
+/** From now on exactly this set is the owner's. */
+async function settle({ parts, owner, name, set, signal }: Run): Promise<void> {
+  const { records, claims, parents } = parts;
+  records.keepOnly(name, [...set.ids]);
+  claims.keepOnly(set.ids, name);
+  await parents.write(owner, set.resources, signal);
+}
+
+function throwAny(
+  failures: readonly ApplyFailure[],
+  operation: Operation,
+  signal: AbortSignal,
+): void {
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failuresError(failures, operation);
+}
+
+function isInstalled({ status }: BundleDeployment): boolean {
+  return (status?.activeBundle ?? '') !== '';
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../clock.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { Discovery } from '../kube/discovery.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { ApplyMetrics } from '../observe/apply-metrics.ts';
+import { FormerReleases } from './adoption/former-releases.ts';
+import { AppliedRecords } from './applied-records.ts';
+import { ApplySetParents } from './applyset-parent.ts';
+import { Claims } from './claims.ts';
+import { Definitions } from './definitions.ts';
+import { DriftDetector } from './drift.ts';
+import { Inventory } from './inventory.ts';
+import { KindLifecycle } from './kind-lifecycle.ts';
+import { KindWatches } from './kind-watches.ts';
+import { OpenAPIDocuments } from './openapi-documents.ts';
+import { OwnershipCheck } from './ownership-check.ts';
+import { RepairBackoff } from './repair-backoff.ts';
+import { ServerSideApply } from './server-side-apply.ts';
+import { Writer } from './writer.ts';
+
+export interface ApplyEngineOptions {
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: EventSink;
+  readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
+  /** Where namespaced objects without a namespace go. */
+  readonly systemNamespace: string;
+  /** Ends all watches; the life of the process. */
+  readonly signal: AbortSignal;
+}
+
+/** What all runs of the engine share: what is known of the cluster, and who acts on it. */
+export interface EngineParts {
+  readonly options: ApplyEngineOptions;
+  readonly inventory: Inventory;
+  readonly records: AppliedRecords;
+  readonly claims: Claims;
+  readonly backoff: RepairBackoff;
+  readonly watches: KindWatches;
+  readonly parents: ApplySetParents;
+  readonly releases: FormerReleases;
+  readonly definitions: Definitions;
+  readonly ownership: OwnershipCheck;
+  readonly drift: DriftDetector;
+  readonly writer: Writer;
+}
+
+/** Builds the parts; `notify` is called with the name of an owner whose objects need a look. */
+export function engineParts(
+  options: ApplyEngineOptions,
+  notify: (owner: string) => void,
+): EngineParts {
+  const { client, discovery, clock } = options;
+  const inventory = new Inventory();
+  const records = new AppliedRecords();
+  const claims = new Claims();
+  const backoff = new RepairBackoff(clock);
+  const documents = new OpenAPIDocuments(client);
+  const watches = new KindWatches({ ...options, inventory });
+  const drift = new DriftDetector({ ...options, inventory, records, backoff, notify });
+  inventory.listen(new KindLifecycle({ discovery, documents, watches, next: drift }));
+  const apply = new ServerSideApply({ ...options, documents });
+  return {
+    options,
+    inventory,
+    records,
+    claims,
+    backoff,
+    watches,
+    parents: new ApplySetParents(client),
+    releases: new FormerReleases(options),
+    definitions: new Definitions({ ...options, inventory }),
+    ownership: new OwnershipCheck({ ...options, claims }),
+    drift,
+    writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),
+  };
+}

@@ -1,0 +1,22 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import type { GroupVersionKind } from '../kube/resource.ts';
+import type { DesiredSet } from './desired-set.ts';
+import type { EngineParts } from './engine-parts.ts';
+
+export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
+
+/** One apply of one owner's set. */
+export interface Run {
+  readonly parts: EngineParts;
+  readonly owner: BundleDeployment;
+  /** The owner's name. */
+  readonly name: string;
+  /** Reads and writes the owner's objects, with the permissions that the owner has. */
+  readonly client: KubeClient;
+  readonly operation: 'install' | 'upgrade';
+  readonly set: DesiredSet;
+  /** Kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
+  readonly earlier: readonly GroupKind[];
+  readonly signal: AbortSignal;
+}
