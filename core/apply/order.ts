@@ -57,6 +57,16 @@ export function isDefinition({ group, kind }: Pick<Resource, 'group' | 'kind'>):
   return group === 'apiextensions.k8s.io' && kind === 'CustomResourceDefinition';
 }
 
+/** What runs pods, or says how many. */
+export function isWorkload(kind: string): boolean {
+  return rankOf('DaemonSet') <= rankOf(kind) && rankOf(kind) <= rankOf('CronJob');
+}
+
+/** What workloads use: accounts, RBAC, configuration, volumes, Services. */
+export function isBeforeWorkloads(kind: string): boolean {
+  return rankOf(kind) < rankOf('DaemonSet');
+}
+
 function rankOf(kind: string): number {
   return rankByKind.get(kind) ?? kindOrder.length;
 }
