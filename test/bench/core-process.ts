@@ -6,12 +6,18 @@ import { join } from 'node:path';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import type { Cluster } from '../../deploy/local/cluster/start-cluster.ts';
 import { eventually } from '../helpers/eventually.ts';
-import { type MetricFamily, parseExposition } from '../helpers/exposition.ts';
+import { type MetricFamily, parseExposition, valueOf } from '../helpers/exposition.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 /** How long a start may take, milliseconds; reads of it come fast, as they tell the time it took. */
 const starting = { within: 180_000, every: 20 };
+
+/** Milliseconds between two looks at the event loop: 10 where nothing delays it. */
+export interface LoopDelay {
+  readonly p99: number;
+  readonly max: number;
+}
 
 /** `rukpak core` on a cluster without webhooks; ports and storage outlive a restart. */
 export class CoreProcess implements AsyncDisposable {
@@ -20,6 +26,7 @@ export class CoreProcess implements AsyncDisposable {
   readonly #ports: readonly number[];
   readonly #storage: string;
   #process: ChildProcess | undefined;
+  #loopDelay: LoopDelay = { p99: 0, max: 0 };
 
   private constructor(
     cluster: Pick<Cluster, 'kubeconfig' | 'registry'>,
@@ -105,12 +112,26 @@ export class CoreProcess implements AsyncDisposable {
     return text.slice(-10_000);
   }
 
-  /** What it tells of itself; some of it begins anew with each look. */
+  /** The worst of the looks since the last time this was asked. */
+  async loopDelay(token: string): Promise<LoopDelay> {
+    await this.metrics(token);
+    const worst = this.#loopDelay;
+    this.#loopDelay = { p99: 0, max: 0 };
+    return worst;
+  }
+
+  /** What it tells of itself. */
   async metrics(token: string): Promise<ReadonlyMap<string, MetricFamily>> {
     const headers = { authorization: `Bearer ${token}` };
     const answer = await fetch(`http://127.0.0.1:${this.#ports[0]}/metrics`, { headers });
     if (!answer.ok) throw new Error(`/metrics: ${answer.status} ${await answer.text()}`);
-    return parseExposition(await answer.text());
+    const metrics = parseExposition(await answer.text());
+    // These begin anew with each look.
+    const p99 = valueOf(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000;
+    const max = valueOf(metrics, 'nodejs_eventloop_lag_max_seconds') * 1000;
+    const worst = this.#loopDelay;
+    this.#loopDelay = { p99: Math.max(worst.p99, p99), max: Math.max(worst.max, max) };
+    return metrics;
   }
 
   /** Ends it and waits for its end. */

@@ -44,11 +44,16 @@ export class AppWatch {
     return watch;
   }
 
-  /** Milliseconds that each app took from its present generation to Installed and Healthy, and when that was. */
-  healthy(): readonly { readonly took: number; readonly at: number }[] {
-    return [...this.#lives.values()].flatMap(({ seen, healthy }) =>
-      healthy === undefined ? [] : [{ took: healthy - seen, at: healthy }],
-    );
+  /**
+   * Of the apps of at least this generation that are Installed and Healthy: the milliseconds from
+   * the generation to that, and when that was.
+   */
+  healthy(generation: number): readonly { readonly took: number; readonly at: number }[] {
+    return [...this.#lives.values()]
+      .filter((life) => life.generation >= generation)
+      .flatMap(({ seen, healthy }) =>
+        healthy === undefined ? [] : [{ took: healthy - seen, at: healthy }],
+      );
   }
 
   get count(): number {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { valueOf } from '../../helpers/exposition.ts';
+import { isWrite } from '../../helpers/audit-log.ts';
 import type { CoreProcess } from '../core-process.ts';
 import { type MemoryPeaks, watchMemory } from '../process-memory.ts';
 import { type CpuTimes, cpuTimes } from '../process-tree.ts';
@@ -31,6 +31,8 @@ export interface Cost {
   readonly loopMax: number;
   /** Those of work; leases and watches are counted apart. */
   readonly requests: number;
+  /** Those among them that change something. */
+  readonly writes: number;
   readonly leases: number;
   readonly watches: number;
   readonly byVerb: RequestCounts;
@@ -45,10 +47,10 @@ export async function measureCost(bench: Measured, work: () => Promise<void>): P
   await untilQuiet(bench);
   const position = await audit.position();
   const before = cpuTimes(core.pid);
-  await core.metrics(token);
+  await core.loopDelay(token);
   const watched = watchMemory(() => core.pid, memorySample);
   await work();
-  const metrics = await core.metrics(token);
+  const loop = await core.loopDelay(token);
   await untilQuiet(bench);
   const memory = watched.stop();
   const cpu = cpuSince(before, core.pid);
@@ -56,9 +58,10 @@ export async function measureCost(bench: Measured, work: () => Promise<void>): P
   return {
     ...cpu,
     memory,
-    loopP99: valueOf(metrics, 'nodejs_eventloop_lag_p99_seconds') * 1000,
-    loopMax: valueOf(metrics, 'nodejs_eventloop_lag_max_seconds') * 1000,
+    loopP99: loop.p99,
+    loopMax: loop.max,
     requests: requests.filter(isForWork).length,
+    writes: requests.filter((one) => isForWork(one) && isWrite(one)).length,
     leases: requests.filter(isForLease).length,
     watches: requests.filter(({ verb }) => verb === 'watch').length,
     byVerb: countRequests(requests),

@@ -43,19 +43,29 @@ function costRow(cost: Cost, apps: number): Row {
     'loop ms p99': rounded(cost.loopP99),
     'loop ms max': rounded(cost.loopMax),
     requests: cost.requests,
+    writes: cost.writes,
     'requests/app': rounded(cost.requests / apps, 2),
     watches: cost.watches,
     leases: cost.leases,
   };
 }
 
-/** Seconds until the first and all apps were installed, and those of single ones. */
-export function installTimes({ watch, apps }: Scale, since: number): Row {
-  const healthy = watch.healthy();
+/** Starts something with all apps and waits until all are installed in that generation. */
+export async function untilInstalled(
+  { watch, apps }: Scale,
+  generation: number,
+  { start, signal }: { readonly start: () => Promise<void>; readonly signal: AbortSignal },
+): Promise<Row> {
+  const since = performance.now();
+  await start();
+  const applied = performance.now() - since;
+  await watch.until(() => watch.healthy(generation).length === apps.length, signal);
+  const healthy = watch.healthy(generation);
   const times = healthy.map(({ took }) => took / 1000).toSorted((a, b) => a - b);
   const moments = healthy.map(({ at }) => (at - since) / 1000);
   const all = Math.max(...moments);
   return {
+    's to apply': rounded(applied / 1000, 2),
     's to first': rounded(Math.min(...moments), 2),
     's to all': rounded(all, 2),
     'apps/s': rounded(apps.length / all),

@@ -30,12 +30,17 @@ function medians(rows: readonly Row[]): Readonly<Record<string, number>> {
   );
 }
 
+/** Every row names every column, or the table would have them in another order. */
 function transposed(
   columns: Readonly<Record<string, Readonly<Record<string, number>>>>,
 ): Readonly<Record<string, Row>> {
-  const rows: Record<string, Record<string, number>> = {};
-  for (const [column, values] of Object.entries(columns)) {
-    for (const [name, value] of Object.entries(values)) (rows[name] ??= {})[column] = value;
-  }
-  return rows;
+  const rows = new Set(Object.values(columns).flatMap((values) => Object.keys(values)));
+  return Object.fromEntries(
+    [...rows].map((row) => [
+      row,
+      Object.fromEntries(
+        Object.entries(columns).map(([column, values]) => [column, values[row] ?? '']),
+      ),
+    ]),
+  );
 }

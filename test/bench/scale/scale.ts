@@ -2,15 +2,25 @@ import { parseArgs } from 'node:util';
 import { CoreProcess } from '../core-process.ts';
 import { AppWatch } from './app-watch.ts';
 import { appNames, pushApps } from './apps.ts';
+import { idle, resync } from './at-rest.ts';
 import { type Bench, startBench } from './bench.ts';
 import { install } from './install.ts';
 import type { Outcome, Phase, Scale } from './phase.ts';
 import { remove } from './remove.ts';
+import { repairDeleted, repairEdited } from './repair.ts';
 import { reportPhases } from './report-phases.ts';
+import { restart } from './restart.ts';
+import { update } from './update.ts';
 
 /** In their order; each finds what those before it leave. */
 const phases: ReadonlyMap<string, Phase> = new Map([
   ['install', install],
+  ['update', update],
+  ['idle', idle],
+  ['resync', resync],
+  ['deleted', repairDeleted],
+  ['edited', repairEdited],
+  ['restart', restart],
   ['delete', remove],
 ]);
 

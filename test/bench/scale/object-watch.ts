@@ -1,0 +1,58 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { systemClock } from '../../../core/clock.ts';
+import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { Reflector } from '../../../core/kube/reflector.ts';
+import type { ObjectKey, Resource } from '../../../core/kube/resource.ts';
+import { silentLogger } from '../../helpers/silent-logger.ts';
+
+export interface Watched {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+}
+
+/**
+ * Watches one object while something is done to it; resolves with the milliseconds from the end of
+ * that until the object is as wanted.
+ */
+export async function timeUntil(
+  { client, resource, key }: Watched,
+  {
+    done,
+    wanted,
+  }: {
+    readonly done: () => Promise<unknown>;
+    readonly wanted: (object: KubernetesObject) => boolean;
+  },
+  signal: AbortSignal,
+): Promise<number> {
+  const found = Promise.withResolvers<number>();
+  const life = new AbortController();
+  let isDone = false;
+  // What comes before the API server has answered is the object as it was.
+  const take = (object: KubernetesObject): void => {
+    if (isDone && wanted(object)) found.resolve(performance.now());
+  };
+  const reflector = new Reflector({
+    client,
+    resource,
+    namespace: key.namespace,
+    fieldSelector: `metadata.name=${key.name}`,
+    sink: { replace: (items) => items.forEach(take), upsert: take, remove: () => undefined },
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  const ended = AbortSignal.any([life.signal, signal]);
+  signal.addEventListener('abort', () => found.reject(signal.reason as Error), { once: true });
+  const running = reflector.run(ended);
+  try {
+    await reflector.whenSynced(ended);
+    isDone = true;
+    await done();
+    const since = performance.now();
+    return Math.max(0, (await found.promise) - since);
+  } finally {
+    life.abort(new Error('seen'));
+    await running;
+  }
+}
