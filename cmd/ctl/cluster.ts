@@ -1,12 +1,11 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import { CredentialSource, type Credentials } from '../../core/kube/credentials.ts';
-import { loadKubeconfig } from '../../core/kube/kubeconfig.ts';
+import { type Kubeconfig, loadKubeconfig } from '../../core/kube/kubeconfig.ts';
 import type { ClusterFlags } from './cluster-flags.ts';
 
 /** The cluster of a command, with the user's own identity. */
 export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery'> {
-  readonly config: KubeConfig;
+  readonly config: Kubeconfig;
   /** What the user shows the API server. */
   credentials(): Promise<Credentials>;
 }

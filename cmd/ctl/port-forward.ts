@@ -1,7 +1,7 @@
 import { Duplex, Readable, Writable } from 'node:stream';
-import { PortForward } from '@kubernetes/client-node';
 import { errorMessage } from '../../core/errors.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
+import { toLibraryKubeconfig } from '../../core/kube/library-kubeconfig.ts';
 import type { Cluster } from './cluster.ts';
 import type { PodPort } from './service-pod.ts';
 
@@ -31,7 +31,8 @@ export async function openPortForward(
   const { received, failed } = stream;
   // The library would send from a stream faster than the socket can.
   const unused = new Readable({ read: () => undefined });
-  const forward = new PortForward(cluster.config);
+  const { PortForward } = await import('@kubernetes/client-node');
+  const forward = new PortForward(await toLibraryKubeconfig(cluster.config));
   try {
     const socket = await forward.portForward(namespace, pod, [port], received, failed, unused);
     stream.attach(socket as ForwardSocket);

@@ -27,9 +27,7 @@ export interface KubeConnection {
  */
 export function connect({ userAgent, ...options }: ConnectOptions): KubeConnection {
   const config = loadKubeconfig(options);
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error('the kubeconfig names no cluster');
-  const { server, proxyUrl } = cluster;
+  const { server, proxyUrl } = config.cluster;
   const credentials = new CredentialSource(config);
   const transport = new Transport({ server, proxyUrl, userAgent, credentials, clock: systemClock });
   const client = new HttpKubeClient(transport);

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import type { KubeConfig } from '@kubernetes/client-node';
+import type { Kubeconfig } from './kubeconfig.ts';
+import { toLibraryKubeconfig } from './library-kubeconfig.ts';
 
 /** What a connection's TLS handshake needs; a changed identity means new connections. */
 export interface TlsOptions {
@@ -20,11 +23,12 @@ const maxAge = 10_000;
 
 /** The kubeconfig's identity, kept fresh: token files, exec plug-ins, OIDC, client certificates. */
 export class CredentialSource {
-  readonly #config: KubeConfig;
+  readonly #config: Kubeconfig;
+  #library: Promise<KubeConfig> | undefined;
   #current: Promise<Credentials> | undefined;
   #readAt = 0;
 
-  constructor(config: KubeConfig) {
+  constructor(config: Kubeconfig) {
     this.#config = config;
   }
 
@@ -33,11 +37,18 @@ export class CredentialSource {
     const now = performance.now();
     if (this.#current === undefined || now - this.#readAt > maxAge) {
       this.#readAt = now;
-      const reading = readCredentials(this.#config);
+      const reading = this.#read();
       this.#current = reading;
       reading.catch(() => this.#forget(reading));
     }
     return await this.#current;
+  }
+
+  async #read(): Promise<Credentials> {
+    const { exec, authProvider } = this.#config.user;
+    if (!exec && !authProvider) return await readCredentials(this.#config);
+    this.#library ??= toLibraryKubeconfig(this.#config);
+    return await askLibrary(await this.#library);
   }
 
   #forget(reading: Promise<Credentials>): void {
@@ -45,11 +56,55 @@ export class CredentialSource {
   }
 }
 
-async function readCredentials(config: KubeConfig): Promise<Credentials> {
+async function readCredentials({ cluster, user }: Kubeconfig): Promise<Credentials> {
+  const { tlsServerName: servername, skipTLSVerify } = cluster;
+  const [ca, cert, key] = await Promise.all([
+    pem(cluster.caData, cluster.caFile),
+    pem(user.certData, user.certFile),
+    pem(user.keyData, user.keyFile),
+  ]);
+  const authorization = await authorizationOf(user);
+  return {
+    headers: {
+      ...(authorization !== undefined && { authorization }),
+      ...(user.impersonateUser !== undefined && { 'impersonate-user': user.impersonateUser }),
+    },
+    tls: {
+      ...(ca && { ca }),
+      ...(cert && { cert }),
+      ...(key && { key }),
+      ...(servername !== undefined && { servername }),
+      ...(skipTLSVerify && { rejectUnauthorized: false }),
+    },
+  };
+}
+
+async function authorizationOf(user: Kubeconfig['user']): Promise<string | undefined> {
+  const { username, password = '', tokenFile } = user;
+  if (username !== undefined) return basic(`${username}:${password}`);
+  const token = tokenFile === undefined ? user.token : await readFile(tokenFile, 'utf8');
+  // A token file's last line break must not end up in the header.
+  return token === undefined ? undefined : `Bearer ${token.trim()}`;
+}
+
+function basic(nameAndPassword: string): string {
+  return `Basic ${Buffer.from(nameAndPassword).toString('base64')}`;
+}
+
+async function pem(
+  data: string | undefined,
+  file: string | undefined,
+): Promise<Buffer | undefined> {
+  if (data !== undefined) return Buffer.from(data, 'base64');
+  return file === undefined ? undefined : await readFile(file);
+}
+
+/** Runs exec plug-ins and refreshes OIDC tokens. */
+async function askLibrary(config: KubeConfig): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const headers = headersOf(options);
-  if (options.auth) headers['authorization'] = `Basic ${btoa(options.auth)}`;
+  if (options.auth) headers['authorization'] = basic(options.auth);
   const { ca, cert, key, servername, rejectUnauthorized } = options;
   return {
     headers,
@@ -66,7 +121,6 @@ async function readCredentials(config: KubeConfig): Promise<Credentials> {
 function headersOf(options: RequestOptions): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(options.headers ?? {})) {
-    // A token file's last line break must not end up in the header.
     if (value !== undefined) headers[name.toLowerCase()] = String(value).trim();
   }
   return headers;

@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { KubeConfig } from '@kubernetes/client-node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { collect } from '../../test/helpers/collect.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -52,12 +51,10 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/prefix/`;
-  const config = new KubeConfig();
-  config.loadFromClusterAndUser(
-    { name: 'c', server: url, skipTLSVerify: true },
-    { name: 'u', token: 'secret\n' },
-  );
-  const credentials = new CredentialSource(config);
+  const credentials = new CredentialSource({
+    cluster: { name: 'c', server: url, skipTLSVerify: true },
+    user: { name: 'u', token: 'secret\n' },
+  });
   transport = new Transport({ server: url, userAgent: 'test/1', credentials, clock: instantClock });
   client = new HttpKubeClient(transport);
 });

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { inspect } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CredentialSource } from './credentials.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
+
+const run = promisify(execFile);
 
 let folder = '';
 
@@ -34,7 +37,7 @@ async function aFile(name: string, fields: object = {}): Promise<string> {
 }
 
 function serverOf(options: { kubeconfig?: string; context?: string } = {}): string | undefined {
-  return loadKubeconfig(options).getCurrentCluster()?.server;
+  return loadKubeconfig(options).cluster.server;
 }
 
 describe('loadKubeconfig', () => {
@@ -86,6 +89,38 @@ describe('loadKubeconfig', () => {
     }
     expect(error).toBeInstanceOf(Error);
     expect(inspect(error)).not.toContain('s3cret');
+  });
+
+  test.each([
+    ['', 'it has no fields'],
+    ['clusters: [{name: c}]', 'clusters[0].cluster is missing'],
+    ['clusters: [{name: c, cluster: {server: ""}}]', 'clusters[0].cluster.server is missing'],
+    ['users: [{user: {token: t}}]', 'users[0].name is missing'],
+    ['contexts: [{name: x, context: {user: u}}]', 'contexts[0].context.cluster is missing'],
+    ['users: me', 'users is not of the type that it has to be'],
+  ])('says which field of %j is wrong', async (text, problem) => {
+    const path = join(folder, 'wrong');
+    await writeFile(path, text);
+    expect(() => loadKubeconfig({ kubeconfig: path })).toThrow(
+      `cannot use kubeconfig ${path}: ${problem}`,
+    );
+  });
+
+  test('fields that are empty are as if they were not there', async () => {
+    const path = join(folder, 'sparse');
+    await writeFile(
+      path,
+      `
+clusters: [{name: c, cluster: {server: "https://a/", proxy-url: "", certificate-authority: null}}]
+users: [{name: u, user: {exec: null, token: "", tokenFile: "", username: me, password: 12}}, {name: n, user: }]
+contexts: [{name: x, context: {cluster: c, user: u, namespace: }}]
+current-context: x
+preferences: {}
+`,
+    );
+    const { cluster, user } = loadKubeconfig({ kubeconfig: path });
+    expect(cluster).toEqual({ name: 'c', server: 'https://a', skipTLSVerify: false });
+    expect(user).toMatchObject({ token: undefined, tokenFile: undefined, password: '12' });
   });
 
   test.each([
@@ -163,6 +198,21 @@ describe('CredentialSource', () => {
     expect((await source.current()).headers).toEqual({ authorization: 'Bearer t' });
   });
 
+  test('the data of a certificate win over its file, and both are read', async () => {
+    const user = {
+      'client-certificate': 'absent.pem',
+      'client-certificate-data': btoa('CERT'),
+      'client-key': 'key.pem',
+      as: 'somebody',
+    };
+    await writeFile(join(folder, 'key.pem'), 'KEY');
+    const kubeconfig = await aFile('certificate', { users: [{ name: 'u', user }] });
+    expect(await new CredentialSource(loadKubeconfig({ kubeconfig })).current()).toEqual({
+      headers: { 'impersonate-user': 'somebody' },
+      tls: { cert: Buffer.from('CERT'), key: Buffer.from('KEY') },
+    });
+  });
+
   test('runs an exec plug-in once for concurrent requests, and again after a failure', async () => {
     const counter = join(folder, 'count');
     const script = `echo x >> ${counter}; test -e ${counter}.ok || exit 1; echo '{"status":{"token":"t"}}'`;
@@ -176,4 +226,25 @@ describe('CredentialSource', () => {
     expect((await source.current()).headers).toEqual({ authorization: 'Bearer t' });
     expect(await readFile(counter, 'utf8')).toBe('x\nx\n');
   });
+});
+
+test('nothing of what the manager uses loads the library, which takes as much memory again', async () => {
+  const kubeconfig = await aFile('plain');
+  const script = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (url.includes('@kubernetes/client-node')) throw new Error('loaded: ' + url);
+        return next(url, context);
+      },
+    });
+    await import(${JSON.stringify(new URL('../run-manager.ts', import.meta.url))});
+    const { loadKubeconfig } = await import(${JSON.stringify(new URL('./kubeconfig.ts', import.meta.url))});
+    const { CredentialSource } = await import(${JSON.stringify(new URL('./credentials.ts', import.meta.url))});
+    const source = new CredentialSource(loadKubeconfig({ kubeconfig: process.argv[1] }));
+    console.log(JSON.stringify((await source.current()).headers));
+  `;
+  const args = ['--input-type=module', '--eval', script, kubeconfig];
+  const { stdout } = await run(process.execPath, args);
+  expect(JSON.parse(stdout)).toEqual({ authorization: 'Bearer secret' });
 });

@@ -1,9 +1,13 @@
 import { accessSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node';
-import { errorMessage } from '../errors.ts';
 import { homeFolder } from './home-folder.ts';
-import { withTokenFiles } from './token-file.ts';
+import {
+  type KubeconfigCluster,
+  type KubeconfigFile,
+  type KubeconfigUser,
+  readKubeconfigFile,
+} from './kubeconfig-file.ts';
 
 export interface KubeconfigOptions {
   /** Path of the file; without it KUBECONFIG, then ~/.kube/config, then the Pod's own account. */
@@ -12,20 +16,37 @@ export interface KubeconfigOptions {
   readonly context?: string;
 }
 
-const tokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+/** One identity at one API server. */
+export interface Kubeconfig {
+  readonly cluster: KubeconfigCluster;
+  readonly user: KubeconfigUser;
+}
+
+const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** One cluster and one user, found in kubectl's order. Errors name the file and the way out. */
-export function loadKubeconfig(options: KubeconfigOptions = {}): KubeConfig {
+export function loadKubeconfig(options: KubeconfigOptions = {}): Kubeconfig {
   const files = kubeconfigFiles(options.kubeconfig);
-  if (files !== undefined) return selectContext(readFiles(files), files, options.context);
-  if (process.env['KUBERNETES_SERVICE_HOST'] && exists(tokenFile)) {
-    const config = new KubeConfig();
-    config.loadFromCluster();
-    return config;
+  if (files !== undefined) {
+    return selectContext(mergeFiles(files.map(readKubeconfigFile)), files, options.context);
   }
+  const ownAccount = accountOfPod();
+  if (ownAccount !== undefined) return ownAccount;
   throw new Error(
     'no cluster to talk to: set KUBECONFIG, create ~/.kube/config, or run inside a cluster with a service account',
   );
+}
+
+function accountOfPod(): Kubeconfig | undefined {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env;
+  const tokenFile = join(accountFolder, 'token');
+  if (!host || !port || !exists(tokenFile)) return undefined;
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const caFile = join(accountFolder, 'ca.crt');
+  return {
+    cluster: { name: 'in-cluster', server, caFile, skipTLSVerify: false },
+    user: { name: 'in-cluster', tokenFile },
+  };
 }
 
 function kubeconfigFiles(explicit: string | undefined): readonly string[] | undefined {
@@ -41,79 +62,54 @@ function kubeconfigFiles(explicit: string | undefined): readonly string[] | unde
 }
 
 /** Entries of earlier files win, as with kubectl. */
-function readFiles(files: readonly string[]): KubeConfig {
-  const configs = files.map(readFile);
-  const merged = new KubeConfig();
-  merged.loadFromOptions({
-    clusters: firstOfEachName(configs.flatMap((config) => config.clusters)),
-    users: firstOfEachName(configs.flatMap((config) => config.users)),
-    contexts: firstOfEachName(configs.flatMap((config) => config.contexts)),
-    currentContext: configs.map((config) => config.currentContext).find(Boolean),
-  });
-  return merged;
-}
-
-function readFile(file: string): KubeConfig {
-  const config = new KubeConfig();
-  const problem = load(config, file);
-  if (problem !== undefined) throw new Error(`cannot use kubeconfig ${file}: ${problem}`);
-  return config;
-}
-
-/**
- * Why the file cannot be used. Nothing but the first line: the YAML library quotes the file, keys
- * included, after it and in the error itself.
- */
-function load(config: KubeConfig, file: string): string | undefined {
-  try {
-    config.loadFromFile(file);
-    config.users = withTokenFiles(config.users, file);
-    return undefined;
-  } catch (error) {
-    return errorMessage(error).split('\n')[0];
-  }
+function mergeFiles(files: readonly KubeconfigFile[]): KubeconfigFile {
+  return {
+    clusters: files.flatMap(({ clusters }) => clusters),
+    users: files.flatMap(({ users }) => users),
+    contexts: files.flatMap(({ contexts }) => contexts),
+    currentContext: files.map(({ currentContext }) => currentContext).find(Boolean),
+  };
 }
 
 function selectContext(
-  config: KubeConfig,
+  config: KubeconfigFile,
   files: readonly string[],
   wanted: string | undefined,
-): KubeConfig {
+): Kubeconfig {
   const where = `kubeconfig ${files.join(delimiter)}`;
   const name = wanted ?? config.currentContext;
   if (!name) throw new Error(`${where} has no current-context: set one or name a context`);
-  const context = config.getContextObject(name);
-  if (context === null) throw new Error(`${where} has no context "${name}"`);
-  const cluster = config.getCluster(context.cluster);
-  if (cluster === null) {
+  const context = named(config.contexts, name);
+  if (context === undefined) throw new Error(`${where} has no context "${name}"`);
+  const cluster = named(config.clusters, context.cluster);
+  if (cluster === undefined) {
     throw new Error(
       `${where}: context "${name}" names cluster "${context.cluster}", which is absent`,
     );
   }
-  const user = context.user ? config.getUser(context.user) : anonymous;
-  if (user === null) {
+  const user = context.user === undefined ? anonymous : named(config.users, context.user);
+  if (user === undefined) {
     throw new Error(`${where}: context "${name}" names user "${context.user}", which is absent`);
   }
-  const selected = new KubeConfig();
-  selected.loadFromClusterAndUser(checkedCluster(cluster, where), user);
-  return selected;
+  checkServer(cluster, where);
+  return { cluster, user };
 }
 
-const anonymous: User = { name: 'anonymous' };
+const anonymous: KubeconfigUser = { name: 'anonymous' };
 
-function checkedCluster(cluster: Cluster, where: string): Cluster {
-  const url = URL.parse(cluster.server);
+/** The first one of that name. */
+function named<T extends { readonly name: string }>(
+  entries: readonly T[],
+  name: string,
+): T | undefined {
+  return entries.find((entry) => entry.name === name);
+}
+
+function checkServer({ server }: KubeconfigCluster, where: string): void {
+  const url = URL.parse(server);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`${where}: server "${cluster.server}" is not an http or https URL`);
+    throw new Error(`${where}: server "${server}" is not an http or https URL`);
   }
-  // The library refuses plain HTTP, which `kubectl proxy` serves, unless told not to verify.
-  return url.protocol === 'http:' ? { ...cluster, skipTLSVerify: true } : cluster;
-}
-
-function firstOfEachName<T extends { readonly name: string }>(entries: readonly T[]): T[] {
-  return entries.filter(
-    (entry, index) => entries.findIndex((other) => other.name === entry.name) === index,
-  );
 }
 
 function exists(file: string): boolean {
