@@ -21,10 +21,10 @@ import { runWebhooks } from './run-webhooks.ts';
 import { stopSignal } from './stop-signal.ts';
 import { version } from './version.ts';
 import {
+  addAdmissionFlags,
   addWebhookFlags,
   addWebhookServerFlags,
   type WebhookFlags,
-  type WebhookServerFlags,
 } from './webhook-flags.ts';
 
 interface InstallFlags extends CrdGuardFlags {
@@ -80,7 +80,8 @@ function createProgram(): Command {
   const all = program.command('all').description('run all in one process, as on a laptop');
   addCoreFlags(all, laptopDefaults);
   addWebhookServerFlags(all);
-  addCrdGuardFlags(all).action(async (flags: CoreFlags & WebhookServerFlags & CrdGuardFlags) => {
+  addAdmissionFlags(all);
+  addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
     await runAll(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
   return program;

@@ -4,11 +4,11 @@ import type { CrdGuardFlags } from './crdvalidator-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { runCore } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
-import type { WebhookServerFlags } from './webhook-flags.ts';
+import type { AdmissionFlags, WebhookServerFlags } from './webhook-flags.ts';
 
 /** Core and webhooks in one process; ready when both are. What ends one ends the other. */
 export async function runAll(
-  flags: CoreFlags & WebhookServerFlags & CrdGuardFlags,
+  flags: CoreFlags & WebhookServerFlags & AdmissionFlags & CrdGuardFlags,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
@@ -22,6 +22,7 @@ export async function runAll(
       bindAddress: flags.webhookBindAddress,
       webhookHost: flags.webhookHost,
       certDir: flags.certDir,
+      requireServiceAccount: flags.requireServiceAccount,
       crds: { guardDeletion: flags.guardCrdDeletion },
       healthProbeBindAddress: '0',
       metricsBindAddress: '0',

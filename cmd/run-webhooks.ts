@@ -6,12 +6,12 @@ import type { Runnable } from '../core/runtime/manager.ts';
 import { createCertificateRotation } from '../webhooks/certs/rotation.ts';
 import type { ObjectClient, ObjectFollower } from '../webhooks/cluster.ts';
 import type { AdmissionValidator } from '../webhooks/review.ts';
-import { type AdmissionRouteOptions, admissionRoutes, crdRoutes } from '../webhooks/routes.ts';
+import { admissionRoutes, crdRoutes } from '../webhooks/routes.ts';
 import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { IssuedCertificate } from './issue-certificate.ts';
 import { createObjectFollower } from './object-follower.ts';
 import { serveWebhooks } from './serve-webhooks.ts';
-import { createWebhookCaches } from './webhook-caches.ts';
+import { type CachedRouteOptions, createWebhookCaches } from './webhook-caches.ts';
 import {
   mountedCertificates,
   ownCertificates,
@@ -26,6 +26,8 @@ export interface WebhookOptions {
   readonly webhookHost: readonly string[];
   /** Folder of the serving certificate; one of our own where absent. */
   readonly certDir?: string | undefined;
+  /** Refuses BundleDeployments without spec.serviceAccount. */
+  readonly requireServiceAccount: boolean;
   readonly healthProbeBindAddress: string;
   readonly metricsBindAddress: string;
   /** Certificates that are kept in Secrets for other processes. */
@@ -94,11 +96,11 @@ function issuers(
 }
 
 function routesOf(
-  { crds, logger }: WebhookOptions,
+  { crds, logger, requireServiceAccount }: WebhookOptions,
   client: KubeClient,
-  options: AdmissionRouteOptions,
+  cached: CachedRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
-  const routes = admissionRoutes(options);
+  const routes = admissionRoutes({ ...cached, client, requireServiceAccount });
   if (crds === undefined) return routes;
   return new Map([...routes, ...crdRoutes({ ...crds, client, logger })]);
 }

@@ -9,6 +9,7 @@ import { IndexedCache } from '../core/runtime/indexed-cache.ts';
 import type { Runnable } from '../core/runtime/manager.ts';
 import { reflectorRunnable } from '../core/runtime/reflector-runnable.ts';
 import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
+import type { ServiceAccountCheckOptions } from '../webhooks/service-account.ts';
 
 const configMapIndex = 'configMap';
 
@@ -16,13 +17,17 @@ interface ConfigMap extends KubernetesObject {
   readonly immutable?: boolean;
 }
 
+/** What reviews look up in watches. */
+export interface CachedRouteOptions
+  extends Omit<AdmissionRouteOptions, keyof ServiceAccountCheckOptions> {}
+
 /** What the webhooks look up, from watches: a review costs no request. */
 export function createWebhookCaches(options: {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly systemNamespace: string;
-}): { readonly routes: AdmissionRouteOptions; readonly reflectors: readonly Runnable[] } {
+}): { readonly routes: CachedRouteOptions; readonly reflectors: readonly Runnable[] } {
   const { systemNamespace, ...shared } = options;
   const bundles = new IndexedCache<Bundle>({ [configMapIndex]: configMapsOf });
   const configMaps = new IndexedCache<ConfigMap>();

@@ -9,8 +9,12 @@ export interface WebhookServerFlags {
   readonly certDir?: string;
 }
 
+export interface AdmissionFlags {
+  readonly requireServiceAccount: boolean;
+}
+
 /** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
-export interface WebhookFlags extends ProcessFlags, WebhookServerFlags {
+export interface WebhookFlags extends ProcessFlags, WebhookServerFlags, AdmissionFlags {
   readonly metricsBindAddress: string;
   readonly issueCertificate: readonly IssuedCertificate[];
 }
@@ -18,6 +22,7 @@ export interface WebhookFlags extends ProcessFlags, WebhookServerFlags {
 export function addWebhookFlags(command: Command): Command {
   addProcessFlags(command);
   addWebhookServerFlags(command);
+  addAdmissionFlags(command);
   return command
     .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')
     .option(
@@ -41,4 +46,11 @@ export function addWebhookServerFlags(command: Command): Command {
       [],
     )
     .option('--cert-dir <dir>', 'serve tls.crt and tls.key of this folder instead of our own');
+}
+
+/** The flags that `rukpak all` takes as well, about what is let through. */
+export function addAdmissionFlags(command: Command): Command {
+  return command.addOption(
+    booleanFlag('require-service-account', 'refuse BundleDeployments without spec.serviceAccount'),
+  );
 }

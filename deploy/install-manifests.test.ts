@@ -60,10 +60,12 @@ test('webhooks are called through the Service, or at a URL', () => {
   expect(webhooksOf({}).map(({ clientConfig }) => clientConfig.service?.namespace)).toEqual([
     'rukpak-system',
     'rukpak-system',
+    'rukpak-system',
   ]);
   const webhooks = webhooksOf({ webhookUrl: 'https://127.0.0.1:9443/' });
   expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
     { url: 'https://127.0.0.1:9443/validate-core-rukpak-io-v1alpha1-bundle' },
+    { url: 'https://127.0.0.1:9443/validate-core-rukpak-io-v1alpha1-bundledeployment' },
     { url: 'https://127.0.0.1:9443/validate-core-v1-configmap' },
   ]);
 });
@@ -73,7 +75,7 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
     ({ kind }) => kind === 'ValidatingWebhookConfiguration',
   );
   const always = { admissionReviewVersions: ['v1'], failurePolicy: 'Fail', sideEffects: 'None' };
-  const [bundles, configMaps] = webhooksOf({});
+  const [bundles, deployments, configMaps] = webhooksOf({});
   expect(configurations.map(({ metadata }) => metadata.name)).toEqual([
     'rukpak-validating-webhook-configuration',
     'crd-validation-webhook',
@@ -83,6 +85,13 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
     name: 'vbundles.core.rukpak.io',
     clientConfig: service('rukpak', '/validate-core-rukpak-io-v1alpha1-bundle'),
     rules: [rule(['CREATE', 'UPDATE'], 'core.rukpak.io/v1alpha1', 'bundles')],
+  });
+  expect(deployments).toMatchObject({
+    ...always,
+    name: 'vbundledeployments.core.rukpak.io',
+    clientConfig: service('rukpak', '/validate-core-rukpak-io-v1alpha1-bundledeployment'),
+    matchConditions: [{ name: 'spec-changes' }],
+    rules: [rule(['CREATE', 'UPDATE'], 'core.rukpak.io/v1alpha1', 'bundledeployments')],
   });
   expect(configMaps).toMatchObject({
     ...always,

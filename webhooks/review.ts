@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import { parseJson as parseExactJson } from '../api/json.ts';
 
+const userSchema = z.object({
+  username: z.string(),
+  uid: z.string().optional(),
+  groups: z.array(z.string()).optional(),
+  extra: z.record(z.string(), z.array(z.string())).optional(),
+});
+
 const admissionRequestSchema = z.object({
   uid: z.string().min(1),
   operation: z.enum(['CREATE', 'UPDATE', 'DELETE', 'CONNECT']),
   namespace: z.string().optional(),
   name: z.string().optional(),
   subResource: z.string().optional(),
+  userInfo: userSchema.optional(),
   object: z.unknown().optional(),
   oldObject: z.unknown().optional(),
 });
@@ -16,6 +24,9 @@ const admissionReviewSchema = z.object({
   kind: z.literal('AdmissionReview'),
   request: admissionRequestSchema,
 });
+
+/** Who sent the request, as the API server knows them. */
+export interface AdmissionUser extends z.infer<typeof userSchema> {}
 
 /** What the API server asks: the parts of admission.k8s.io/v1 that our validators read. */
 export interface AdmissionRequest extends z.infer<typeof admissionRequestSchema> {}

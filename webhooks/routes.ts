@@ -1,11 +1,15 @@
 import { bundleValidator } from './bundle.ts';
+import { bundleDeploymentValidator } from './bundle-deployment.ts';
 import type { ConfigMapReader } from './bundle-source.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
 import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
 import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
 import type { AdmissionValidator } from './review.ts';
+import { type ServiceAccountCheckOptions, serviceAccountCheck } from './service-account.ts';
 
-export interface AdmissionRouteOptions extends ConfigMapValidatorOptions {
+export interface AdmissionRouteOptions
+  extends ConfigMapValidatorOptions,
+    ServiceAccountCheckOptions {
   readonly configMaps: ConfigMapReader;
 }
 
@@ -13,8 +17,13 @@ export interface AdmissionRouteOptions extends ConfigMapValidatorOptions {
 export function admissionRoutes(
   options: AdmissionRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
+  const deploymentChecks = [serviceAccountCheck(options)];
   return new Map([
     ['/validate-core-rukpak-io-v1alpha1-bundle', bundleValidator(options.configMaps)],
+    [
+      '/validate-core-rukpak-io-v1alpha1-bundledeployment',
+      bundleDeploymentValidator(deploymentChecks),
+    ],
     ['/validate-core-v1-configmap', configMapValidator(options)],
   ]);
 }

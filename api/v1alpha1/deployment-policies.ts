@@ -8,6 +8,8 @@ import { durationPattern } from '../duration.ts';
 
 const durationSchema = z.string().max(64).regex(durationPattern);
 const objectName = z.string().min(1).max(253);
+const labelPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 export const upgradePolicySchema = z
   .enum(['Automatic', 'Manual'])
@@ -40,8 +42,9 @@ export const stagesPolicySchema = z
 
 export const serviceAccountSchema = z
   .object({
-    namespace: z.string().min(1).max(63).describe('Namespace of the ServiceAccount.'),
-    name: objectName.describe('Name of the ServiceAccount.'),
+    // Part of a user's name, whose parts are told apart by colons.
+    namespace: z.string().max(63).regex(labelPattern).describe('Namespace of the ServiceAccount.'),
+    name: z.string().max(253).regex(subdomainPattern).describe('Name of the ServiceAccount.'),
   })
   .describe('Whose permissions every read and write for this deployment has. Ours where absent.');
 

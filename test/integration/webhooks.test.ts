@@ -48,6 +48,8 @@ beforeAll(async () => {
     port: 0,
     certificates: certificates.serving,
     routes: admissionRoutes({
+      client,
+      requireServiceAccount: false,
       systemNamespace: id,
       bundles: { bundlesReferencing: (name) => references.get(name) ?? [] },
       configMaps: {

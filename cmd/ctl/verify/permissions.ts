@@ -83,6 +83,7 @@ function accountsOf(namespace: string): readonly Account[] {
         { verb: 'escalate', group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
         { verb: 'create', group: 'authentication.k8s.io', resource: 'tokenreviews' },
         { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
+        { verb: 'impersonate', group: '', resource: 'serviceaccounts' },
         { verb: 'get', path: '/bundles/any.tgz' },
       ],
     },
@@ -92,6 +93,7 @@ function accountsOf(namespace: string): readonly Account[] {
       needs: [
         { verb: 'watch', group: '', resource: 'configmaps', namespace },
         { verb: 'watch', group: rukpak, resource: 'bundles' },
+        { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
       ],
     },
     {

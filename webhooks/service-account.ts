@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { ServiceAccountRef } from '../api/v1alpha1/deployment-policies.ts';
+import type { DeploymentCheck } from './bundle-deployment.ts';
+import type { ObjectClient, ResourceRef } from './cluster.ts';
+import type { AdmissionUser } from './review.ts';
+
+export interface ServiceAccountCheckOptions {
+  readonly client: Pick<ObjectClient, 'create'>;
+  /** Refuses deployments without spec.serviceAccount: they would have our own permissions. */
+  readonly requireServiceAccount: boolean;
+}
+
+const subjectAccessReviewResource: ResourceRef = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SubjectAccessReview',
+  plural: 'subjectaccessreviews',
+  namespaced: false,
+};
+
+const reviewSchema = z.object({
+  status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }),
+});
+
+/**
+ * Lets only those change what a ServiceAccount does who may impersonate it: else whoever may write
+ * BundleDeployments would have the permissions of every account.
+ */
+export function serviceAccountCheck(options: ServiceAccountCheckOptions): DeploymentCheck {
+  return async ({ deployment, old, user }, signal) => {
+    const { serviceAccount } = deployment.spec;
+    if (serviceAccount === undefined && options.requireServiceAccount) {
+      return 'spec.serviceAccount must be set: this cluster takes no BundleDeployments that have the permissions of RukPak itself';
+    }
+    for (const account of distinct([serviceAccount, old?.spec.serviceAccount])) {
+      if (!(await mayImpersonate(options.client, { user, account }, signal))) {
+        return refusal(user, account);
+      }
+    }
+    return undefined;
+  };
+}
+
+function distinct(accounts: readonly (ServiceAccountRef | undefined)[]): ServiceAccountRef[] {
+  const named = accounts.filter((account) => account !== undefined);
+  return named.filter(
+    (account, index) => named.findIndex((other) => isDeepStrictEqual(other, account)) === index,
+  );
+}
+
+async function mayImpersonate(
+  client: Pick<ObjectClient, 'create'>,
+  { user, account }: { readonly user: AdmissionUser; readonly account: ServiceAccountRef },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { username, uid, groups, extra } = user;
+  const { namespace, name } = account;
+  const answer = await client.create(
+    subjectAccessReviewResource,
+    {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      metadata: {},
+      spec: {
+        user: username,
+        uid,
+        groups,
+        extra,
+        resourceAttributes: { verb: 'impersonate', resource: 'serviceaccounts', namespace, name },
+      },
+    },
+    signal,
+  );
+  const { allowed, denied } = reviewSchema.parse(answer).status;
+  return allowed && denied !== true;
+}
+
+function refusal({ username }: AdmissionUser, { namespace, name }: ServiceAccountRef): string {
+  return (
+    `user "${username}" may not impersonate ServiceAccount "${name}" in namespace "${namespace}", ` +
+    'which spec.serviceAccount names: that takes a Role in this namespace with the rule ' +
+    `{apiGroups: [""], resources: [serviceaccounts], resourceNames: [${name}], verbs: [impersonate]}`
+  );
+}
