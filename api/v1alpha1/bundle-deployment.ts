@@ -1,24 +1,10 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../meta.ts';
-import { bundleSpecSchema, classNameSchema } from './bundle.ts';
+import { classNameSchema } from './bundle.ts';
+import { bundleTemplateSchema } from './bundle-template.ts';
 import { conditionSchema } from './conditions.ts';
 import { deploymentPolicies } from './deployment-policies.ts';
 import { deploymentProgress } from './deployment-progress.ts';
-
-export const templateMetadataSchema = z.object({
-  name: z.string().optional().describe('Not used: the name of the Bundle is generated.'),
-  namespace: z.string().optional().describe('Not used: Bundles have no namespace.'),
-  labels: z.record(z.string(), z.string()).optional().describe('Labels of the Bundle.'),
-  annotations: z.record(z.string(), z.string()).optional().describe('Annotations of the Bundle.'),
-  finalizers: z.array(z.string()).optional().describe('Not used.'),
-});
-
-export const bundleTemplateSchema = z.object({
-  metadata: templateMetadataSchema
-    .optional()
-    .describe('Metadata of the Bundle: labels and annotations are copied.'),
-  spec: bundleSpecSchema.describe('The spec of the Bundle.'),
-});
 
 export const bundleDeploymentSpecSchema = z
   .object({
@@ -52,7 +38,6 @@ export const bundleDeploymentStatusSchema = z
   })
   .describe('What the provisioner found out about the BundleDeployment.');
 
-export interface BundleTemplate extends z.infer<typeof bundleTemplateSchema> {}
 export interface BundleDeploymentSpec extends z.infer<typeof bundleDeploymentSpecSchema> {}
 export interface BundleDeploymentStatus extends z.infer<typeof bundleDeploymentStatusSchema> {}
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bundleSpecSchema } from './bundle.ts';
+import { bundleTemplateSchema } from './bundle-template.ts';
 
 /** What a BundleDeployment's status says beyond RukPak's API; each part only where it is asked for. */
 
@@ -59,21 +59,9 @@ export const rollbackStatusSchema = z
 export const revisionSchema = z.object({
   revision: z.int().describe('1 for the first.'),
   bundle: z.string().describe('Name of the Bundle.'),
-  template: z
-    .object({
-      metadata: z
-        .object({
-          labels: z.record(z.string(), z.string()).optional().describe('Labels of the Bundle.'),
-          annotations: z
-            .record(z.string(), z.string())
-            .optional()
-            .describe('Annotations of the Bundle.'),
-        })
-        .optional()
-        .describe('Metadata of the Bundle.'),
-      spec: bundleSpecSchema.describe('The spec of the Bundle.'),
-    })
-    .describe('The template of that time: putting it back is a rollback.'),
+  template: bundleTemplateSchema.describe(
+    'The template of that time: putting it back is a rollback.',
+  ),
   appliedAt: timeSchema.describe('When it was first applied.'),
   appliedBy: z.string().optional().describe('Who changed the deployment to it, where known.'),
   healthyAt: timeSchema.optional().describe('When it was first healthy.'),

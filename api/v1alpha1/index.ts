@@ -1,6 +1,7 @@
 export type { Condition, KubernetesObject, ObjectMeta, OwnerReference } from '../meta.ts';
 export * from './bundle.ts';
 export * from './bundle-deployment.ts';
+export * from './bundle-template.ts';
 export * from './conditions.ts';
 export * from './deployment-policies.ts';
 export * from './deployment-progress.ts';

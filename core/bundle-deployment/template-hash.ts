@@ -1,5 +1,5 @@
 import type { BundleSource, GitSource } from '../../api/v1alpha1/bundle.ts';
-import type { BundleTemplate } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { BundleTemplate } from '../../api/v1alpha1/bundle-template.ts';
 import { hashObject, sortedMap } from '../manifests/object-hash.ts';
 
 const maxBundleName = 52;

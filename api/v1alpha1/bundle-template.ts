@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { bundleSpecSchema } from './bundle.ts';
+
+export const templateMetadataSchema = z.object({
+  name: z.string().optional().describe('Not used: the name of the Bundle is generated.'),
+  namespace: z.string().optional().describe('Not used: Bundles have no namespace.'),
+  labels: z.record(z.string(), z.string()).optional().describe('Labels of the Bundle.'),
+  annotations: z.record(z.string(), z.string()).optional().describe('Annotations of the Bundle.'),
+  finalizers: z.array(z.string()).optional().describe('Not used.'),
+});
+
+export const bundleTemplateSchema = z.object({
+  metadata: templateMetadataSchema
+    .optional()
+    .describe('Metadata of the Bundle: labels and annotations are copied.'),
+  spec: bundleSpecSchema.describe('The spec of the Bundle.'),
+});
+
+export interface BundleTemplate extends z.infer<typeof bundleTemplateSchema> {}
