@@ -5,6 +5,7 @@ import {
   type AdmissionRequest,
   type AdmissionUser,
   type AdmissionValidator,
+  type AdmissionVerdict,
   allowed,
   denied,
   errored,
@@ -38,20 +39,32 @@ export type DeploymentCheck = (
  */
 export function bundleDeploymentValidator(checks: readonly DeploymentCheck[]): AdmissionValidator {
   return async (request, signal) => {
-    const { operation, subResource, object, oldObject } = request;
-    if ((operation !== 'CREATE' && operation !== 'UPDATE') || subResource) return allowed;
+    const { operation, object, oldObject } = request;
+    if (!changesObject(request)) return allowed;
     const deployment = deploymentSchema.safeParse(object);
     if (!deployment.success) return undecodable('object', deployment.error);
     const old = operation === 'UPDATE' ? deploymentSchema.safeParse(oldObject) : undefined;
     if (old?.success === false) return undecodable('oldObject', old.error);
     if (isDeepStrictEqual(old?.data.spec, deployment.data.spec)) return allowed;
     const change = { deployment: deployment.data, old: old?.data, user: userOf(request) };
-    for (const check of checks) {
-      const fault = await check(change, signal);
-      if (fault !== undefined) return denied(fault);
-    }
-    return allowed;
+    return await judge(checks, change, signal);
   };
+}
+
+async function judge(
+  checks: readonly DeploymentCheck[],
+  change: DeploymentChange,
+  signal: AbortSignal,
+): Promise<AdmissionVerdict> {
+  for (const check of checks) {
+    const fault = await check(change, signal);
+    if (fault !== undefined) return denied(fault);
+  }
+  return allowed;
+}
+
+function changesObject({ operation, subResource }: AdmissionRequest): boolean {
+  return (operation === 'CREATE' || operation === 'UPDATE') && !subResource;
 }
 
 function userOf({ userInfo }: AdmissionRequest): AdmissionUser {
