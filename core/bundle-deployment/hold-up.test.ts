@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aBundleOf, nameOf, v1, v2 } from '../../test/helpers/bundle-deployment-fixture.ts';
-import { aStoredDeployment } from '../../test/helpers/objects.ts';
+import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { holdUp } from './hold-up.ts';
 import type { BundleDeploymentState } from './state.ts';
 
