@@ -25,6 +25,8 @@ interface Seen {
   readonly url: string | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** One header each: joined they would be one group. */
+  readonly groups: readonly string[] | undefined;
 }
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -69,7 +71,8 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { method, url, headers } = request;
-  seen.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+  const groups = request.headersDistinct['impersonate-group'];
+  seen.push({ method, url, headers, groups, body: Buffer.concat(chunks).toString() });
   const answer = answers.shift() ?? json(200, widget);
   answer(response, request);
 }
@@ -146,6 +149,39 @@ describe('requests', () => {
   test('pass plain text through', async () => {
     answers.push((response) => void response.writeHead(200).end('ok'));
     expect(await client.request({ method: 'GET', path: '/readyz' })).toBe('ok');
+  });
+});
+
+describe('as a ServiceAccount', () => {
+  const account = { namespace: 'team-a', name: 'deployer' };
+  const identity = {
+    authorization: 'Bearer secret',
+    'impersonate-user': 'system:serviceaccount:team-a:deployer',
+  };
+  const groups = [
+    'system:serviceaccounts',
+    'system:serviceaccounts:team-a',
+    'system:authenticated',
+  ];
+
+  test('reads, writes and watches say so, and what we send ourselves does not', async () => {
+    const impersonated = client.impersonate(account);
+    await impersonated.get(widgets, key);
+    await impersonated.apply(widgets, widget, { fieldManager: 'me' });
+    await impersonated.request({ method: 'POST', path: '/x', body: {} });
+    const { signal } = new AbortController();
+    answers.push((response) => void response.writeHead(200).end());
+    await collect(
+      impersonated.watch(widgets, { resourceVersion: '7', timeoutSeconds: 300, signal }),
+    );
+    expect(seen).toHaveLength(4);
+    for (const { headers, groups: sent } of seen) {
+      expect(headers).toMatchObject(identity);
+      expect(sent).toEqual(groups);
+    }
+    await client.get(widgets, key);
+    expect(seen[4]?.headers).not.toHaveProperty('impersonate-user');
+    expect(seen[4]?.groups).toBeUndefined();
   });
 });
 

@@ -1,7 +1,9 @@
 import { parseJson, stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { apiErrorOf } from './api-status.ts';
 import { watchEvents } from './http-watch.ts';
+import { impersonating } from './impersonation.ts';
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -16,7 +18,7 @@ import type {
 import { acceptMetadata } from './metadata-only.ts';
 import { collectionPath, objectPath, queryString } from './object-url.ts';
 import { apiVersionOf, keyOf, type ObjectKey, type Resource } from './resource.ts';
-import type { HttpRequest, Transport } from './transport.ts';
+import type { HttpRequest, HttpTransport } from './transport.ts';
 
 const readTimeout = 30_000;
 /** The API server itself gives up after 60 s; its own error tells more than ours. */
@@ -29,9 +31,9 @@ const patchContentType = {
 
 /** KubeClient over HTTP. */
 export class HttpKubeClient implements KubeClient {
-  readonly #transport: Transport;
+  readonly #transport: HttpTransport;
 
-  constructor(transport: Transport) {
+  constructor(transport: HttpTransport) {
     this.#transport = transport;
   }
 
@@ -126,6 +128,10 @@ export class HttpKubeClient implements KubeClient {
   async request({ body, ...request }: RawRequest): Promise<unknown> {
     const text = body === undefined ? undefined : stringifyJson(body);
     return await this.#json({ ...request, body: text }, slowTimeout);
+  }
+
+  impersonate(account: ServiceAccountRef): KubeClient {
+    return new HttpKubeClient(impersonating(this.#transport, account));
   }
 
   async #write(request: HttpRequest): Promise<KubernetesObject> {

@@ -6,7 +6,7 @@ import type { WatchEvent, WatchOptions } from './kube-client.ts';
 import { acceptMetadata } from './metadata-only.ts';
 import { collectionPath, queryString } from './object-url.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
-import type { Transport } from './transport.ts';
+import type { HttpTransport } from './transport.ts';
 
 const headTimeout = 30_000;
 /** How much longer than it promised a server may keep a watch open before it counts as dead. */
@@ -14,7 +14,7 @@ const grace = 30_000;
 
 /** The events of one watch request, to its end. */
 export async function* watchEvents(
-  transport: Transport,
+  transport: HttpTransport,
   resource: Resource,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent> {

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import type { ObjectKey, Resource } from './resource.ts';
 
 export interface ListOptions {
@@ -102,4 +103,6 @@ export interface KubeClient {
   delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<void>;
   /** Any other request; JSON in, JSON out. */
   request(request: RawRequest): Promise<unknown>;
+  /** The same connections with the permissions of a ServiceAccount, and none of ours. */
+  impersonate(account: ServiceAccountRef): KubeClient;
 }

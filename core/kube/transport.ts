@@ -30,8 +30,13 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   readonly contentType?: string | undefined;
   readonly accept?: string | undefined;
+  /** More headers; a list is sent as one header each. */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** What sends requests: the transport itself, or one that adds to them. */
+export interface HttpTransport extends Pick<Transport, 'send' | 'stream'> {}
 
 const maxTries = 6;
 
@@ -114,7 +119,7 @@ export class Transport {
 
   async #dispatch(
     dispatcher: Dispatcher,
-    { method, path, body, contentType, accept }: HttpRequest,
+    { method, path, body, contentType, accept, headers: more }: HttpRequest,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     const { headers } = await this.#options.credentials.current();
@@ -127,6 +132,7 @@ export class Transport {
         signal,
         headers: {
           ...headers,
+          ...more,
           accept: accept ?? 'application/json',
           'accept-encoding': 'gzip',
           'user-agent': this.#options.userAgent,

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -15,11 +16,12 @@ import type { ObjectKey, Resource } from '../../core/kube/resource.ts';
 /** Passes everything on and writes down what was asked, watches and lists aside. */
 export class CountingClient implements KubeClient {
   /** `<verb> <Kind>/<name>` in the order of sending. */
-  readonly requests: string[] = [];
+  readonly requests: string[];
   readonly #client: KubeClient;
 
-  constructor(client: KubeClient) {
+  constructor(client: KubeClient, requests: string[] = []) {
     this.#client = client;
+    this.requests = requests;
   }
 
   /** What was asked since the last call. */
@@ -84,6 +86,11 @@ export class CountingClient implements KubeClient {
   async request(request: RawRequest): Promise<unknown> {
     this.requests.push(`${request.method} ${request.path.replace(/\?.*/, '')}`);
     return await this.#client.request(request);
+  }
+
+  /** Counts together with the others. */
+  impersonate(account: ServiceAccountRef): KubeClient {
+    return new CountingClient(this.#client.impersonate(account), this.requests);
   }
 
   #count(verb: string, resource: Resource, name = ''): void {

@@ -191,6 +191,11 @@ export class FakeKubeClient implements KubeClient {
     this.drop(key);
   }
 
+  /** It has no permissions to tell apart. */
+  impersonate(): KubeClient {
+    return this;
+  }
+
   apply = unsupported;
   request = unsupported;
 
