@@ -68,8 +68,8 @@ function escaped(character: string): string {
   return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
-/** metav1.Time has whole seconds. */
-function timestamp(clock: Clock): string {
+/** Now, as metav1.Time has it: whole seconds. */
+export function timestamp(clock: Clock): string {
   return new Date(clock.now()).toISOString().replace(/\.\d{3}Z$/, 'Z');
 }
 

@@ -259,6 +259,26 @@ describe('Controller', () => {
     expect(done).toEqual(['a', 'b', 'a']);
   });
 
+  test('comes back when it was told to during a reconcile, long before the back-off', async () => {
+    let calls = 0;
+    const { controller, clock } = start(async (_key, { wakeAfter }) => {
+      calls++;
+      if (calls > 20) return;
+      if (calls === 20) wakeAfter(30_000);
+      throw new Error('refused');
+    });
+    controller.enqueue('a');
+    for (let attempt = 1; attempt < 20; attempt++) {
+      await settle();
+      clock.advance(1_000_000);
+    }
+    await settle();
+    expect(calls).toBe(20);
+    clock.advance(30_000);
+    await settle();
+    expect(calls).toBe(21);
+  });
+
   test('a stop takes no new key and lets the running ones finish undisturbed', async () => {
     const { reconcile, started, contexts, release } = heldReconcile();
     const { controller, abort, running } = start(reconcile, { workers: 1 });

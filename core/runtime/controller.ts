@@ -16,6 +16,8 @@ export interface ReconcileContext {
   /** Aborted when a stop begins: what still waits to begin rejects with its reason. */
   readonly stopping: AbortSignal;
   readonly logger: Logger;
+  /** Looks at the object again after `ms`, or earlier where this reconcile's outcome asks for it. */
+  readonly wakeAfter: (ms: number) => void;
 }
 
 type Signals = Pick<ReconcileContext, 'signal' | 'stopping'>;
@@ -124,7 +126,8 @@ export class Controller {
     const logger = this.#options.logger.child(object);
     const startedAt = clock.now();
     logger.debug({}, 'reconciling');
-    const outcome = await this.#outcomeOf(key, { ...signals, logger });
+    const wakeAfter = (ms: number): void => this.#queue.addAfter(key, ms);
+    const outcome = await this.#outcomeOf(key, { ...signals, logger, wakeAfter });
     const seconds = (clock.now() - startedAt) / 1000;
     logger.debug({ outcome, seconds }, 'reconciled');
     metrics?.controllers.reconcileTotal(name, outcome);
