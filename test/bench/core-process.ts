@@ -97,11 +97,11 @@ export class CoreProcess implements AsyncDisposable {
 
   async ready(): Promise<void> {
     await eventually(async () => {
-      if (this.#process?.exitCode !== null) return;
+      if (!this.running) return;
       const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`);
       if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${await this.log()}`);
     }, starting);
-    if (this.#process?.exitCode !== null) {
+    if (!this.running) {
       throw new Error(`rukpak core ended:\n${await this.log()}`);
     }
   }
@@ -136,11 +136,19 @@ export class CoreProcess implements AsyncDisposable {
 
   /** Ends it and waits for its end. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    const child = this.#process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
+    const ended = this.ended();
+    this.#process?.kill(signal);
     await ended;
+  }
+
+  get running(): boolean {
+    const child = this.#process;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** Resolves at the end of the process that runs now. */
+  async ended(): Promise<void> {
+    if (this.#process !== undefined && this.running) await once(this.#process, 'exit');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,7 +12,7 @@ interface Life {
   readonly generation: number;
   /** When the watch saw the generation. */
   readonly seen: number;
-  /** The Bundle that was in use then. */
+  /** The Bundle that was in use then; none in an app's first generation. */
   readonly former: string | undefined;
   healthy?: number;
 }
@@ -84,7 +84,8 @@ export class AppWatch {
     const { name = '', generation = 0 } = metadata;
     let life = this.#lives.get(name);
     if (life?.generation !== generation) {
-      life = { generation, seen: performance.now(), former: status?.activeBundle };
+      const former = life === undefined ? undefined : status?.activeBundle;
+      life = { generation, seen: performance.now(), former };
       this.#lives.set(name, life);
     }
     if (life.healthy === undefined && isInstalled(object as BundleDeployment, life)) {

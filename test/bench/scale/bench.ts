@@ -23,28 +23,35 @@ export interface Bench extends AsyncDisposable {
 /** A cluster of its own, or the one that RUKPAK_TEST_CLUSTER names, which needs its audit log. */
 export async function startBench(): Promise<Bench> {
   const named = process.env['RUKPAK_TEST_CLUSTER'] ?? '';
-  const folder = named === '' ? await mkdtemp(join(tmpdir(), 'rukpak-bench-cluster-')) : undefined;
-  const cluster =
-    folder === undefined
-      ? await runningCluster(named)
-      : await startCluster({ dir: join(folder, 'cluster'), audit: true });
-  if (cluster === undefined) throw new Error(`RUKPAK_TEST_CLUSTER: no cluster is up in ${named}`);
-  const { kubeconfig, kubectl: path } = cluster;
-  const kube = connect({ kubeconfig, userAgent: 'bench' });
+  if (named !== '') return await openBench(named);
+  const folder = await mkdtemp(join(tmpdir(), 'rukpak-bench-cluster-'));
+  const cluster = await startCluster({ dir: join(folder, 'cluster'), audit: true });
   const stop = async (): Promise<void> => {
-    await kube.close();
-    if (folder === undefined) return;
     await cluster.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    const token = await prepare(new Kubectl({ path, kubeconfig }));
-    const audit = new AuditLog(cluster.dir);
-    return { cluster, kube, audit, token, [Symbol.asyncDispose]: stop };
+    const bench = await openBench(cluster.dir);
+    const dispose = async (): Promise<void> => {
+      await bench[Symbol.asyncDispose]();
+      await stop();
+    };
+    return { ...bench, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** On the cluster of that folder, which stays. */
+export async function openBench(dir: string): Promise<Bench> {
+  const cluster = await runningCluster(dir);
+  if (cluster === undefined) throw new Error(`no cluster is up in ${dir}`);
+  const { kubeconfig, kubectl: path } = cluster;
+  const token = await prepare(new Kubectl({ path, kubeconfig }));
+  const kube = connect({ kubeconfig, userAgent: 'bench' });
+  const audit = new AuditLog(cluster.dir);
+  return { cluster, kube, audit, token, [Symbol.asyncDispose]: () => kube.close() };
 }
 
 /** Installs our kinds; gives a token for /metrics. */

@@ -15,7 +15,11 @@ export async function install(scale: Scale): Promise<Outcome> {
   return outcome;
 }
 
-async function createApps({ kube, cluster, apps }: Scale, signal: AbortSignal): Promise<void> {
+/** Creates them without waiting for anything. */
+export async function createApps(
+  { kube, cluster, apps }: Pick<Scale, 'kube' | 'cluster' | 'apps'>,
+  signal: AbortSignal,
+): Promise<void> {
   const content = { registry: cluster.registry, version: 1 };
   await inParallel(apps, (name) =>
     kube.client.create(bundleDeploymentResource, anApp(name, content) as KubernetesObject, signal),

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
+import { installInChaos } from '../chaos/chaos.ts';
 import { CoreProcess } from '../core-process.ts';
+import { report } from '../report.ts';
 import { AppWatch } from './app-watch.ts';
 import { appNames, pushApps } from './apps.ts';
 import { idle, resync } from './at-rest.ts';
@@ -37,12 +39,17 @@ export async function benchScale(flags: readonly string[]): Promise<void> {
     options: {
       apps: { type: 'string', default: '100' },
       runs: { type: 'string', default: '1' },
+      chaos: { type: 'boolean', default: false },
       only: { type: 'string', default: [...phases.keys()].join(',') },
     },
   });
   const wanted = new Set(values.only.split(','));
   const apps = appNames(Number(values.apps));
   await using bench = await startBench();
+  if (values.chaos) {
+    report(`scale ${apps.length} --chaos`, [await installInChaos(bench, apps)]);
+    return;
+  }
   await pushVersions(bench, apps);
   const runs: ReadonlyMap<string, Outcome>[] = [];
   for (let run = 0; run < Number(values.runs); run += 1) {

@@ -1,0 +1,42 @@
+import { readdir } from 'node:fs/promises';
+import { bundleResource } from '../../../api/v1alpha1/resources.ts';
+import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { eventually } from '../../helpers/eventually.ts';
+import { expectInstalled, installedObjects } from '../scale/installed.ts';
+import { deploymentResource } from '../scale/kinds.ts';
+
+interface Installation {
+  readonly kube: { readonly client: KubeClient };
+  readonly apps: readonly string[];
+  /** The folder of the stored archives. */
+  readonly archives: string;
+}
+
+/** Each app once, each object applied once, an archive for each Bundle; what is retired goes in its own time. */
+export async function untilAllIsAsWanted(installation: Installation): Promise<void> {
+  await eventually(
+    async () => {
+      await expectInstalled(installation, 1);
+      await expectAppliedOnce(installation);
+      await expectOwnArchives(installation);
+    },
+    { within: 120_000, every: 1_000 },
+  );
+}
+
+/** One that had been changed twice would be a generation further. */
+async function expectAppliedOnce({ kube }: Installation): Promise<void> {
+  const deployments = await installedObjects(kube.client, deploymentResource);
+  const changed = deployments.filter(({ metadata }) => metadata.generation !== 1);
+  if (changed.length === 0) return;
+  const names = changed.map(({ metadata }) => metadata.name).join();
+  throw new Error(`changed after they were made: ${names}`);
+}
+
+async function expectOwnArchives({ kube, archives }: Installation): Promise<void> {
+  const { items } = await kube.client.list(bundleResource);
+  const wanted = items.map(({ metadata }) => `${metadata.name}.tgz`).toSorted();
+  const found = (await readdir(archives)).toSorted();
+  if (wanted.join() === found.join()) return;
+  throw new Error(`${found.length} archives of ${wanted.length} Bundles: ${found.join()}`);
+}

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { installInChaos } from '../bench/chaos/chaos.ts';
+import { appNames } from '../bench/scale/apps.ts';
+import { type Bench, openBench } from '../bench/scale/bench.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+
+let bench: Bench;
+
+beforeAll(async () => {
+  bench = await openBench(inject('clusterDir'));
+});
+
+afterAll(async () => {
+  const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await bench[Symbol.asyncDispose]();
+});
+
+test('process killed, API server killed, network cut: thirty are installed once, none is lost', async () => {
+  const outcome = await installInChaos(bench, appNames(30));
+  console.log(`chaos: ${JSON.stringify(outcome)}`);
+  const shares = Object.entries(outcome).filter(([column]) => column.startsWith('%'));
+  // Otherwise this run has shown nothing.
+  expect(Math.max(...shares.map(([, share]) => Number(share)))).toBeLessThan(100);
+  expect(outcome['starts']).toBeGreaterThanOrEqual(4);
+});
