@@ -15,3 +15,11 @@ export const configMapResource: Resource = {
   plural: 'configmaps',
   namespaced: true,
 };
+
+export const serviceAccountResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};

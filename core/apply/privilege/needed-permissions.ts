@@ -1,0 +1,33 @@
+import type { InventoryEntry } from '../inventory.ts';
+import type { PlannedObject } from '../plan.ts';
+import { type Permission, permissionsOn } from './permission.ts';
+
+/**
+ * The watches are the core's, and all deployments share them. What they show of a deployment's
+ * objects is shown to it, so that it needs the permission to see it.
+ */
+const watchVerbs = ['list', 'watch'] as const;
+
+/** Server-side apply is a patch that may create. */
+const createVerbs = ['create', 'get', 'patch', ...watchVerbs] as const;
+const changeVerbs = ['get', 'patch', ...watchVerbs] as const;
+const deleteVerbs = ['delete', 'get', ...watchVerbs] as const;
+
+/** Everything that may be done to an object from its installation to its deletion. */
+export const lifetimeVerbs = ['create', 'delete', 'get', 'patch', ...watchVerbs] as const;
+
+export interface PlannedWork {
+  readonly pending: readonly PlannedObject[];
+  /** What will be deleted. */
+  readonly superfluous: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
+}
+
+/** What it takes to carry out a plan, for each object. */
+export function neededPermissions({ pending, superfluous }: PlannedWork): readonly Permission[] {
+  return [
+    ...pending.flatMap(({ desired, live }) =>
+      permissionsOn(desired, live === undefined ? createVerbs : changeVerbs),
+    ),
+    ...superfluous.flatMap((entry) => permissionsOn(entry, deleteVerbs)),
+  ];
+}

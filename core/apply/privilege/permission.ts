@@ -1,0 +1,46 @@
+import type { ObjectKey, Resource } from '../../kube/resource.ts';
+
+/** One thing that somebody may do or not, as RBAC tells such things apart. */
+export interface Permission {
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  /** The plural in URLs. */
+  readonly resource: string;
+  /** Absent where it is for the whole cluster. */
+  readonly namespace?: string | undefined;
+  /** Absent where it is for all objects. */
+  readonly name?: string | undefined;
+}
+
+/** Verbs whose requests name one object: a rule may name it too. */
+const namedVerbs: ReadonlySet<string> = new Set(['get', 'patch', 'delete']);
+
+export interface Address {
+  readonly resource: Pick<Resource, 'group' | 'plural' | 'namespaced'>;
+  readonly key: ObjectKey;
+}
+
+/** What it takes to do each of these to an object. */
+export function permissionsOn(
+  { resource, key }: Address,
+  verbs: readonly string[],
+): readonly Permission[] {
+  return verbs.map((verb) => ({
+    verb,
+    group: resource.group,
+    resource: resource.plural,
+    namespace: resource.namespaced ? key.namespace : undefined,
+    name: namedVerbs.has(verb) ? key.name : undefined,
+  }));
+}
+
+/** `configmaps`, or `deployments.apps` for another group than the core one. */
+export function resourceName({ group, resource }: Pick<Permission, 'group' | 'resource'>): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
+
+/** Equal for what is the same permission, whatever object it is for. */
+export function scopeKey({ verb, group, resource, namespace }: Permission): string {
+  return [verb, group, resource, namespace ?? ''].join('|');
+}

@@ -1,0 +1,108 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { serviceAccountResource } from '../../kube/core-resources.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { missingMessage } from './missing-message.ts';
+import { missingPermissions } from './missing-permissions.ts';
+import { neededPermissions, type PlannedWork } from './needed-permissions.ts';
+import { type Permission, scopeKey } from './permission.ts';
+
+export interface PreflightRequest extends PlannedWork {
+  readonly owner: BundleDeployment;
+  /** Has the permissions of the owner. */
+  readonly client: Pick<KubeClient, 'request'>;
+  readonly signal: AbortSignal;
+}
+
+interface Granted {
+  /** Account and generation of the owner that asked. */
+  readonly of: string;
+  readonly permissions: Set<string>;
+}
+
+const reason = bundleDeploymentReason.permissionsMissing;
+
+/** Finds out before anything is changed whether a deployment's ServiceAccount may do all of it. */
+export class Preflight {
+  readonly #client: Pick<KubeClient, 'get'>;
+  /** By owner. What was granted is asked again when the owner changes, or something failed. */
+  readonly #granted = new Map<string, Granted>();
+
+  /** The client looks for ServiceAccounts, with our own permissions. */
+  constructor(client: Pick<KubeClient, 'get'>) {
+    this.#client = client;
+  }
+
+  /**
+   * Asks the API server about everything that a plan takes and that is not known to be granted;
+   * nothing for owners without an account of their own.
+   * @throws TerminalError that lists every missing permission.
+   */
+  async run(request: PreflightRequest): Promise<void> {
+    const { owner } = request;
+    const account = owner.spec.serviceAccount;
+    if (account === undefined) return;
+    const granted = this.#grantedTo(owner, account);
+    const wanted = neededPermissions(request).filter((each) => !granted.has(keyOf(each)));
+    if (wanted.length === 0) return;
+    await this.#mustExist(account, request.signal);
+    const missing = await ask(account, wanted, request);
+    if (missing.length > 0) {
+      const deployment = owner.metadata.name ?? '';
+      throw new TerminalError(missingMessage(account, { missing, deployment }), { reason });
+    }
+    for (const each of wanted) granted.add(keyOf(each));
+  }
+
+  /** What an owner's account may do is asked anew. */
+  forget(ownerName: string): void {
+    this.#granted.delete(ownerName);
+  }
+
+  #grantedTo(owner: BundleDeployment, { namespace, name }: ServiceAccountRef): Set<string> {
+    const { name: ownerName = '', uid, generation } = owner.metadata;
+    const of = [namespace, name, uid, generation].join('|');
+    const known = this.#granted.get(ownerName);
+    if (known?.of === of) return known.permissions;
+    const permissions = new Set<string>();
+    this.#granted.set(ownerName, { of, permissions });
+    return permissions;
+  }
+
+  /** The API server lets anybody be impersonated, those who do not exist too. */
+  async #mustExist({ namespace, name }: ServiceAccountRef, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#client.get(serviceAccountResource, { namespace, name }, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      throw new TerminalError(
+        `ServiceAccount "${name}" in namespace "${namespace}", which spec.serviceAccount names, does not exist: nothing was changed`,
+        { reason },
+      );
+    }
+  }
+}
+
+async function ask(
+  { namespace, name }: ServiceAccountRef,
+  wanted: readonly Permission[],
+  { client, signal }: PreflightRequest,
+): Promise<readonly Permission[]> {
+  try {
+    return await missingPermissions(client, wanted, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    // Not even this may be asked: it is the server that knows what is missing.
+    throw new TerminalError(
+      `cannot act as ServiceAccount "${name}" in namespace "${namespace}": ${errorMessage(error)}`,
+      { reason, cause: error },
+    );
+  }
+}
+
+function keyOf(permission: Permission): string {
+  return `${scopeKey(permission)}|${permission.name ?? ''}`;
+}
