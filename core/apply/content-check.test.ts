@@ -46,6 +46,10 @@ test.each([
   [{ name: 'a', namespace: ['x'] }, 'metadata.namespace must be a string'],
   [{ name: 'a', labels: ['x'] }, 'metadata.labels must be a map'],
   [{ name: 'a', annotations: 'x' }, 'metadata.annotations must be a map'],
+  [
+    { name: 'a', annotations: { 'core.rukpak.io/stage': 'first' } },
+    'ConfigMap "a": annotation core.rukpak.io/stage is "first": it must be a whole number',
+  ],
 ])('%j is refused', (metadata, text) => {
   expect(problem(metadata)).toContain(text);
   expect(problem(metadata)).toMatch(/^ConfigMap "/);

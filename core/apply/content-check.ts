@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { gvkOf } from '../kube/resource.ts';
 import { isMap, mapOf } from './json-fields.ts';
+import { stageProblem } from './stage-of.ts';
 
 /** Longer than any name that the API server takes, and shorter than what a URL may have. */
 const maxNameLength = 1024;
@@ -8,8 +9,8 @@ const shownLength = 100;
 
 /**
  * Says what keeps an object from being sent at all: the API server cannot be asked about a name
- * that is no path segment, and a deployment cannot own itself. Everything else is the API server's
- * to judge. Undefined where all is well.
+ * that is no path segment, a deployment cannot own itself, and a stage must be a number. Everything
+ * else is the API server's to judge. Undefined where all is well.
  */
 export function contentProblem(
   object: KubernetesObject,
@@ -27,6 +28,8 @@ export function contentProblem(
   if (namespaceError !== undefined) return `${what}: metadata.namespace ${namespaceError}`;
   if (!isMapOrAbsent(labels)) return `${what}: metadata.labels must be a map`;
   if (!isMapOrAbsent(annotations)) return `${what}: metadata.annotations must be a map`;
+  const stageError = stageProblem(object);
+  if (stageError !== undefined) return `${what}: ${stageError}`;
   if (isOwner(object, owner)) {
     return `${what}: a bundle may not contain the BundleDeployment that installs it; remove it from the bundle`;
   }

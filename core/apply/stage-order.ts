@@ -1,0 +1,62 @@
+import { bundleDeploymentReason } from '../../api/v1alpha1/conditions.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import { TerminalError } from '../errors.ts';
+import type { DesiredObject } from './desired.ts';
+import { stringAt } from './json-fields.ts';
+import { describeObject } from './object-id.ts';
+import { isDefinition, isFoundation } from './order.ts';
+import { annotatedStage, stageOf } from './stage-of.ts';
+
+const listedProblems = 20;
+
+/**
+ * Makes sure that no object comes in a stage before its CRD or its namespace, where the set has
+ * them: it could never be created, though it might be changed later.
+ * @throws TerminalError that lists each such object.
+ */
+export function checkStageOrder(
+  objects: readonly DesiredObject[],
+  operation: 'install' | 'upgrade',
+): void {
+  if (!objects.some(({ object }) => annotatedStage(object) !== undefined)) return;
+  const foundation = new Map(
+    objects
+      .filter(({ resource }) => isFoundation(resource))
+      .map((object) => [provided(object), object]),
+  );
+  const problems = objects.flatMap((object) =>
+    needed(object).flatMap((need) => problem(object, foundation.get(need)) ?? []),
+  );
+  if (problems.length === 0) return;
+  const { installFailed, upgradeFailed } = bundleDeploymentReason;
+  const reason = operation === 'install' ? installFailed : upgradeFailed;
+  throw new TerminalError(problems.slice(0, listedProblems).join(' && '), { reason });
+}
+
+function provided({ resource, key, object: { spec } }: DesiredObject): string {
+  if (!isDefinition(resource)) return namespaceNeed(key.name);
+  return kindNeed(stringAt(spec, 'group'), stringAt(spec, 'names', 'kind'));
+}
+
+function needed({ resource, key }: DesiredObject): readonly string[] {
+  const kind = kindNeed(resource.group, resource.kind);
+  return key.namespace === undefined ? [kind] : [kind, namespaceNeed(key.namespace)];
+}
+
+function namespaceNeed(name: string): string {
+  return `namespace ${name}`;
+}
+
+function kindNeed(group = '', kind = ''): string {
+  return `kind ${kind} ${group}`;
+}
+
+function problem(object: DesiredObject, needs: DesiredObject | undefined): string | undefined {
+  if (needs === undefined || stageOf(needs) <= stageOf(object)) return undefined;
+  const subject = describeObject(object.resource.kind, object.key);
+  const before = `${needs.resource.kind} "${needs.key.name}"`;
+  return (
+    `${subject} is in stage ${stageOf(object)}, before stage ${stageOf(needs)} of ${before} that it needs: ` +
+    `change the annotation ${annotation.stage} of one of them`
+  );
+}
