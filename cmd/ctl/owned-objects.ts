@@ -3,6 +3,7 @@ import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { FormerReleases } from '../../core/apply/adoption/former-releases.ts';
 import { ApplySetParents } from '../../core/apply/applyset-parent.ts';
+import { systemClock } from '../../core/clock.ts';
 import { Inventory, slim } from '../../core/apply/inventory.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
@@ -79,7 +80,8 @@ async function kindsOf(
 ): Promise<readonly GroupKind[]> {
   const parents = new ApplySetParents(client);
   if (parents.isParent(owner)) return parents.kinds(owner);
-  const options = { client, systemNamespace, events: silent, logger: silentLogger };
+  const clock = systemClock;
+  const options = { client, clock, systemNamespace, events: silent, logger: silentLogger, signal };
   return await new FormerReleases(options).kinds(owner, signal);
 }
 

@@ -1,7 +1,14 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { Applier, ApplyRequest, ApplyResult, HealthProblem } from '../contracts/applier.ts';
+import type {
+  Applier,
+  ApplyRequest,
+  ApplyResult,
+  Forecast,
+  HealthProblem,
+} from '../contracts/applier.ts';
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
+import { forecastRun } from './forecast/forecast-run.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
@@ -18,6 +25,10 @@ export class ApplyEngine implements Applier {
     return await applyRun(this.#parts, request);
   }
 
+  async plan(request: ApplyRequest): Promise<Forecast> {
+    return await forecastRun(this.#parts, request);
+  }
+
   health(owner: BundleDeployment): readonly HealthProblem[] {
     const { records, drift } = this.#parts;
     return records
@@ -28,11 +39,12 @@ export class ApplyEngine implements Applier {
   }
 
   forget(ownerName: string): void {
-    const { records, drift, claims, parents } = this.#parts;
+    const { records, drift, claims, parents, occupied } = this.#parts;
     for (const { id } of records.of(ownerName)) drift.forget(id);
     records.forget(ownerName);
     claims.releaseAll(ownerName);
     parents.forget(ownerName);
+    occupied.delete(ownerName);
   }
 
   onChange(listener: (ownerName: string) => void): void {

@@ -1,35 +1,47 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { ApplyRequest, ApplyResult } from '../contracts/applier.ts';
 import type { Resource } from '../kube/resource.ts';
+import { applyPending } from './apply-pending.ts';
 import { desiredSet } from './desired-set.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { type ApplyFailure, failuresError, type Operation } from './failures.ts';
-import { isDefinition } from './order.ts';
+import { throwAny } from './failures.ts';
 import { isLeftByRukpak } from './ownership.ts';
 import { type PlannedObject, planSet } from './plan.ts';
 import { prune, superfluous } from './prune.ts';
 import type { GroupKind, Run } from './run.ts';
-import { runStages } from './stages.ts';
+import { checkStageOrder } from './stage-order.ts';
 
 /** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
   const run = await beginRun(parts, request);
   await watchKinds(run);
   const pending = planRun(run);
-  const applied = pending.length === 0 ? 0 : await applyPending(run, pending);
+  const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
+  if (applied.holdUp !== undefined) return { ...applied, complete: false };
   const pruned = await pruneRest(run);
   await settle(run);
-  return { changes: applied + pruned, complete: true };
+  return { changes: applied.changes + pruned, complete: true };
 }
 
-async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
-  const { owner, signal } = request;
+export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
+  const { owner, waitForReady = false, signal } = request;
   const { options } = parts;
   const operation = isInstalled(owner) ? 'upgrade' : 'install';
   const set = await desiredSet({ ...options, ...request, operation });
+  checkStageOrder(set.objects, operation);
   const earlier = await earlierKinds(parts, owner, signal);
   const name = owner.metadata.name ?? '';
-  return { parts, owner, name, client: options.client, operation, set, earlier, signal };
+  return {
+    parts,
+    owner,
+    name,
+    client: options.client,
+    operation,
+    set,
+    earlier,
+    waitForReady,
+    signal,
+  };
 }
 
 async function earlierKinds(
@@ -40,7 +52,7 @@ async function earlierKinds(
   return parents.isParent(owner) ? parents.kinds(owner) : await releases.kinds(owner, signal);
 }
 
-async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {
+export async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {
   const { watches, options } = parts;
   const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
   const left: Resource[] = [];
@@ -74,48 +86,6 @@ function planRun({ parts, name, set }: Run): readonly PlannedObject[] {
   return pending;
 }
 
-async function applyPending(run: Run, plan: readonly PlannedObject[]): Promise<number> {
-  const { parts, owner, name, set, earlier, operation, signal } = run;
-  const { ownership, records, parents, writer } = parts;
-  const pending = await ownership.run({
-    owner,
-    operation,
-    desired: set.objects,
-    pending: plan,
-    presentAs: set.presentAs,
-    signal,
-  });
-  records.extend(name, [...set.ids]);
-  await parents.write(owner, [...set.resources, ...earlier], signal);
-  let changes = 0;
-  const kindOfWork = pending.every(({ repair }) => repair) ? 'reconcile' : operation;
-  const failures = await runStages(pending, {
-    operation: kindOfWork,
-    apply: async (object) => {
-      if (await writer.write(owner, object, signal)) changes += 1;
-    },
-    foundationLaid: async () => await foundationLaid(run, pending),
-  });
-  throwAny(failures, kindOfWork, signal);
-  return changes;
-}
-
-async function foundationLaid(
-  { parts: { definitions, watches }, set, signal }: Run,
-  pending: readonly PlannedObject[],
-): Promise<readonly ApplyFailure[]> {
-  const applied = pending.map(({ desired }) => desired);
-  const crds = applied.filter(({ resource }) => isDefinition(resource));
-  const failures = await definitions.established(crds, signal);
-  if (failures.length > 0) return failures;
-  const fresh = set.objects.filter((object) => !set.isServed(object));
-  const kinds = [...new Set(fresh.map(({ resource }) => resource))];
-  if (crds.length === 0 && kinds.length === 0) return [];
-  await definitions.served(kinds, signal);
-  await watches.ensure(kinds, signal);
-  return [];
-}
-
 async function pruneRest({ parts, name, client, set, signal }: Run): Promise<number> {
   const { inventory, drift } = parts;
   const entries = superfluous(inventory, name, set.ids);
@@ -131,15 +101,6 @@ async function settle({ parts, owner, name, set, signal }: Run): Promise<void> {
   records.keepOnly(name, [...set.ids]);
   claims.keepOnly(set.ids, name);
   await parents.write(owner, set.resources, signal);
-}
-
-function throwAny(
-  failures: readonly ApplyFailure[],
-  operation: Operation,
-  signal: AbortSignal,
-): void {
-  signal.throwIfAborted();
-  if (failures.length > 0) throw failuresError(failures, operation);
 }
 
 function isInstalled({ status }: BundleDeployment): boolean {

@@ -38,6 +38,8 @@ export interface EngineParts {
   readonly inventory: Inventory;
   readonly records: AppliedRecords;
   readonly claims: Claims;
+  /** Owners whose last install met objects of somebody else's. */
+  readonly occupied: Set<string>;
   readonly backoff: RepairBackoff;
   readonly watches: KindWatches;
   readonly parents: ApplySetParents;
@@ -68,12 +70,13 @@ export function engineParts(
     inventory,
     records,
     claims,
+    occupied: new Set(),
     backoff,
     watches,
     parents: new ApplySetParents(client),
     releases: new FormerReleases(options),
     definitions: new Definitions({ ...options, inventory }),
-    ownership: new OwnershipCheck({ ...options, claims }),
+    ownership: new OwnershipCheck({ claims, systemNamespace: options.systemNamespace }),
     drift,
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),
   };

@@ -44,8 +44,18 @@ export function failuresError(failures: readonly ApplyFailure[], operation: Oper
   });
 }
 
+/** Throws one error for all failures, if there are any; that of the signal comes first. */
+export function throwAny(
+  failures: readonly ApplyFailure[],
+  operation: Operation,
+  signal: AbortSignal,
+): void {
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failuresError(failures, operation);
+}
+
 /** Conflicts, overload, a server or a webhook that is down: worth the same request again. */
-function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof TerminalError) return false;
   if (!(error instanceof ApiError)) return true;
   // The server answers 500 to content that its types cannot hold.

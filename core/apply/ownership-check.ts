@@ -21,6 +21,10 @@ export interface OwnershipRequest {
   readonly pending: readonly PlannedObject[];
   /** The resource under which an object can be read; undefined where none can exist yet. */
   readonly presentAs: (desired: DesiredObject) => Resource | undefined;
+  /** False for objects that are expected to be missing: creating them finds out. */
+  readonly readsFirst: (planned: PlannedObject) => boolean;
+  /** Reads with the permissions that the owner has. */
+  readonly client: Pick<KubeClient, 'get'>;
   readonly signal: AbortSignal;
 }
 
@@ -30,15 +34,19 @@ export interface CheckedObject extends PlannedObject {
   readonly dropControllers: boolean;
   /** RukPak's fields in it are to become ours first. */
   readonly takeOver: boolean;
+  /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
+  readonly createOnly: boolean;
 }
 
+/** Objects of somebody else's stand in the way (spec section 6, number 5). */
+export class OwnershipRefusal extends TerminalError {}
+
 export interface OwnershipCheckOptions {
-  readonly client: KubeClient;
   readonly claims: Claims;
   readonly systemNamespace: string;
 }
 
-/** Makes sure, before anything is changed, that nothing of somebody else's would be. */
+/** Makes sure that nothing of somebody else's is changed. */
 export class OwnershipCheck {
   readonly #options: OwnershipCheckOptions;
 
@@ -47,10 +55,10 @@ export class OwnershipCheck {
   }
 
   /**
-   * Reads the objects that no watch knows and judges all. The set stays claimed for its owner
-   * until the engine releases it, so that of two deployments that want one object at the same
-   * moment only the first gets it.
-   * @throws TerminalError that lists each object of somebody else's (spec section 6, number 5).
+   * Reads the objects that no watch knows, unless they are to be found out by creating them, and
+   * judges all. The set stays claimed for its owner until the engine releases it, so that of two
+   * deployments that want one object at the same moment only the first gets it.
+   * @throws OwnershipRefusal that lists each object of somebody else's.
    */
   async run(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
     const { owner, desired, pending } = request;
@@ -67,22 +75,26 @@ export class OwnershipCheck {
       name,
     );
     try {
-      return await this.#judge(request);
+      return await this.judge(request);
     } catch (error) {
       claims.release(taken, name);
       throw error;
     }
   }
 
-  async #judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
+  /**
+   * The judgement alone, of objects that are claimed already.
+   * @throws OwnershipRefusal
+   */
+  async judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
     const refused: RefusedObject[] = [];
     const checked: CheckedObject[] = [];
     const { owner } = request;
     const { systemNamespace } = this.#options;
     await forEachLimit(request.pending, concurrentReads, async (planned) => {
-      const live = planned.live ?? (await this.#read(planned, request));
+      const live = planned.live ?? (await read(planned, request));
       if (live === undefined) {
-        checked.push({ ...planned, live, dropControllers: false, takeOver: false });
+        checked.push(missing(planned));
         return;
       }
       const ownership = ownershipOf(live, owner, systemNamespace);
@@ -93,33 +105,39 @@ export class OwnershipCheck {
       }
       const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
       const takeOver = isLeftByRukpak(live, owner.metadata.name ?? '', systemNamespace);
-      checked.push({ ...planned, live, dropControllers, takeOver });
+      checked.push({ ...planned, live, dropControllers, takeOver, createOnly: false });
     });
     if (refused.length > 0) throw refusal(refused, request);
     return checked;
   }
+}
 
-  async #read(
-    { desired }: PlannedObject,
-    { presentAs, signal }: OwnershipRequest,
-  ): Promise<KubernetesObject | undefined> {
-    const resource = presentAs(desired);
-    if (resource === undefined) return undefined;
-    try {
-      return await this.#options.client.get(resource, desired.key, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+async function read(
+  planned: PlannedObject,
+  { presentAs, readsFirst, client, signal }: OwnershipRequest,
+): Promise<KubernetesObject | undefined> {
+  const { desired } = planned;
+  const resource = presentAs(desired);
+  if (resource === undefined || !readsFirst(planned)) return undefined;
+  try {
+    return await client.get(resource, desired.key, signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
   }
+}
+
+function missing(planned: PlannedObject): CheckedObject {
+  const nothing = { dropControllers: false, takeOver: false };
+  return { ...planned, ...nothing, live: undefined, createOnly: true };
 }
 
 function refusal(
   refused: readonly RefusedObject[],
   { owner, operation }: OwnershipRequest,
-): TerminalError {
+): OwnershipRefusal {
   const isInstall = operation === 'install';
-  return new TerminalError(ownershipMessage(refused, owner, isInstall ? 'install' : 'update'), {
+  return new OwnershipRefusal(ownershipMessage(refused, owner, isInstall ? 'install' : 'update'), {
     // An upgrade finds this out in its dry run (spec section 5.2).
     reason: isInstall
       ? bundleDeploymentReason.installFailed

@@ -18,5 +18,7 @@ export interface Run {
   readonly set: DesiredSet;
   /** Kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
   readonly earlier: readonly GroupKind[];
+  /** Each stage begins only when the one before is healthy. */
+  readonly waitForReady: boolean;
   readonly signal: AbortSignal;
 }

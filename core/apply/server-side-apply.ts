@@ -17,11 +17,20 @@ const missingKindPause = 200;
 const listedPaths = 20;
 
 export interface ServerSideApplyOptions {
-  readonly client: Pick<KubeClient, 'apply'>;
   readonly documents: OpenAPIDocuments;
   readonly events: EventSink;
   readonly clock: Clock;
   readonly metrics?: Pick<ApplyMetrics, 'requested'>;
+}
+
+/** One object, sent with the permissions that its owner has. */
+export interface ServerSideApplyRequest {
+  readonly client: Pick<KubeClient, 'apply'>;
+  readonly owner: BundleDeployment;
+  readonly desired: DesiredObject;
+  /** Refused with a conflict where the object exists. */
+  readonly createOnly: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** Sends single objects to the API server, which merges them with what others wrote. */
@@ -35,31 +44,29 @@ export class ServerSideApply {
   /**
    * Applies an object and takes over every field it sets; returns the object as stored. Unknown
    * fields and duplicate list items are left out, with a Warning event on the owner.
-   * @throws ApiError where the server refuses.
+   * @throws ApiError where the server refuses: a conflict where the object is there and was only
+   * to be created.
    */
-  async apply(
-    owner: BundleDeployment,
-    desired: DesiredObject,
-    signal: AbortSignal,
-  ): Promise<KubernetesObject> {
+  async apply(request: ServerSideApplyRequest): Promise<KubernetesObject> {
     try {
-      return await this.#send(desired, desired.object, signal);
+      return await this.#send(request, request.desired.object);
     } catch (error) {
       if (!isStrictness(error)) throw error;
-      return await this.#applyPruned({ owner, desired, signal }, error);
+      return await this.#applyPruned(request, error);
     }
   }
 
   async #applyPruned(
-    { owner, desired, signal }: PrunedApply,
+    request: ServerSideApplyRequest,
     refusal: ApiError,
   ): Promise<KubernetesObject> {
     const { events } = this.#options;
+    const { owner, desired, signal } = request;
     const schema = await this.#schemaOf(desired, signal);
     if (schema === undefined) throw refusal;
     const { object, paths } = pruneToSchema(desired.object, schema);
     if (paths.length === 0) throw refusal;
-    const applied = await this.#send(desired, object, signal);
+    const applied = await this.#send(request, object);
     events.event(owner, {
       type: 'Warning',
       reason: 'FieldsDropped',
@@ -81,16 +88,16 @@ export class ServerSideApply {
   }
 
   async #send(
-    { resource }: DesiredObject,
+    { client, desired: { resource }, createOnly, signal }: ServerSideApplyRequest,
     object: KubernetesObject,
-    signal: AbortSignal,
   ): Promise<KubernetesObject> {
-    const { client, clock, metrics } = this.#options;
+    const { clock, metrics } = this.#options;
     const options = { fieldManager, force: true, signal };
+    const sent = createOnly ? toBeCreated(object) : object;
     for (let retry = 0; ; retry += 1) {
       metrics?.requested();
       try {
-        return await client.apply(resource, object, options);
+        return await client.apply(resource, sent, options);
       } catch (error) {
         if (!isKindMissing(error) || retry === missingKindRetries) throw error;
         await clock.sleep(missingKindPause, signal);
@@ -99,10 +106,13 @@ export class ServerSideApply {
   }
 }
 
-interface PrunedApply {
-  readonly owner: BundleDeployment;
-  readonly desired: DesiredObject;
-  readonly signal: AbortSignal;
+/**
+ * The object with a resourceVersion that no object has: the first revision of etcd is that of the
+ * empty store. The server creates what is missing whatever the version, and refuses to change what
+ * is there: so nothing has to be read before.
+ */
+function toBeCreated(object: KubernetesObject): KubernetesObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
 }
 
 function isStrictness(error: unknown): error is ApiError {

@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { takeOverFields } from './adoption/take-over-fields.ts';
 import type { AppliedRecords } from './applied-records.ts';
@@ -11,10 +10,10 @@ import { describeObject } from './object-id.ts';
 import type { CheckedObject } from './ownership-check.ts';
 import { recordOf } from './plan.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
+import type { Run } from './run.ts';
 import type { ServerSideApply } from './server-side-apply.ts';
 
 export interface WriterOptions {
-  readonly client: KubeClient;
   readonly apply: ServerSideApply;
   readonly inventory: Inventory;
   readonly records: AppliedRecords;
@@ -24,6 +23,9 @@ export interface WriterOptions {
   readonly metrics?: Pick<ApplyMetrics, 'repaired'>;
 }
 
+/** Of a run: whose object it is, and who writes it. */
+type WriteContext = Pick<Run, 'owner' | 'client' | 'signal'>;
+
 /** Writes single objects of a set and records what came of it. */
 export class Writer {
   readonly #options: WriterOptions;
@@ -32,19 +34,18 @@ export class Writer {
     this.#options = options;
   }
 
-  /** Applies one object; true where that changed anything in the cluster. */
-  async write(
-    owner: BundleDeployment,
-    object: CheckedObject,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    signal.throwIfAborted();
+  /**
+   * Applies one object; true where that changed anything in the cluster.
+   * @throws ApiError: a conflict where it was only to be created, and is there.
+   */
+  async write(run: WriteContext, object: CheckedObject): Promise<boolean> {
+    run.signal.throwIfAborted();
     const { drift } = this.#options;
     const { id } = object.desired;
     drift.begin(id);
     let succeeded = false;
     try {
-      const changed = await this.#write(owner, object, signal);
+      const changed = await this.#write(run, object);
       succeeded = true;
       return changed;
     } finally {
@@ -52,36 +53,19 @@ export class Writer {
     }
   }
 
-  async #write(
-    owner: BundleDeployment,
-    object: CheckedObject,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const { client, apply, inventory, records, drift } = this.#options;
-    const { desired, live } = object;
-    if (object.dropControllers && live !== undefined) {
-      await this.#dropControllers(object, live, signal);
-    }
+  async #write(run: WriteContext, object: CheckedObject): Promise<boolean> {
+    const { apply, inventory, records, drift } = this.#options;
+    const { desired, live, createOnly } = object;
+    const { client, owner, signal } = run;
+    if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
     if (object.takeOver) await takeOverFields(client, desired, signal);
-    const stored = await apply.apply(owner, desired, signal);
+    const stored = await apply.apply({ client, owner, desired, createOnly, signal });
     // The answer is what was applied, even where the watch already knows something newer.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
     records.set(record);
     drift.health(record);
     if (object.repair) this.#repaired(owner, object);
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
-  }
-
-  /** Server-side apply cannot take a reference out of the list that others put there. */
-  async #dropControllers(
-    { desired: { resource, key } }: CheckedObject,
-    live: KubernetesObject,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
-    const kept = ownerReferences.filter((reference) => reference.controller !== true);
-    const metadata = { uid, resourceVersion, ownerReferences: kept };
-    await this.#options.client.patch({ resource, key }, { metadata }, { type: 'merge', signal });
   }
 
   #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
@@ -96,4 +80,16 @@ export class Writer {
         'something else manages it too. Further repairs wait up to 5 minutes',
     });
   }
+}
+
+/** Server-side apply cannot take a reference out of the list that others put there. */
+async function dropControllers(
+  { client, signal }: WriteContext,
+  { desired: { resource, key } }: CheckedObject,
+  live: KubernetesObject,
+): Promise<void> {
+  const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
+  const kept = ownerReferences.filter((reference) => reference.controller !== true);
+  const metadata = { uid, resourceVersion, ownerReferences: kept };
+  await client.patch({ resource, key }, { metadata }, { type: 'merge', signal });
 }

@@ -4,6 +4,8 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
+  /** Each stage begins only when the one before is healthy. Repairs never wait. */
+  readonly waitForReady?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -29,6 +31,44 @@ export interface HealthProblem {
   readonly message: string;
 }
 
+/** One field that an apply would change. */
+export interface FieldChange {
+  /** Such as `spec.template.spec.containers[name="app"].image`. */
+  readonly path: string;
+  /** As JSON, cut where it is long, `***` in a Secret; absent where the field is new. */
+  readonly before?: string;
+  /** Likewise; absent where the field goes. */
+  readonly after?: string;
+}
+
+/** What an apply would do to one object. */
+export interface ForecastChange {
+  readonly action: 'Create' | 'Change' | 'Delete';
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly kind: string;
+  /** Absent for cluster-scoped objects. */
+  readonly namespace?: string;
+  readonly name: string;
+  /** Of an object that would be changed: the first of them. */
+  readonly fields?: readonly FieldChange[];
+  /** How many more there are. */
+  readonly moreFields?: number;
+}
+
+/** What an apply would do. */
+export interface Forecast {
+  /** Another one wherever the apply would do anything else. */
+  readonly digest: string;
+  /** In the order of an apply; deletions last. */
+  readonly changes: readonly ForecastChange[];
+  readonly unchanged: number;
+  /** Why the apply would fail, object by object. */
+  readonly problems: readonly string[];
+  /** What the apply would leave out of objects, and what cannot be foreseen. */
+  readonly warnings: readonly string[];
+}
+
 /** Brings the cluster to a set of objects and keeps the inventory of what a deployment owns. */
 export interface Applier {
   /**
@@ -38,6 +78,12 @@ export interface Applier {
    * ReconcileFailed, ErrorGettingReleaseState) and message.
    */
   apply(request: ApplyRequest): Promise<ApplyResult>;
+  /**
+   * What `apply` would do now, by dry runs: nothing is written.
+   * @throws TerminalError where `apply` would refuse the set as a whole; Error where the API server
+   * cannot tell now.
+   */
+  plan(request: ApplyRequest): Promise<Forecast>;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
   /** Forgets an owner that is gone; its objects are the garbage collector's. */

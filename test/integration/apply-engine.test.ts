@@ -184,7 +184,7 @@ test('installs with marks, and an unchanged resync sends nothing', async () => {
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: unique('sa') } },
     { apiVersion: 'v1', kind: 'Secret', metadata: { name: unique('s') }, stringData: { k: 'v' } },
   ];
-  expect(await apply(owner, ...objects)).toEqual({ changes: 4 });
+  expect(await apply(owner, ...objects)).toMatchObject({ changes: 4 });
   const live = await kubectl.get('configmap', objects[0]?.metadata.name ?? '', namespace);
   expect(live.metadata.labels).toEqual({
     'core.rukpak.io/owner-kind': 'BundleDeployment',
@@ -212,11 +212,11 @@ test('installs with marks, and an unchanged resync sends nothing', async () => {
   });
   await settle();
   client.taken();
-  expect(await apply(owner, ...objects)).toEqual({ changes: 0 });
-  expect(await apply(installed(parent), ...objects)).toEqual({ changes: 0 });
+  expect(await apply(owner, ...objects)).toMatchObject({ changes: 0 });
+  expect(await apply(installed(parent), ...objects)).toMatchObject({ changes: 0 });
   expect(client.taken()).toEqual([]);
   restart();
-  expect(await apply(installed(parent), ...objects)).toEqual({ changes: 0 });
+  expect(await apply(installed(parent), ...objects)).toMatchObject({ changes: 0 });
   expect(client.taken()).toEqual([]);
 });
 
@@ -253,12 +253,8 @@ test('a deleted and an edited object are repaired, and only these', async () => 
   ]);
   await patch('configmap', three, { data: { a: 'edited', more: 'kept' } });
   await eventually(() => expect(changes).toHaveLength(2));
-  expect(await apply(owner, ...objects)).toEqual({ changes: 2 });
-  expect(client.taken().sort()).toEqual([
-    `apply ConfigMap/${one}`,
-    `apply ConfigMap/${three}`,
-    `get ConfigMap/${one}`,
-  ]);
+  expect(await apply(owner, ...objects)).toMatchObject({ changes: 2 });
+  expect(client.taken().sort()).toEqual([`apply ConfigMap/${one}`, `apply ConfigMap/${three}`]);
   const live = await kubectl.get('configmap', three, namespace);
   expect(live['data']).toEqual({ a: '1', b: '2', more: 'kept' });
   await settle();
@@ -272,7 +268,7 @@ test('an object without its owner labels is taken back', async () => {
   await apply(owner, configMap(name));
   await patch('configmap', name, { metadata: { labels: { 'core.rukpak.io/owner-kind': null } } });
   await eventually(() => expect(changes).toEqual([owner.metadata.name]));
-  expect(await apply(owner, configMap(name))).toEqual({ changes: 1 });
+  expect(await apply(owner, configMap(name))).toMatchObject({ changes: 1 });
   const live = await kubectl.get('configmap', name, namespace);
   expect(live.metadata.labels?.['core.rukpak.io/owner-kind']).toBe('BundleDeployment');
 });
@@ -285,7 +281,7 @@ test('drift that happened while no process ran is repaired', async () => {
   const parent = installed(await reload(owner.metadata.name ?? ''));
   await patch('configmap', one, { data: { a: 'edited' } });
   restart();
-  expect(await apply(parent, configMap(one), configMap(two))).toEqual({ changes: 1 });
+  expect(await apply(parent, configMap(one), configMap(two))).toMatchObject({ changes: 1 });
   expect(client.taken()).toEqual([`apply ConfigMap/${one}`]);
 });
 
@@ -294,7 +290,7 @@ test('a key that left the set while no process ran leaves the object', async () 
   const name = unique('cm');
   await apply(owner, configMap(name, { a: '1', b: '2' }));
   restart();
-  expect(await apply(owner, configMap(name, { a: '1' }))).toEqual({ changes: 1 });
+  expect(await apply(owner, configMap(name, { a: '1' }))).toMatchObject({ changes: 1 });
   expect((await kubectl.get('configmap', name, namespace))['data']).toEqual({ a: '1' });
 });
 
@@ -315,6 +311,7 @@ test('what a new set no longer has is pruned, but kept objects and other kinds o
   restart();
   expect(await apply(await reload(owner.metadata.name ?? ''), configMap(stays))).toEqual({
     changes: 2,
+    complete: true,
   });
   expect(client.taken().sort()).toEqual([
     `delete ConfigMap/${goes}`,
@@ -346,11 +343,11 @@ test('a CRD and its custom resource install together, and again after the CRD wa
     spec: { size: 1 },
   };
   const objects = [widget, aCRD(kind), configMap(unique('cm'))];
-  expect(await apply(owner, ...objects)).toEqual({ changes: 3 });
+  expect(await apply(owner, ...objects)).toMatchObject({ changes: 3 });
   await settle();
   changes = [];
   client.taken();
-  expect(await apply(owner, ...objects)).toEqual({ changes: 0 });
+  expect(await apply(owner, ...objects)).toMatchObject({ changes: 0 });
   expect(client.taken()).toEqual([]);
   await kubectl.must(['delete', 'crd', `${kind.toLowerCase()}s.apply.example.com`]);
   await eventually(async () => {
@@ -407,7 +404,7 @@ test('unknown fields and duplicate list items are dropped with a Warning', async
   ]);
   await settle();
   client.taken();
-  expect(await apply(owner, workload(web, { env, colour: 'red' }))).toEqual({ changes: 0 });
+  expect(await apply(owner, workload(web, { env, colour: 'red' }))).toMatchObject({ changes: 0 });
   expect(client.taken()).toEqual([]);
 });
 
@@ -454,6 +451,50 @@ test('a foreign object is refused before anything changes, and adopted on demand
   expect((await kubectl.get('configmap', foreign, namespace))['data']).toEqual({ a: '1' });
 });
 
+test('a refused install leaves nothing behind, names all that is in its way, and looks first next time', async () => {
+  const owner = await aDeployment();
+  const [mine, first, second] = [unique('mine'), unique('a'), unique('b')];
+  await kubectl.apply(
+    configMap(first, { a: 'theirs' }, { namespace }),
+    configMap(second, { a: 'theirs' }, { namespace }),
+  );
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: mine } };
+  const set = [account, configMap(mine), configMap(first), configMap(second)];
+  const error = await failure(apply(owner, ...set));
+  expect(error.message).toContain(`ConfigMap "${first}"`);
+  expect(error.message).toContain(`ConfigMap "${second}"`);
+  const created = `apply ServiceAccount/${mine}`;
+  expect(client.taken()).toEqual(
+    expect.arrayContaining([created, `delete ServiceAccount/${mine}`]),
+  );
+  await settle();
+  expect(await kubectl.exists('serviceaccount', mine, namespace)).toBe(false);
+  expect(await kubectl.exists('configmap', mine, namespace)).toBe(false);
+  expect((await kubectl.get('configmap', first, namespace))['data']).toEqual({ a: 'theirs' });
+  expect(changes).toEqual([]);
+  await failure(apply(owner, ...set));
+  expect(client.taken()).not.toContain(created);
+  await kubectl.must(['delete', 'configmap', first, second, '-n', namespace]);
+  expect(await apply(owner, ...set)).toMatchObject({ changes: 4 });
+});
+
+test('an install reads nothing, and never takes over what was created meanwhile', async () => {
+  const owner = await aDeployment();
+  const [one, two] = [unique('one'), unique('two')];
+  await apply(owner, configMap(one), configMap(two));
+  expect(client.taken().filter((request) => !request.includes('BundleDeployment/'))).toEqual([
+    expect.stringContaining('GET /api/v1/namespaces/'),
+    `apply ConfigMap/${one}`,
+    `apply ConfigMap/${two}`,
+  ]);
+  await kubectl.must(['delete', 'configmap', one, '-n', namespace]);
+  await eventually(() => expect(changes).toEqual([owner.metadata.name]));
+  await kubectl.apply(configMap(one, { a: 'theirs' }, { namespace }));
+  const error = await failure(apply(installed(owner), configMap(one), configMap(two)));
+  expect(error.message).toContain(`ConfigMap "${one}"`);
+  expect((await kubectl.get('configmap', one, namespace))['data']).toEqual({ a: 'theirs' });
+});
+
 test("another deployment's object is refused, also when both start at once", async () => {
   const owners = [await aDeployment(), await aDeployment()] as const;
   const name = unique('shared');
@@ -470,7 +511,7 @@ test("another deployment's object is refused, also when both start at once", asy
   expect(error.message).toContain(`BundleDeployment "${first.metadata.name}"`);
   restart();
   await failure(apply(second, configMap(name)));
-  expect(await apply(first, configMap(name))).toEqual({ changes: 0 });
+  expect(await apply(first, configMap(name))).toMatchObject({ changes: 0 });
 });
 
 test('objects of another controller are adopted without it', async () => {
@@ -500,7 +541,7 @@ test('objects of the Helm release of the same name are taken over silently', asy
     'meta.helm.sh/release-namespace': namespace,
   };
   await kubectl.apply(configMap(name, {}, { namespace, labels, annotations }));
-  expect(await apply(owner, configMap(name))).toEqual({ changes: 1 });
+  expect(await apply(owner, configMap(name))).toMatchObject({ changes: 1 });
 });
 
 test('an unknown kind creates nothing', async () => {

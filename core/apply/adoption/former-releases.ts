@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../../clock.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
@@ -15,17 +16,28 @@ type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
 /** Revisions that are read where none of them was ever finished. */
 const maxRevisions = 10;
+/** How long one list of all releases does: a thousand new deployments ask for theirs at once. */
+const listLifetime = 60_000;
 
 export interface FormerReleasesOptions {
   readonly client: KubeClient;
+  readonly clock: Clock;
   readonly events: EventSink;
   readonly logger: Logger;
   readonly systemNamespace: string;
+  /** Ends a list that several wait for. */
+  readonly signal: AbortSignal;
+}
+
+interface SharedList {
+  readonly at: number;
+  readonly releases: Promise<readonly ReleaseSecret[]>;
 }
 
 /** The Helm releases that RukPak kept its deployments as, in Secrets of the system namespace. */
 export class FormerReleases {
   readonly #options: FormerReleasesOptions;
+  #shared: SharedList | undefined;
 
   constructor(options: FormerReleasesOptions) {
     this.#options = options;
@@ -37,7 +49,9 @@ export class FormerReleases {
    * nothing else waits for it.
    */
   async kinds(owner: BundleDeployment, signal: AbortSignal): Promise<readonly GroupKind[]> {
-    const revisions = await this.#revisions(owner.metadata.name ?? '', signal);
+    const name = owner.metadata.name ?? '';
+    const listed = await this.#listed();
+    const revisions = listed.filter(({ deployment }) => deployment === name);
     const finished = revisions.findIndex(({ deployed }) => deployed);
     const wanted = revisions.slice(0, finished === -1 ? maxRevisions : finished + 1);
     const kinds: GroupKind[] = [];
@@ -47,10 +61,24 @@ export class FormerReleases {
     return kinds;
   }
 
-  async #revisions(name: string, signal: AbortSignal): Promise<readonly ReleaseSecret[]> {
-    const { client, systemNamespace: namespace, logger } = this.#options;
+  /** The releases of all deployments; those who ask at the same time share one request. */
+  async #listed(): Promise<readonly ReleaseSecret[]> {
+    const now = this.#options.clock.now();
+    if (this.#shared === undefined || now - this.#shared.at > listLifetime) {
+      const list = { at: now, releases: this.#list() };
+      this.#shared = list;
+      // What failed is asked again by the next.
+      list.releases.catch(() => {
+        if (this.#shared === list) this.#shared = undefined;
+      });
+    }
+    return await this.#shared.releases;
+  }
+
+  async #list(): Promise<readonly ReleaseSecret[]> {
+    const { client, systemNamespace: namespace, logger, signal } = this.#options;
     try {
-      return await releaseSecrets(client, { namespace, deployment: name, signal });
+      return await releaseSecrets(client, { namespace, signal });
     } catch (error) {
       // A manager of other classes than RukPak's needs no Secrets.
       if (!(error instanceof ApiError) || error.code !== 403) throw error;

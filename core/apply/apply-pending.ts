@@ -1,0 +1,148 @@
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { ApplyResult } from '../contracts/applier.ts';
+import { isConflict } from '../kube/api-error.ts';
+import { type ApplyFailure, type Operation, throwAny } from './failures.ts';
+import { isDefinition, isFoundation } from './order.ts';
+import { type CheckedObject, OwnershipRefusal, type OwnershipRequest } from './ownership-check.ts';
+import type { PlannedObject } from './plan.ts';
+import { prune } from './prune.ts';
+import type { Run } from './run.ts';
+import { readinessOf } from './stage-readiness.ts';
+import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from './stages.ts';
+
+type Applied = Pick<ApplyResult, 'changes' | 'holdUp'>;
+
+/** Applies what has to be sent, as far as stages let it; says how many objects changed. */
+export async function applyPending(run: Run, plan: readonly PlannedObject[]): Promise<Applied> {
+  const { parts, owner, name, set, earlier, signal } = run;
+  const problemOf = readinessOf(run, plan);
+  const staged = { objects: set.objects, waits: problemOf !== undefined };
+  const early = holdUpBeforeFirst(stagesOf({ ...staged, pending: plan }), problemOf);
+  if (early !== undefined) return { changes: 0, holdUp: early };
+  const pending = await parts.ownership.run(ownershipRequest(run, plan));
+  parts.records.extend(name, [...set.ids]);
+  await parts.parents.write(owner, [...set.resources, ...earlier], signal);
+  const operation: Operation = pending.every(({ repair }) => repair) ? 'reconcile' : run.operation;
+  const written = new Written();
+  try {
+    const { failures, holdUp } = await runStages(stagesOf({ ...staged, pending }), {
+      operation,
+      apply: async (object) => await writeObject(run, object, written),
+      foundationLaid: async (stage) => await foundationLaid(run, stage),
+      problemOf,
+    });
+    throwAny(failures, operation, signal);
+    parts.occupied.delete(name);
+    return { changes: written.changes, holdUp };
+  } catch (error) {
+    if (!(error instanceof OwnershipRefusal)) throw error;
+    await undo(run, written);
+    throw await refusalOfAll(run, plan, error);
+  }
+}
+
+/** What a run has done so far. */
+class Written {
+  changes = 0;
+  /** Created by this very run: nothing was there before. */
+  readonly created: CheckedObject[] = [];
+}
+
+async function writeObject(run: Run, object: CheckedObject, written: Written): Promise<void> {
+  const { writer, ownership } = run.parts;
+  try {
+    if (!(await writer.write(run, object))) return;
+    written.changes += 1;
+    if (object.createOnly) written.created.push(object);
+  } catch (error) {
+    if (!object.createOnly || !isConflict(error)) throw error;
+    // Something is there after all: whose is it?
+    const request = { ...ownershipRequest(run, [object]), readsFirst: () => true };
+    for (const found of await ownership.judge(request)) {
+      if (await writer.write(run, found)) written.changes += 1;
+    }
+  }
+}
+
+function ownershipRequest(run: Run, pending: readonly PlannedObject[]): OwnershipRequest {
+  const { owner, operation, set, client, signal } = run;
+  const findsNothing = expectsNothing(run);
+  return {
+    owner,
+    operation,
+    client,
+    desired: set.objects,
+    pending,
+    presentAs: set.presentAs,
+    readsFirst: ({ repair, desired }) =>
+      !repair && !(findsNothing && !isFoundation(desired.resource)),
+    signal,
+  };
+}
+
+/**
+ * True for a first install that nothing says will meet existing objects. To create at once costs
+ * half the requests of looking first; where that was wrong, it is undone (docs/adr/0017). An upgrade
+ * looks first: what it has changed by then could not be undone.
+ */
+function expectsNothing(run: Run): boolean {
+  const { parts, owner, name, operation, earlier, waitForReady } = run;
+  const { adoption = 'Never' } = owner.spec;
+  return (
+    operation === 'install' &&
+    earlier.length === 0 &&
+    // What earlier stages have made by the time could not be undone either.
+    !waitForReady &&
+    adoption === 'Never' &&
+    owner.metadata.annotations?.[annotation.adopt] === undefined &&
+    !parts.occupied.has(name)
+  );
+}
+
+/** A refused install leaves nothing behind: what it had created goes, and only that. */
+async function undo({ parts, name, client, signal }: Run, { created }: Written): Promise<void> {
+  const { inventory, records, drift, occupied } = parts;
+  // The next tries look first: objects must not come and go with each.
+  occupied.add(name);
+  const entries = created.flatMap(
+    ({ desired: { resource, key } }) => inventory.get(resource, key) ?? [],
+  );
+  records.forget(name);
+  for (const { id } of entries) drift.forget(id);
+  throwAny(await prune(entries, client, signal), 'install', signal);
+}
+
+/** The refusal that names everything that stands in the way, not only what was met first. */
+async function refusalOfAll(
+  run: Run,
+  plan: readonly PlannedObject[],
+  first: OwnershipRefusal,
+): Promise<Error> {
+  const { ownership, claims } = run.parts;
+  try {
+    const unread = plan.filter(({ live }) => live === undefined);
+    await ownership.judge({ ...ownershipRequest(run, unread), readsFirst: () => true });
+    return first;
+  } catch (error) {
+    return error instanceof OwnershipRefusal ? error : first;
+  } finally {
+    claims.releaseAll(run.name);
+  }
+}
+
+/** What the stage's other objects need is there when this resolves: CRDs, and watches of their kinds. */
+async function foundationLaid(
+  { parts: { definitions, watches }, set, signal }: Run,
+  { objects, pending }: Stage,
+): Promise<readonly ApplyFailure[]> {
+  const applied = pending.map(({ desired }) => desired);
+  const crds = applied.filter(({ resource }) => isDefinition(resource));
+  const failures = await definitions.established(crds, signal);
+  if (failures.length > 0) return failures;
+  const fresh = objects.filter((object) => !set.isServed(object));
+  const kinds = [...new Set(fresh.map(({ resource }) => resource))];
+  if (crds.length === 0 && kinds.length === 0) return [];
+  await definitions.served(kinds, signal);
+  await watches.ensure(kinds, signal);
+  return [];
+}
