@@ -24,7 +24,7 @@ export interface PlanContext {
   readonly owner: string;
   readonly records: AppliedRecords;
   readonly inventory: Inventory;
-  readonly backoff: RepairBackoff;
+  readonly backoff: Pick<RepairBackoff, 'pause'>;
   readonly hasDrifted: (record: AppliedRecord) => boolean;
   /** Whether RukPak's fields in it are still to become ours. */
   readonly isLeft: (live: KubernetesObject) => boolean;

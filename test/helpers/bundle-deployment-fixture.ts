@@ -58,6 +58,13 @@ export class BundleDeploymentFixture {
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
   readonly applier = {
     apply: vi.fn<Applier['apply']>(async () => ({ changes: 1, complete: true })),
+    plan: vi.fn<Applier['plan']>(async () => ({
+      digest: 'foreseen',
+      changes: [],
+      unchanged: 0,
+      problems: [],
+      warnings: [],
+    })),
     health: vi.fn<Applier['health']>(() => []),
     forget: vi.fn<Applier['forget']>(),
     onChange: vi.fn<Applier['onChange']>(),

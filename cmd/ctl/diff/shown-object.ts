@@ -1,26 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
+import {
+  isSecret,
+  mask,
+  secretFields,
+  withoutCopy,
+} from '../../../core/apply/forecast/secret-values.ts';
+import { wantedContent } from '../../../core/apply/forecast/wanted-content.ts';
 import { mapOf } from '../../../core/apply/json-fields.ts';
 import { toYaml } from '../../../core/manifests/write-yaml.ts';
-
-/** Two states of one object as they may be shown; undefined where it does not exist. */
-export interface ObjectStates {
-  readonly before: KubernetesObject | undefined;
-  readonly after: KubernetesObject | undefined;
-}
-
-/** The API server's own: they change without anybody wanting it. */
-const serverFields: ReadonlySet<string> = new Set([
-  'creationTimestamp',
-  'generation',
-  'managedFields',
-  'resourceVersion',
-  'selfLink',
-  'uid',
-]);
-
-/** Has a copy of the whole object in it, of a Secret too. */
-const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Both states as YAML, without what is the server's and without the values of Secrets. */
 export function shownObject(states: ObjectStates): {
@@ -28,17 +17,10 @@ export function shownObject(states: ObjectStates): {
   readonly after: string;
 } {
   const { before, after } = maskSecrets({
-    before: shown(states.before),
-    after: shown(states.after),
+    before: states.before && wantedContent(states.before),
+    after: states.after && wantedContent(states.after),
   });
   return { before: yamlOf(before), after: yamlOf(after) };
-}
-
-function shown(object: KubernetesObject | undefined): KubernetesObject | undefined {
-  if (object === undefined) return undefined;
-  const { status: _, ...content } = object;
-  const metadata = Object.entries(content.metadata).filter(([field]) => !serverFields.has(field));
-  return { ...content, metadata: Object.fromEntries(metadata) };
 }
 
 function yamlOf(object: KubernetesObject | undefined): string {
@@ -49,7 +31,7 @@ function yamlOf(object: KubernetesObject | undefined): string {
 /** As kubectl diff masks them: `***` for each value, with a word where the two differ. */
 function maskSecrets({ before, after }: ObjectStates): ObjectStates {
   const example = before ?? after;
-  if (example?.kind !== 'Secret' || example.apiVersion !== 'v1') return { before, after };
+  if (example === undefined || !isSecret(example)) return { before, after };
   return { before: masked(before, after, 'before'), after: masked(after, before, 'after') };
 }
 
@@ -60,21 +42,14 @@ function masked(
 ): KubernetesObject | undefined {
   if (object === undefined) return undefined;
   const hidden = { ...object, metadata: withoutCopy(object.metadata) };
-  for (const field of ['data', 'stringData']) {
+  for (const field of secretFields) {
     if (object[field] === undefined) continue;
     const others = mapOf(other?.[field]);
     const values = Object.entries(mapOf(object[field])).map(([key, value]) => {
       const differs = Object.hasOwn(others, key) && !isDeepStrictEqual(others[key], value);
-      return [key, differs ? `*** (${side})` : '***'];
+      return [key, differs ? `${mask} (${side})` : mask];
     });
     Object.assign(hidden, { [field]: Object.fromEntries(values) });
   }
   return hidden;
-}
-
-function withoutCopy(metadata: KubernetesObject['metadata']): KubernetesObject['metadata'] {
-  const { annotations, ...rest } = metadata;
-  if (annotations === undefined) return metadata;
-  const { [lastApplied]: copy, ...kept } = annotations;
-  return copy === undefined ? metadata : { ...rest, annotations: kept };
 }

@@ -1,16 +1,17 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { DesiredObject } from '../../../core/apply/desired.ts';
-import { type DesiredSet, desiredSet } from '../../../core/apply/desired-set.ts';
+import { desiredSet } from '../../../core/apply/desired-set.ts';
+import {
+  type ForeseenObject,
+  forecastObjects,
+} from '../../../core/apply/forecast/forecast-objects.ts';
+import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
 import { objectPath } from '../../../core/apply/object-id.ts';
-import { inKindOrder } from '../../../core/apply/order.ts';
 import { superfluous } from '../../../core/apply/prune.ts';
-import { apiVersionOf, type ObjectKey, type Resource } from '../../../core/kube/resource.ts';
+import { systemClock } from '../../../core/clock.ts';
+import { apiVersionOf } from '../../../core/kube/resource.ts';
 import type { Cluster } from '../cluster.ts';
-import { liveObject } from '../live-object.ts';
-import { mapInOrder } from '../map-in-order.ts';
 import { ownedObjects } from '../owned-objects.ts';
-import { ObjectForecast } from './object-forecast.ts';
 import { shownObject } from './shown-object.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
@@ -41,8 +42,6 @@ export interface UpgradeDiff {
   readonly warnings: readonly string[];
 }
 
-const concurrentRequests = 8;
-
 /**
  * What an upgrade of a deployment to these objects would change, asked of the API server by dry
  * runs: nothing is written.
@@ -53,44 +52,27 @@ export async function upgradeDiff(
   request: UpgradeRequest,
 ): Promise<UpgradeDiff> {
   const { client, discovery } = cluster;
-  const { owner, signal } = request;
+  const { owner } = request;
   const set = await desiredSet({ ...request, operation: 'upgrade', discovery });
-  const [changes, problems]: [ObjectChange[], string[]] = [[], []];
-  const forecast = new ObjectForecast({ ...request, client, set });
-  let unchanged = 0;
-  for await (const outcome of mapInOrder(inOrder(set), concurrentRequests, (desired) =>
-    forecast.of(desired),
-  )) {
-    if ('problem' in outcome) problems.push(outcome.problem);
-    else {
-      const change = changeOf(outcome.desired, outcome);
-      if (change === undefined) unchanged += 1;
-      else changes.push(change);
-    }
-  }
   const { inventory, hidden } = await ownedObjects(cluster, request);
-  for (const kind of hidden) {
-    problems.push(`you may not list ${kind}: objects of it that would be pruned are not shown`);
-  }
-  const gone = superfluous(inventory, owner.metadata.name ?? '', set.ids);
-  for (const { resource, key } of gone) {
-    // The inventory keeps less than the whole.
-    const before = await liveObject(client, { resource, key }, signal);
-    if (before === undefined) continue;
-    const change = changeOf({ resource, key }, { before, after: undefined });
-    if (change !== undefined) changes.push(change);
-  }
-  return { changes, unchanged, problems, warnings: forecast.warnings };
+  const forecasts = await forecastObjects(
+    {
+      ...request,
+      client,
+      set,
+      pending: set.objects,
+      superfluous: superfluous(inventory, owner.metadata.name ?? '', set.ids),
+      clock: systemClock,
+    },
+    changeOf,
+  );
+  const unseen = hidden.map(
+    (kind) => `you may not list ${kind}: objects of it that would be pruned are not shown`,
+  );
+  return { ...forecasts, problems: [...forecasts.problems, ...unseen] };
 }
 
-async function* inOrder({ objects }: DesiredSet): AsyncGenerator<DesiredObject> {
-  yield* inKindOrder(objects).flat();
-}
-
-function changeOf(
-  { resource, key }: { readonly resource: Resource; readonly key: ObjectKey },
-  states: Parameters<typeof shownObject>[0],
-): ObjectChange | undefined {
+function changeOf({ resource, key, ...states }: ForeseenObject): ObjectChange | undefined {
   const path = objectPath(resource.kind, key);
   const diff = unifiedDiff({
     names: [
@@ -110,7 +92,7 @@ function changeOf(
   };
 }
 
-function actionOf({ before, after }: Parameters<typeof shownObject>[0]): ObjectChange['action'] {
+function actionOf({ before, after }: ObjectStates): ObjectChange['action'] {
   if (before === undefined) return 'create';
   return after === undefined ? 'prune' : 'change';
 }

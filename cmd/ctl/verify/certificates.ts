@@ -1,6 +1,6 @@
 import { listOf } from '../../../core/apply/json-fields.ts';
+import { liveObject } from '../../../core/kube/live-object.ts';
 import { createSecretReader } from '../../../core/kube/secret-reader.ts';
-import { liveObject } from '../live-object.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';
 import { webhookConfigurationResource } from './resources.ts';

@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../core/errors.ts';
+import { liveObject } from '../../../core/kube/live-object.ts';
 import { openContentServer } from '../content-server.ts';
-import { liveObject } from '../live-object.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
 import { serviceResource } from './resources.ts';
 

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { digestOf } from '../../../core/apply/digest.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/json-fields.ts';
-import { liveObject } from '../live-object.ts';
+import { liveObject } from '../../../core/kube/live-object.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
 import { definitionResource } from './resources.ts';
 

@@ -1,5 +1,5 @@
 import { stringAt } from '../../../core/apply/json-fields.ts';
-import { liveObject } from '../live-object.ts';
+import { liveObject } from '../../../core/kube/live-object.ts';
 import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
 import { namespaceResource } from './resources.ts';
 

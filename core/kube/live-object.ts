@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
-import type { ObjectKey, Resource } from '../../core/kube/resource.ts';
+import { isNotFound } from './api-error.ts';
+import type { KubeClient } from './kube-client.ts';
+import type { ObjectKey, Resource } from './resource.ts';
 
 /** An object, or undefined where there is none. */
 export async function liveObject(

@@ -1,0 +1,162 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { Clock } from '../../clock.ts';
+import { errorMessage } from '../../errors.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { liveObject } from '../../kube/live-object.ts';
+import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import type { DesiredObject } from '../desired.ts';
+import type { DesiredSet } from '../desired-set.ts';
+import { isTransient } from '../failures.ts';
+import { describeObject, objectPath } from '../object-id.ts';
+import { OpenAPIDocuments } from '../openapi-documents.ts';
+import { ownershipOf } from '../ownership.ts';
+import { ServerSideApply } from '../server-side-apply.ts';
+import { overlaid } from './overlaid.ts';
+
+/** Two states of one object; undefined where it does not exist. */
+export interface ObjectStates {
+  readonly before: KubernetesObject | undefined;
+  readonly after: KubernetesObject | undefined;
+}
+
+export interface ObjectForecastOptions {
+  /** With the permissions of whoever is to apply. */
+  readonly client: KubeClient;
+  readonly owner: BundleDeployment;
+  readonly set: DesiredSet;
+  readonly systemNamespace: string;
+  readonly clock: Clock;
+  readonly metrics?: Pick<ApplyMetrics, 'requested'> | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** What becomes of single objects when the core applies them, by dry runs of what it would send. */
+export class ObjectForecast {
+  /** What the core would leave out of objects, and what cannot be foreseen. */
+  readonly warnings: string[] = [];
+  readonly #options: ObjectForecastOptions;
+  readonly #apply: ServerSideApply;
+  readonly #client: Pick<KubeClient, 'apply'>;
+
+  constructor(options: ObjectForecastOptions) {
+    const { client, clock, metrics } = options;
+    this.#options = options;
+    this.#client = {
+      apply: (resource, object, options) =>
+        client.apply(resource, object, { ...options, dryRun: true }),
+    };
+    this.#apply = new ServerSideApply({
+      documents: new OpenAPIDocuments(client),
+      events: {
+        // The only event of an apply: fields that the API server does not know.
+        event: (_owner, { message }) => {
+          this.warnings.push(message.replace('was applied', 'would be applied'));
+        },
+      },
+      clock,
+      ...(metrics === undefined ? {} : { metrics }),
+    });
+  }
+
+  /**
+   * The object before and after, or why that cannot be.
+   * @throws Error where the API server cannot tell now.
+   */
+  async of(desired: DesiredObject): Promise<ObjectStates | { readonly problem: string }> {
+    try {
+      return await this.#of(desired);
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      const { resource, key } = desired;
+      const problem = `${describeObject(resource.kind, key)}: ${errorMessage(error)}`;
+      if (isTransient(error)) throw new Error(problem, { cause: error });
+      return { problem };
+    }
+  }
+
+  async #of(desired: DesiredObject): Promise<ObjectStates | { readonly problem: string }> {
+    const { owner, set, systemNamespace } = this.#options;
+    const before = await this.#live(desired);
+    if (before === undefined) return { before, after: await this.#new(desired) };
+    const ownership = ownershipOf(before, owner, systemNamespace);
+    if (ownership.verdict === 'refused') return foreign(desired, owner, ownership.because);
+    // Of a version that comes with the upgrade nobody can say how the object will read.
+    if (!set.isServed(desired)) return { before, after: desired.object };
+    const dropped = ownership.verdict === 'adopt' && ownership.dropControllers;
+    const after = dropped
+      ? await this.#adopted(desired, before)
+      : await this.#send(desired, before);
+    return { before, after };
+  }
+
+  async #live(desired: DesiredObject): Promise<KubernetesObject | undefined> {
+    const { client, set, signal } = this.#options;
+    const resource = set.presentAs(desired);
+    if (resource === undefined) return undefined;
+    return await liveObject(client, { resource, key: desired.key }, signal);
+  }
+
+  /** What does not exist is asked about only where its kind and its namespace already do. */
+  async #new(desired: DesiredObject): Promise<KubernetesObject> {
+    const { set } = this.#options;
+    if (!set.isServed(desired)) return desired.object;
+    try {
+      return await this.#send(desired, undefined);
+    } catch (error) {
+      if (isNotFound(error) && set.ids.has(`|Namespace||${desired.key.namespace}`)) {
+        return desired.object;
+      }
+      throw error;
+    }
+  }
+
+  async #send(
+    desired: DesiredObject,
+    live: KubernetesObject | undefined,
+  ): Promise<KubernetesObject> {
+    const { owner, signal } = this.#options;
+    try {
+      const request = { client: this.#client, owner, desired, createOnly: false, signal };
+      return await this.#apply.apply(request);
+    } catch (error) {
+      if (!isDryRunRefused(error)) throw error;
+      const what = describeObject(desired.resource.kind, desired.key);
+      this.warnings.push(`${what} cannot be foreseen exactly: ${error.message}`);
+      return live === undefined ? desired.object : overlaid(live, desired.object);
+    }
+  }
+
+  /** The core removes the former controller in a request of its own, which a dry run cannot see. */
+  async #adopted(desired: DesiredObject, live: KubernetesObject): Promise<KubernetesObject> {
+    const { ownerReferences: own = [], ...metadata } = desired.object.metadata;
+    const object = { ...desired.object, metadata };
+    const after = await this.#send({ ...desired, object }, live);
+    const kept = (live.metadata.ownerReferences ?? []).filter(({ controller }) => !controller);
+    return { ...after, metadata: { ...after.metadata, ownerReferences: [...kept, ...own] } };
+  }
+}
+
+/** A webhook that says it has side effects, or does not say, is never asked in a dry run. */
+function isDryRunRefused(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    error.code === 400 &&
+    error.message.includes('does not support dry run')
+  );
+}
+
+function foreign(
+  { resource, key }: DesiredObject,
+  owner: BundleDeployment,
+  because: string,
+): { readonly problem: string } {
+  const what = describeObject(resource.kind, key);
+  return {
+    problem:
+      `${what} exists and ${because}, so the upgrade would be refused: delete or rename it, or ` +
+      `kubectl annotate bundledeployment ${owner.metadata.name} ${annotation.adopt}=${objectPath(resource.kind, key)}`,
+  };
+}
