@@ -1,0 +1,70 @@
+import type { ApplyRequest, Forecast } from '../../contracts/applier.ts';
+import { beginRun, watchKinds } from '../apply-run.ts';
+import { digestOf } from '../digest.ts';
+import type { EngineParts } from '../engine-parts.ts';
+import { describeObject } from '../object-id.ts';
+import { isLeftByRukpak } from '../ownership.ts';
+import { type PlannedObject, planSet } from '../plan.ts';
+import { superfluous } from '../prune.ts';
+import type { Run } from '../run.ts';
+import { forecastObjects } from './forecast-objects.ts';
+import { foreseenChange } from './foreseen-change.ts';
+
+/** What an apply of a set would do, as far as it can be foreseen; writes nothing, claims nothing. */
+export async function forecastRun(parts: EngineParts, request: ApplyRequest): Promise<Forecast> {
+  const run = await beginRun(parts, request);
+  await watchKinds(run);
+  const pending = pendingOf(run);
+  const { claimed, free } = byClaim(run, pending);
+  const found = await forecastObjects(
+    {
+      ...run,
+      ...parts.options,
+      client: run.client,
+      signal: run.signal,
+      pending: free.map(({ desired }) => desired),
+      superfluous: superfluous(parts.inventory, run.name, run.set.ids),
+    },
+    foreseenChange,
+  );
+  const problems = [...claimed, ...found.problems];
+  const identities = found.changes.map(({ identity }) => digestOf(identity)).toSorted();
+  return {
+    digest: digestOf([identities, problems.length]),
+    changes: found.changes.map(({ change }) => change),
+    unchanged: run.set.objects.length - pending.length + found.unchanged,
+    problems,
+    warnings: found.warnings,
+  };
+}
+
+/** As an apply finds out what has to be sent, but for repairs that wait: they would come. */
+function pendingOf({ parts, name, set }: Run): readonly PlannedObject[] {
+  const { drift, options } = parts;
+  const { pending } = planSet(set.objects, {
+    ...parts,
+    owner: name,
+    backoff: { pause: () => 0 },
+    hasDrifted: (record) => drift.hasDrifted(record),
+    isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
+  });
+  return pending;
+}
+
+interface ByClaim {
+  /** Sentences about objects that another deployment is about to have. */
+  readonly claimed: readonly string[];
+  readonly free: readonly PlannedObject[];
+}
+
+function byClaim({ parts, name }: Run, pending: readonly PlannedObject[]): ByClaim {
+  const claimed: string[] = [];
+  const free = pending.filter(({ desired: { id, resource, key } }) => {
+    const holder = parts.claims.otherHolder(id, name);
+    if (holder === undefined) return true;
+    const what = describeObject(resource.kind, key);
+    claimed.push(`${what} belongs to BundleDeployment "${holder}": remove it from one of the two`);
+    return false;
+  });
+  return { claimed, free };
+}
