@@ -8,12 +8,13 @@ import { type Permission, permissionsOn } from './permission.ts';
  */
 const watchVerbs = ['list', 'watch'] as const;
 
-/** Server-side apply is a patch that may create. */
-const createVerbs = ['create', 'get', 'patch', ...watchVerbs] as const;
 const changeVerbs = ['get', 'patch', ...watchVerbs] as const;
 const deleteVerbs = ['delete', 'get', ...watchVerbs] as const;
 
-/** Everything that may be done to an object from its installation to its deletion. */
+/**
+ * Everything that may be done to an object from its installation to its deletion. Server-side apply
+ * is a patch that may create, and what was created is taken back where an install is refused.
+ */
 export const lifetimeVerbs = ['create', 'delete', 'get', 'patch', ...watchVerbs] as const;
 
 export interface PlannedWork {
@@ -26,7 +27,7 @@ export interface PlannedWork {
 export function neededPermissions({ pending, superfluous }: PlannedWork): readonly Permission[] {
   return [
     ...pending.flatMap(({ desired, live }) =>
-      permissionsOn(desired, live === undefined ? createVerbs : changeVerbs),
+      permissionsOn(desired, live === undefined ? lifetimeVerbs : changeVerbs),
     ),
     ...superfluous.flatMap((entry) => permissionsOn(entry, deleteVerbs)),
   ];

@@ -95,6 +95,7 @@ describe('what is asked', () => {
     await new Preflight(own).run(aRequest({ pending }));
     expect(asked().toSorted()).toEqual([
       'create /configmaps/shop/',
+      'delete /configmaps/shop/',
       'get /configmaps/shop/',
       'list /configmaps/shop/',
       'patch /configmaps/shop/',
@@ -140,10 +141,10 @@ describe('what was granted', () => {
     await preflight.run(aRequest({ pending: [planned(configMapResource, 'a', true)] }));
     expect(reviews).toEqual([]);
     await preflight.run(aRequest({ pending, owner: owner({}, 2) }));
-    expect(reviews).toHaveLength(5);
+    expect(reviews).toHaveLength(6);
     preflight.forget('shop');
     await preflight.run(aRequest({ pending, owner: owner({}, 2) }));
-    expect(reviews).toHaveLength(10);
+    expect(reviews).toHaveLength(12);
   });
 
   test('to one account says nothing about another', async () => {
@@ -152,7 +153,7 @@ describe('what was granted', () => {
     await preflight.run(aRequest({ pending }));
     const other = owner({ serviceAccount: { ...account, namespace: 'team-b' } });
     await preflight.run(aRequest({ pending, owner: other }));
-    expect(reviews).toHaveLength(10);
+    expect(reviews).toHaveLength(12);
   });
 });
 
@@ -169,7 +170,7 @@ describe('what is missing', () => {
       message:
         'ServiceAccount "deployer" in namespace "team-a" lacks permissions that this takes, ' +
         'nothing was changed: ' +
-        'create, get, list, patch, watch clusterroles.rbac.authorization.k8s.io (r); ' +
+        'create, delete, get, list, patch, watch clusterroles.rbac.authorization.k8s.io (r); ' +
         'create configmaps in namespace "shop". ' +
         '"rukpakctl permissions shop --missing" prints them as RBAC objects',
     });
