@@ -22,7 +22,13 @@ export class ApplyEngine implements Applier {
   }
 
   async apply(request: ApplyRequest): Promise<ApplyResult> {
-    return await applyRun(this.#parts, request);
+    try {
+      return await applyRun(this.#parts, request);
+    } catch (error) {
+      // It may be for lack of a permission that the owner's account had.
+      this.#parts.preflight.forget(request.owner.metadata.name ?? '');
+      throw error;
+    }
   }
 
   async plan(request: ApplyRequest): Promise<Forecast> {
@@ -39,11 +45,12 @@ export class ApplyEngine implements Applier {
   }
 
   forget(ownerName: string): void {
-    const { records, drift, claims, parents, occupied } = this.#parts;
+    const { records, drift, claims, parents, preflight, occupied } = this.#parts;
     for (const { id } of records.of(ownerName)) drift.forget(id);
     records.forget(ownerName);
     claims.releaseAll(ownerName);
     parents.forget(ownerName);
+    preflight.forget(ownerName);
     occupied.delete(ownerName);
   }
 

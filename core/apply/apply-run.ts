@@ -7,6 +7,7 @@ import type { EngineParts } from './engine-parts.ts';
 import { throwAny } from './failures.ts';
 import { isLeftByRukpak } from './ownership.ts';
 import { type PlannedObject, planSet } from './plan.ts';
+import { clientOf } from './privilege/owner-client.ts';
 import { prune, superfluous } from './prune.ts';
 import type { GroupKind, Run } from './run.ts';
 import { checkStageOrder } from './stage-order.ts';
@@ -16,6 +17,7 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   const run = await beginRun(parts, request);
   await watchKinds(run);
   const pending = planRun(run);
+  await permitted(run, pending);
   const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
   if (applied.holdUp !== undefined) return { ...applied, complete: false };
   const pruned = await pruneRest(run);
@@ -35,13 +37,19 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
     parts,
     owner,
     name,
-    client: options.client,
+    client: clientOf(owner, options.client),
     operation,
     set,
     earlier,
     waitForReady,
     signal,
   };
+}
+
+/** Nothing is changed where the owner's account may not do all of it. */
+async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
+  const { inventory, preflight } = run.parts;
+  await preflight.run({ ...run, pending, superfluous: superfluous(inventory, run.name, run.set.ids) });
 }
 
 async function earlierKinds(

@@ -15,6 +15,7 @@ import { KindLifecycle } from './kind-lifecycle.ts';
 import { KindWatches } from './kind-watches.ts';
 import { OpenAPIDocuments } from './openapi-documents.ts';
 import { OwnershipCheck } from './ownership-check.ts';
+import { Preflight } from './privilege/preflight.ts';
 import { RepairBackoff } from './repair-backoff.ts';
 import { ServerSideApply } from './server-side-apply.ts';
 import { Writer } from './writer.ts';
@@ -45,6 +46,7 @@ export interface EngineParts {
   readonly parents: ApplySetParents;
   readonly releases: FormerReleases;
   readonly definitions: Definitions;
+  readonly preflight: Preflight;
   readonly ownership: OwnershipCheck;
   readonly drift: DriftDetector;
   readonly writer: Writer;
@@ -76,6 +78,7 @@ export function engineParts(
     parents: new ApplySetParents(client),
     releases: new FormerReleases(options),
     definitions: new Definitions({ ...options, inventory }),
+    preflight: new Preflight(client),
     ownership: new OwnershipCheck({ claims, systemNamespace: options.systemNamespace }),
     drift,
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),
