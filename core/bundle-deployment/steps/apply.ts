@@ -2,6 +2,7 @@ import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { measureApply } from '../measure-apply.ts';
+import { stagesWait } from '../stage-waits.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { installed, notInstalled } from '../status.ts';
 
@@ -15,11 +16,17 @@ export async function apply(
   const { deployment, target, objects } = state;
   if (target === undefined || objects === undefined) return 'done';
   try {
-    const run = () => applier.apply({ owner: deployment, objects, signal });
+    const waitForReady = stagesWait(state);
+    const run = () => applier.apply({ owner: deployment, objects, waitForReady, signal });
     const { changes, complete, holdUp } = await measureApply(state, dependencies, run);
     if (changes > 0) logger.info({ bundle: target.metadata.name, changes }, 'objects applied');
     state.holdUp ??= holdUp;
-    if (!complete) return 'done';
+    if (!complete) {
+      if (holdUp !== undefined) {
+        state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);
+      }
+      return 'done';
+    }
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = {
