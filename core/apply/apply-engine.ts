@@ -44,6 +44,10 @@ export class ApplyEngine implements Applier {
       .map((message) => ({ message }));
   }
 
+  knows(ownerName: string): boolean {
+    return this.#parts.records.of(ownerName).length > 0;
+  }
+
   forget(ownerName: string): void {
     const { records, drift, claims, parents, preflight, occupied } = this.#parts;
     for (const { id } of records.of(ownerName)) drift.forget(id);

@@ -4,13 +4,17 @@ import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { RenderedObjects } from './rendered-objects.ts';
+import { watchDeadline } from './revisions/watch-deadline.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
 import { progressing } from './status.ts';
 import { apply } from './steps/apply.ts';
 import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
+import { followRollback } from './steps/follow-rollback.ts';
 import { loadObjects } from './steps/load-objects.ts';
+import { noteHealthy } from './steps/note-healthy.ts';
+import { pause } from './steps/pause.ts';
 import { retireBundles } from './steps/retire-bundles.ts';
 import { recordTransitions } from './transitions.ts';
 
@@ -21,11 +25,14 @@ type Step = (
 ) => Promise<StepOutcome>;
 
 const steps: readonly Step[] = [
+  pause,
   ensureBundle,
+  followRollback,
   awaitUnpacked,
   loadObjects,
   apply,
   checkHealth,
+  noteHealthy,
   retireBundles,
 ];
 
@@ -61,6 +68,7 @@ export class BundleDeploymentReconciler {
       if (error instanceof TerminalError) return {};
       throw error;
     } finally {
+      watchDeadline(state, this.#dependencies, context);
       if (!context.signal.aborted) await this.#writeStatus(state, context);
     }
   }

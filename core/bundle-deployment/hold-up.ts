@@ -20,10 +20,10 @@ export function fallBack(
   state: BundleDeploymentState,
   { bundles }: Pick<BundleDeploymentDependencies, 'bundles'>,
 ): StepOutcome {
-  const { activeBundle } = state.status;
+  const { activeBundle, rollback } = state.status;
   const active = bundles
     .ownedBy(state.deployment.metadata.name ?? '')
-    .find(({ metadata }) => metadata.name === activeBundle);
+    .find(({ metadata }) => metadata.name === (rollback?.to ?? activeBundle));
   if (active?.status?.phase !== 'Unpacked') return 'done';
   if (active.metadata.deletionTimestamp !== undefined) return 'done';
   state.target = active;

@@ -24,6 +24,8 @@ export interface BundleDeploymentState {
 export interface StepContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  /** Reconciles again after `ms`, or earlier where this reconcile's outcome asks for it. */
+  readonly wakeAfter: (ms: number) => void;
 }
 
 /** `done` ends the reconcile; the status is written either way. */

@@ -86,6 +86,8 @@ export interface Applier {
   plan(request: ApplyRequest): Promise<Forecast>;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
+  /** Whether this process has looked at the owner's objects yet: without, `health` knows of none. */
+  knows(ownerName: string): boolean;
   /** Forgets an owner that is gone; its objects are the garbage collector's. */
   forget(ownerName: string): void;
   /** Calls back with the owner's name when an object drifts, disappears or changes its health. */

@@ -54,6 +54,8 @@ export class BundleDeploymentFixture {
   readonly events = new EventList();
   readonly clock = new ManualClock();
   readonly stop = new AbortController();
+  /** What the last reconcile asked for, beside its result. */
+  wakeAfter: number | undefined;
   readonly load = vi.fn<BundleDeploymentDependencies['content']['load']>(async () => content);
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
   readonly applier = {
@@ -66,6 +68,7 @@ export class BundleDeploymentFixture {
       warnings: [],
     })),
     health: vi.fn<Applier['health']>(() => []),
+    knows: vi.fn<Applier['knows']>(() => true),
     forget: vi.fn<Applier['forget']>(),
     onChange: vi.fn<Applier['onChange']>(),
   } satisfies Applier;
@@ -117,7 +120,14 @@ export class BundleDeploymentFixture {
   }
 
   async reconcile(name = 'demo'): Promise<{ requeueAfter?: number }> {
-    const context = { signal: this.stop.signal, logger: silentLogger };
+    this.wakeAfter = undefined;
+    const context = {
+      signal: this.stop.signal,
+      logger: silentLogger,
+      wakeAfter: (ms: number) => {
+        this.wakeAfter = ms;
+      },
+    };
     const result = await this.#reconciler.reconcile(name, context);
     this.#watch();
     return result;

@@ -2,6 +2,8 @@ import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { measureApply } from '../measure-apply.ts';
+import { withBegun } from '../revisions/progress.ts';
+import { withApplied } from '../revisions/record.ts';
 import { stagesWait } from '../stage-waits.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { installed, notInstalled } from '../status.ts';
@@ -15,6 +17,7 @@ export async function apply(
   const { applier, clock, reportHealth } = dependencies;
   const { deployment, target, objects } = state;
   if (target === undefined || objects === undefined) return 'done';
+  state.status = withBegun(state, clock);
   try {
     const waitForReady = stagesWait(state);
     const run = () => applier.apply({ owner: deployment, objects, waitForReady, signal });
@@ -39,6 +42,7 @@ export async function apply(
     throw new Error(failure.message, { cause: error });
   }
   state.status = installed(state.status, target.metadata.name ?? '', clock);
+  state.status = withApplied(state, clock);
   return 'continue';
 }
 

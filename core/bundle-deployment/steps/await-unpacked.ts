@@ -21,12 +21,12 @@ export async function awaitUnpacked(
   if (bundle === undefined) return 'done';
   const outcome = unpackOutcome(bundle);
   state.status = hasValidBundle(state.status, outcome, dependencies.clock);
-  if (outcome.reason === reason.unpackSuccessful) {
+  if (outcome.reason === reason.unpackSuccessful && state.holdUp === undefined) {
     state.target = bundle;
     return 'continue';
   }
   // Most Bundles have no phase before they are unpacked: nothing waits that long.
-  const isNew = bundle.status?.phase === undefined;
+  const isNew = bundle.status?.phase === undefined && state.holdUp === undefined;
   return isNew ? 'done' : fallBack(state, dependencies);
 }
 

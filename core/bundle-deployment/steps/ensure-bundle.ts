@@ -7,6 +7,7 @@ import { isAlreadyExists } from '../../kube/api-error.ts';
 import { deleteBundle } from '../delete-bundle.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { desiredBundle } from '../desired-bundle.ts';
+import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
 import { templateHash } from '../template-hash.ts';
@@ -61,6 +62,7 @@ async function deleteAbandoned(
   for (const bundle of owned) {
     if (active !== undefined && madeAt(bundle) <= madeAt(active)) continue;
     if (bundle.metadata.deletionTimestamp !== undefined) continue;
+    if (isRevision(bundle, status)) continue;
     await deleteBundle(dependencies.client, bundle, context.signal);
   }
 }

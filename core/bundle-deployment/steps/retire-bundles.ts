@@ -1,18 +1,20 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { errorMessage } from '../../errors.ts';
 import { deleteBundle } from '../delete-bundle.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 
 /** Deletes the Bundles of earlier templates, once the current one has taken over (section 5.4). */
 export async function retireBundles(
-  { deployment, bundle, target }: BundleDeploymentState,
+  state: BundleDeploymentState,
   { bundles, client }: BundleDeploymentDependencies,
   { signal }: StepContext,
 ): Promise<StepOutcome> {
+  const { deployment, bundle, target } = state;
   if (target !== bundle) return 'done';
   for (const old of bundles.ownedBy(deployment.metadata.name ?? '')) {
-    if (old.metadata.name === bundle?.metadata.name) continue;
-    if (old.metadata.deletionTimestamp !== undefined) continue;
+    if (!isRetired(old, state)) continue;
     try {
       await deleteBundle(client, old, signal);
     } catch (error) {
@@ -20,4 +22,9 @@ export async function retireBundles(
     }
   }
   return 'done';
+}
+
+function isRetired(old: Bundle, { bundle, status }: BundleDeploymentState): boolean {
+  if (old.metadata.name === bundle?.metadata.name) return false;
+  return old.metadata.deletionTimestamp === undefined && !isRevision(old, status);
 }

@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest';
+import type { Revision } from '../../../api/v1alpha1/index.ts';
+import { aTemplate } from '../../../test/helpers/stored-objects.ts';
+import {
+  lastHealthy,
+  type NewRevision,
+  trimmed,
+  withHealthy,
+  withRevision,
+  withRolledBack,
+} from './history.ts';
+
+const noon = '2026-01-01T12:00:00Z';
+const later = '2026-01-01T13:00:00Z';
+
+function aRevision(bundle: string, fields: Partial<Revision> = {}): NewRevision {
+  return { bundle, template: aTemplate(bundle), appliedAt: noon, ...fields };
+}
+
+/** Names of Bundles, the first applied first; those that were healthy end with an exclamation mark. */
+function historyOf(...bundles: readonly string[]): readonly Revision[] {
+  return bundles.reduce<readonly Revision[]>((history, text) => {
+    const bundle = text.replace('!', '');
+    return withRevision(history, aRevision(bundle, bundle === text ? {} : { healthyAt: noon }));
+  }, []);
+}
+
+const names = (history: readonly Revision[]) =>
+  history.map(({ revision, bundle }) => `${revision} ${bundle}`);
+
+describe('a revision', () => {
+  test('is the first of the list, and numbers go up', () => {
+    expect(names(historyOf('a', 'b', 'c'))).toEqual(['3 c', '2 b', '1 a']);
+  });
+
+  test('of a Bundle that was there before takes its place anew', () => {
+    const history = withRevision(historyOf('a!', 'b'), aRevision('a', { appliedAt: later }));
+    expect(names(history)).toEqual(['3 a', '2 b']);
+    expect(history[0]).toMatchObject({ appliedAt: later });
+    expect(history[0]).not.toHaveProperty('healthyAt');
+  });
+
+  test('keeps the time at which it was healthy first', () => {
+    const once = withHealthy(historyOf('a', 'b'), 'a', noon);
+    expect(withHealthy(once, 'a', later)).toEqual(once);
+    expect(once.map(({ healthyAt }) => healthyAt)).toEqual([undefined, noon]);
+  });
+
+  test('that was given up says when', () => {
+    const history = withRolledBack(historyOf('a', 'b'), 'b', later);
+    expect(history.map(({ rolledBackAt }) => rolledBackAt)).toEqual([later, undefined]);
+  });
+});
+
+test.each([
+  [['a!', 'b', 'c'], 'c', 'a'],
+  [['a!', 'b!', 'c!'], 'c', 'b'],
+  [['a!', 'b'], 'a', undefined],
+  [['a'], 'b', undefined],
+])('of %j the last healthy one but %s is %s', (bundles, except, expected) => {
+  expect(lastHealthy(historyOf(...bundles), except)?.bundle).toBe(expected);
+});
+
+test.each([
+  [
+    'the latest and as many as are kept',
+    ['a!', 'b!', 'c!', 'd!'],
+    { kept: 2, active: 'd' },
+    'd c b',
+  ],
+  ['nothing where none is kept', ['a!', 'b!'], { kept: 0, active: 'b' }, ''],
+  ['all where there are fewer', ['a!', 'b!'], { kept: 5, active: 'b' }, 'b a'],
+  ['the last healthy one first', ['a!', 'b', 'c', 'd', 'e'], { kept: 2, active: 'a' }, 'e d a'],
+  ['the active one too', ['a!', 'b', 'c', 'd'], { kept: 1, active: 'b' }, 'd b a'],
+])('a history is bounded: %s', (...[, bundles, limit, expected]) => {
+  const history = trimmed(historyOf(...bundles), limit);
+  expect(history.map(({ bundle }) => bundle).join(' ')).toBe(expected);
+});
