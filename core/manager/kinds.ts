@@ -5,6 +5,7 @@ import {
   bundleResource,
   generatedFor,
 } from '../../api/v1alpha1/index.ts';
+import { keepTemplateManager } from '../bundle-deployment/revisions/template-manager.ts';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { configMapResource } from '../kube/core-resources.ts';
@@ -53,6 +54,8 @@ export function watchKinds({ configMapNamespace, ...options }: WatchOptions): Ki
       ...options,
       resource: bundleDeploymentResource,
       sink: deployments,
+      // Who set the template is told where no webhook noted the user.
+      transform: (object) => keepTemplateManager(object as BundleDeployment),
     }),
     ...(configMapNamespace === undefined
       ? []
