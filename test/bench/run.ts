@@ -1,11 +1,15 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
+import { benchCorpus } from './corpus/corpus.ts';
 import { benchRender } from './render.ts';
+import { benchCrowd } from './scale/crowd.ts';
 import { benchScale } from './scale/scale.ts';
 import { benchUnpackMemory } from './unpack-memory.ts';
 
 const benchmarks = new Map([
   ['render', benchRender],
   ['scale', benchScale],
+  ['crowd', benchCrowd],
+  ['corpus', benchCorpus],
   ['unpack-memory', benchUnpackMemory],
 ]);
 

@@ -13,9 +13,10 @@ import {
 } from './requests.ts';
 
 /** Milliseconds without a request after which the work of a phase is done. */
-const quiet = 3_000;
+const longQuiet = 3_000;
 const memorySample = 250;
 
+/** What measuring needs. */
 export interface Measured extends Bench {
   readonly core: CoreProcess;
 }
@@ -42,16 +43,20 @@ export interface Cost {
  * What some work costs, from its start until nothing has been asked for a while afterwards. Event
  * loop delays are those of the work alone, memory's peaks those of the process up to now.
  */
-export async function measureCost(bench: Measured, work: () => Promise<void>): Promise<Cost> {
+export async function measureCost(
+  bench: Measured,
+  work: () => Promise<void>,
+  quiet = longQuiet,
+): Promise<Cost> {
   const { core, audit, token } = bench;
-  await untilQuiet(bench);
+  await untilQuiet(bench, quiet);
   const position = await audit.position();
   const before = cpuTimes(core.pid);
   await core.loopDelay(token);
   const watched = watchMemory(() => core.pid, memorySample);
   await work();
   const loop = await core.loopDelay(token);
-  await untilQuiet(bench);
+  await untilQuiet(bench, quiet);
   const memory = watched.stop();
   const cpu = cpuSince(before, core.pid);
   const requests = (await audit.since(position)).filter((one) => !isForLooking(one));
@@ -79,7 +84,7 @@ function cpuSince(before: CpuTimes, pid: number): Pick<Cost, 'managerCpu' | 'chi
   };
 }
 
-export async function untilQuiet({ audit }: Pick<Bench, 'audit'>): Promise<void> {
+async function untilQuiet({ audit }: Bench, quiet: number): Promise<void> {
   for (;;) {
     const position = await audit.position();
     await delay(quiet);

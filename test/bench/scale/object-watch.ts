@@ -11,10 +11,13 @@ export interface Watched {
   readonly key: ObjectKey;
 }
 
-/**
- * Watches one object while something is done to it; resolves with the milliseconds from the end of
- * that until the object is as wanted.
- */
+export interface Found {
+  /** From the end of what was done; 0 where the object was as wanted before. */
+  readonly milliseconds: number;
+  readonly object: KubernetesObject;
+}
+
+/** Watches one object while something is done to it, until the object is as wanted. */
 export async function timeUntil(
   { client, resource, key }: Watched,
   {
@@ -25,13 +28,13 @@ export async function timeUntil(
     readonly wanted: (object: KubernetesObject) => boolean;
   },
   signal: AbortSignal,
-): Promise<number> {
-  const found = Promise.withResolvers<number>();
+): Promise<Found> {
+  const found = Promise.withResolvers<{ at: number; object: KubernetesObject }>();
   const life = new AbortController();
   let isDone = false;
   // What comes before the API server has answered is the object as it was.
   const take = (object: KubernetesObject): void => {
-    if (isDone && wanted(object)) found.resolve(performance.now());
+    if (isDone && wanted(object)) found.resolve({ at: performance.now(), object });
   };
   const reflector = new Reflector({
     client,
@@ -50,7 +53,8 @@ export async function timeUntil(
     isDone = true;
     await done();
     const since = performance.now();
-    return Math.max(0, (await found.promise) - since);
+    const { at, object } = await found.promise;
+    return { milliseconds: Math.max(0, at - since), object };
   } finally {
     life.abort(new Error('seen'));
     await running;

@@ -13,8 +13,8 @@ export async function repairDeleted(scale: Scale): Promise<Outcome> {
     const { metadata } = await client.get(watched.resource, watched.key, signal);
     const done = () => client.delete(watched.resource, watched.key, { signal });
     const wanted = (object: KubernetesObject) => object.metadata.uid !== metadata.uid;
-    const time = await timeUntil(watched, { done, wanted }, signal);
-    return { 'ms to repair': rounded(time) };
+    const { milliseconds } = await timeUntil(watched, { done, wanted }, signal);
+    return { 'ms to repair': rounded(milliseconds) };
   });
 }
 
@@ -29,8 +29,8 @@ export async function repairEdited(scale: Scale): Promise<Outcome> {
     const changes = (before.metadata.generation ?? 0) + 2;
     const done = () => client.patch(watched, patch, { type: 'json', signal });
     const wanted = ({ metadata }: KubernetesObject) => metadata.generation === changes;
-    const time = await timeUntil(watched, { done, wanted }, signal);
-    return { 'ms to repair': rounded(time) };
+    const { milliseconds } = await timeUntil(watched, { done, wanted }, signal);
+    return { 'ms to repair': rounded(milliseconds) };
   });
 }
 
