@@ -1,5 +1,10 @@
 import type { KubernetesObject } from '../api/meta.ts';
-import { type Bundle, bundleResource } from '../api/v1alpha1/index.ts';
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundleDeploymentResource,
+  bundleResource,
+} from '../api/v1alpha1/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { configMapResource } from '../core/kube/core-resources.ts';
@@ -31,6 +36,7 @@ export function createWebhookCaches(options: {
   const { systemNamespace, ...shared } = options;
   const bundles = new IndexedCache<Bundle>({ [configMapIndex]: configMapsOf });
   const configMaps = new IndexedCache<ConfigMap>();
+  const deployments = new IndexedCache<BundleDeployment>();
   const reflectors = [
     new Reflector<Bundle>({ ...shared, resource: bundleResource, sink: bundles }),
     new Reflector<ConfigMap>({
@@ -39,6 +45,12 @@ export function createWebhookCaches(options: {
       namespace: systemNamespace,
       sink: configMaps,
       transform: withoutData,
+    }),
+    new Reflector<BundleDeployment>({
+      ...shared,
+      resource: bundleDeploymentResource,
+      sink: deployments,
+      transform: dependenciesOnly,
     }),
   ];
   return {
@@ -50,6 +62,10 @@ export function createWebhookCaches(options: {
       },
       configMaps: {
         get: async (name) => configMaps.get({ namespace: systemNamespace, name }),
+      },
+      deployments: {
+        dependenciesOf: (name) =>
+          deployments.get({ name })?.spec.dependsOn?.map((dependency) => dependency.name) ?? [],
       },
     },
     reflectors: reflectors.map((reflector) => reflectorRunnable('webhook cache', reflector)),
@@ -65,4 +81,13 @@ function withoutData({ apiVersion, kind, metadata, ...rest }: KubernetesObject):
   const { name, namespace, uid, resourceVersion } = metadata;
   const kept = { name, namespace, uid, resourceVersion } as ConfigMap['metadata'];
   return { apiVersion, kind, metadata: kept, immutable: rest['immutable'] === true };
+}
+
+/** With its history and plan a deployment is large, and nothing of that is looked up. */
+function dependenciesOnly(object: KubernetesObject): BundleDeployment {
+  const { apiVersion, kind, metadata, spec } = object as BundleDeployment;
+  const { name, uid, resourceVersion } = metadata;
+  const kept = { name, uid, resourceVersion } as BundleDeployment['metadata'];
+  const { dependsOn } = spec;
+  return { apiVersion, kind, metadata: kept, spec: { dependsOn } as BundleDeployment['spec'] };
 }

@@ -4,6 +4,7 @@ import type { ConfigMapReader } from './bundle-source.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
 import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
 import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
+import { type DependencyReader, dependencyCycleCheck } from './dependency-cycles.ts';
 import type { AdmissionValidator } from './review.ts';
 import { type ServiceAccountCheckOptions, serviceAccountCheck } from './service-account.ts';
 
@@ -11,13 +12,17 @@ export interface AdmissionRouteOptions
   extends ConfigMapValidatorOptions,
     ServiceAccountCheckOptions {
   readonly configMaps: ConfigMapReader;
+  readonly deployments: DependencyReader;
 }
 
 /** Every validator by the path at which the webhook configuration calls it (spec section 11). */
 export function admissionRoutes(
   options: AdmissionRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
-  const deploymentChecks = [serviceAccountCheck(options)];
+  const deploymentChecks = [
+    serviceAccountCheck(options),
+    dependencyCycleCheck(options.deployments),
+  ];
   return new Map([
     ['/validate-core-rukpak-io-v1alpha1-bundle', bundleValidator(options.configMaps)],
     [

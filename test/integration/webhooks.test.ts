@@ -52,6 +52,7 @@ beforeAll(async () => {
       requireServiceAccount: false,
       systemNamespace: id,
       bundles: { bundlesReferencing: (name) => references.get(name) ?? [] },
+      deployments: { dependenciesOf: () => [] },
       configMaps: {
         get: async (name, getSignal) => {
           const key = { namespace: id, name };
