@@ -8,6 +8,7 @@ import { watchDeadline } from './revisions/watch-deadline.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
 import { progressing } from './status.ts';
 import { apply } from './steps/apply.ts';
+import { awaitDependencies } from './steps/await-dependencies.ts';
 import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
@@ -29,6 +30,7 @@ const steps: readonly Step[] = [
   ensureBundle,
   followRollback,
   awaitUnpacked,
+  awaitDependencies,
   loadObjects,
   apply,
   checkHealth,

@@ -3,6 +3,7 @@ import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
+import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -11,7 +12,7 @@ import type { EventRecorder } from '../runtime/event-recorder.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
-import { configMapIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
+import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
 import type { ManagerOptions } from './options.ts';
 import { OwnWrites } from './own-writes.ts';
 import type { Uploads } from './uploads.ts';
@@ -50,13 +51,23 @@ export function createControllers(
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
   kinds.deployments.onChange(({ object }) => {
-    if (!deploymentWrites.taking) deployments.enqueue(object.metadata.name ?? '');
+    const { name = '' } = object.metadata;
+    if (!deploymentWrites.taking) deployments.enqueue(name);
+    for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
   });
   kinds.configMaps.onChange(({ object }) => {
     const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
     for (const { metadata } of readers) bundles.enqueue(metadata.name ?? '');
   });
   return [bundles, deployments];
+}
+
+/** What depends on a deployment and may be waiting for it: an own write is news to them too. */
+function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
+  return deployments
+    .byIndex(dependencyIndex, name)
+    .filter((dependent) => !isBroughtOut(dependent))
+    .map(({ metadata }) => metadata.name ?? '');
 }
 
 function createBundleController(

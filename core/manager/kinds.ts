@@ -33,6 +33,9 @@ export const ownerIndex = 'owner';
 /** Index of Bundles by the ConfigMaps that their content comes from. */
 export const configMapIndex = 'configMap';
 
+/** Index of BundleDeployments by those that they depend on. */
+export const dependencyIndex = 'dependency';
+
 interface WatchOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -46,7 +49,9 @@ export function watchKinds({ configMapNamespace, ...options }: WatchOptions): Ki
     [ownerIndex]: (bundle) => ownerOf(bundle),
     [configMapIndex]: (bundle) => configMapsOf(bundle),
   });
-  const deployments = new IndexedCache<BundleDeployment>();
+  const deployments = new IndexedCache<BundleDeployment>({
+    [dependencyIndex]: ({ spec }) => spec.dependsOn?.map(({ name }) => name) ?? [],
+  });
   const configMaps = new IndexedCache();
   const reflectors = [
     new Reflector<Bundle>({ ...options, resource: bundleResource, sink: bundles }),
