@@ -3,6 +3,7 @@ import { gvkOf } from '../../kube/resource.ts';
 import { integerAt } from '../json-fields.ts';
 import { jobStatus } from './batch.ts';
 import { alwaysCurrent, claimStatus, serviceStatus } from './core-kinds.ts';
+import type { CustomRule } from './custom-rule.ts';
 import { definitionStatus } from './extensions.ts';
 import { conditionOf } from './object-conditions.ts';
 import { podStatus } from './pods.ts';
@@ -33,8 +34,19 @@ const rules: ReadonlyMap<string, StatusRule> = new Map<string, StatusRule>([
   ['CustomResourceDefinition.apiextensions.k8s.io', definitionStatus],
 ]);
 
-/** The status of a live object by the rules of kstatus (spec section 10). `now` is in milliseconds. */
-export function computeStatus(object: KubernetesObject, now: number): ObjectStatus {
+/**
+ * The status of a live object by a rule of its owner's, else by those of kstatus (spec section 10).
+ * `now` is in milliseconds.
+ */
+export function computeStatus(
+  object: KubernetesObject,
+  now: number,
+  custom?: CustomRule,
+): ObjectStatus {
+  if (object.metadata.deletionTimestamp !== undefined) {
+    return { status: 'Terminating', message: 'Resource scheduled for deletion' };
+  }
+  if (custom !== undefined) return custom(object);
   const { group, kind } = gvkOf(object);
   const rule = rules.get(`${kind}.${group}`) ?? readyStatus;
   return genericStatus(object) ?? rule(object, now);
@@ -42,9 +54,6 @@ export function computeStatus(object: KubernetesObject, now: number): ObjectStat
 
 function genericStatus(object: KubernetesObject): ObjectStatus | undefined {
   const { kind, metadata, status } = object;
-  if (metadata.deletionTimestamp !== undefined) {
-    return { status: 'Terminating', message: 'Resource scheduled for deletion' };
-  }
   const { generation } = metadata;
   const observed = integerAt(status, 'observedGeneration');
   if (generation !== undefined && observed !== undefined && observed !== generation) {

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
 import { computeStatus } from './compute-status.ts';
+import type { CustomRule } from './custom-rule.ts';
 import { apiServiceProblem } from './extensions.ts';
 
 /** Which object, and what the watch knows of it; undefined where it does not exist. */
@@ -8,6 +9,8 @@ export interface HealthSubject {
   readonly resource: Resource;
   readonly key: ObjectKey;
   readonly object: KubernetesObject | undefined;
+  /** Of the owner, in place of the built-in one. */
+  readonly rule?: CustomRule | undefined;
 }
 
 export interface ObjectHealth {
@@ -19,19 +22,23 @@ export interface ObjectHealth {
 
 /** Judges one object and writes its line (spec section 10). `now` is in milliseconds. */
 export function objectHealth(subject: HealthSubject, now: number): ObjectHealth {
-  const { resource, object } = subject;
+  const { resource, object, rule } = subject;
   if (object === undefined)
     return { problem: line(subject, notFound(subject)), recheckAfter: undefined };
-  if (resource.group === 'apiregistration.k8s.io' && resource.kind === 'APIService') {
+  if (isAPIService(resource) && rule === undefined) {
     const problem = apiServiceProblem(object);
     return {
       problem: problem === undefined ? undefined : line(subject, problem),
       recheckAfter: undefined,
     };
   }
-  const { status, message, recheckAfter } = computeStatus(object, now);
+  const { status, message, recheckAfter } = computeStatus(object, now, rule);
   const problem = status === 'Current' ? undefined : line(subject, `object ${status}: ${message}`);
   return { problem, recheckAfter };
+}
+
+function isAPIService({ group, kind }: Resource): boolean {
+  return group === 'apiregistration.k8s.io' && kind === 'APIService';
 }
 
 function line({ resource, key }: HealthSubject, text: string): string {

@@ -1,0 +1,99 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
+import { errorMessage } from '../../errors.ts';
+import { compileExpression, type Expression } from './expression.ts';
+import { current, failed, inProgress, type ObjectStatus } from './status.ts';
+
+/** Judges the objects of one kind in place of a built-in rule. */
+export type CustomRule = (object: KubernetesObject) => ObjectStatus;
+
+const maxMessage = 1_024;
+
+/**
+ * A rule of spec.health, ready to be used. One that is no CEL makes every object of its kind Failed
+ * with a message that says so: a mistake must not look like health.
+ */
+export function customRule(rule: HealthRule, index: number): CustomRule {
+  const field = `spec.health.rules[${index}]`;
+  try {
+    const healthy = compiled(rule.healthy, `${field}.healthy`);
+    const fails = rule.failed === undefined ? undefined : compiled(rule.failed, `${field}.failed`);
+    const says =
+      rule.message === undefined ? undefined : compiled(rule.message, `${field}.message`);
+    return (object) => judge({ healthy, fails, says }, object);
+  } catch (error) {
+    const problem = failed(errorMessage(error));
+    return () => problem;
+  }
+}
+
+/** What is wrong with the expressions of a rule; undefined where nothing is. */
+export function ruleProblem(rule: HealthRule, index: number): string | undefined {
+  for (const field of ['healthy', 'failed', 'message'] as const) {
+    const text = rule[field];
+    if (text === undefined) continue;
+    try {
+      compiled(text, `spec.health.rules[${index}].${field}`);
+    } catch (error) {
+      return errorMessage(error);
+    }
+  }
+  return undefined;
+}
+
+interface Compiled {
+  readonly field: string;
+  readonly expression: Expression;
+}
+
+interface CompiledRule {
+  readonly healthy: Compiled;
+  readonly fails: Compiled | undefined;
+  readonly says: Compiled | undefined;
+}
+
+function compiled(text: string, field: string): Compiled {
+  try {
+    return { field, expression: compileExpression(text) };
+  } catch (error) {
+    throw new Error(`${field} is no CEL expression over self: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function judge({ healthy, fails, says }: CompiledRule, object: KubernetesObject): ObjectStatus {
+  try {
+    if (fails !== undefined && truth(fails, object)) return failed(text(says, fails, object));
+    if (truth(healthy, object)) return current('Resource is current');
+  } catch (error) {
+    return inProgress(errorMessage(error));
+  }
+  return inProgress(text(says, healthy, object));
+}
+
+function truth({ field, expression }: Compiled, object: KubernetesObject): boolean {
+  let value: unknown;
+  try {
+    value = expression.evaluate(object);
+  } catch (error) {
+    throw new Error(`${field}: ${errorMessage(error)}`, { cause: error });
+  }
+  if (typeof value === 'boolean') return value;
+  throw new Error(`${field} gives ${shown(value)}: it must give true or false`);
+}
+
+function text(says: Compiled | undefined, rule: Compiled, object: KubernetesObject): string {
+  const why = rule.field.endsWith('.failed') ? 'holds' : 'does not hold';
+  const plain = `${rule.field} ${why}`;
+  if (says === undefined) return plain;
+  try {
+    return String(says.expression.evaluate(object)).slice(0, maxMessage);
+  } catch (error) {
+    return `${plain} (${says.field}: ${errorMessage(error)})`;
+  }
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : typeof value;
+}
