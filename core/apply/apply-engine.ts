@@ -5,10 +5,14 @@ import type {
   ApplyResult,
   Forecast,
   HealthProblem,
+  RemoveRequest,
+  RemoveResult,
 } from '../contracts/applier.ts';
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast/forecast-run.ts';
+import { keptByAnnotation } from './prune.ts';
+import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
@@ -35,6 +39,14 @@ export class ApplyEngine implements Applier {
     return await forecastRun(this.#parts, request);
   }
 
+  async remove(request: RemoveRequest): Promise<RemoveResult> {
+    return await removeRun(this.#parts, request);
+  }
+
+  holdsKept(ownerName: string): boolean {
+    return keptByAnnotation(this.#parts.inventory, ownerName).length > 0;
+  }
+
   health(owner: BundleDeployment): readonly HealthProblem[] {
     const { records, drift } = this.#parts;
     return records
@@ -49,7 +61,8 @@ export class ApplyEngine implements Applier {
   }
 
   forget(ownerName: string): void {
-    const { records, drift, claims, parents, preflight, occupied } = this.#parts;
+    const { records, rules, drift, claims, parents, preflight, occupied, removals, confirmed } =
+      this.#parts;
     for (const { id } of records.of(ownerName)) drift.forget(id);
     records.forget(ownerName);
     claims.releaseAll(ownerName);
@@ -57,6 +70,8 @@ export class ApplyEngine implements Applier {
     preflight.forget(ownerName);
     occupied.delete(ownerName);
   }
+    removals.forget(ownerName);
+    confirmed.forget(ownerName);
 
   onChange(listener: (ownerName: string) => void): void {
     this.#listeners.push(listener);

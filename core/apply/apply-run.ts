@@ -1,28 +1,31 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { ApplyRequest, ApplyResult } from '../contracts/applier.ts';
-import type { Resource } from '../kube/resource.ts';
 import { applyPending } from './apply-pending.ts';
 import { desiredSet } from './desired-set.ts';
+import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { throwAny } from './failures.ts';
+import type { InventoryEntry } from './inventory.ts';
+import { readJudged } from './judged-objects.ts';
 import { isLeftByRukpak } from './ownership.ts';
 import { type PlannedObject, planSet } from './plan.ts';
 import { clientOf } from './privilege/owner-client.ts';
-import { prune, superfluous } from './prune.ts';
-import type { GroupKind, Run } from './run.ts';
+import { superfluous } from './prune.ts';
+import { pruneRun } from './prune-run.ts';
+import type { Run } from './run.ts';
 import { checkStageOrder } from './stage-order.ts';
 
 /** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
   const run = await beginRun(parts, request);
   await watchKinds(run);
+  await readJudged(run);
   const pending = planRun(run);
   await permitted(run, pending);
   const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
   if (applied.holdUp !== undefined) return { ...applied, complete: false };
-  const pruned = await pruneRest(run);
-  await settle(run);
-  return { changes: applied.changes + pruned, complete: true };
+  const { changes, held, holdUp, heldPrune } = await pruneRun(run);
+  await settle(run, held);
+  return { changes: applied.changes + changes, complete: true, holdUp, heldPrune };
 }
 
 export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
@@ -49,28 +52,17 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
 /** Nothing is changed where the owner's account may not do all of it. */
 async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
   const { inventory, preflight } = run.parts;
-  await preflight.run({ ...run, pending, superfluous: superfluous(inventory, run.name, run.set.ids) });
-}
-
-async function earlierKinds(
-  { parents, releases }: EngineParts,
-  owner: BundleDeployment,
-  signal: AbortSignal,
-): Promise<readonly GroupKind[]> {
-  return parents.isParent(owner) ? parents.kinds(owner) : await releases.kinds(owner, signal);
+  await preflight.run({
+    ...run,
+    pending,
+    superfluous: superfluous(inventory, run.name, run.set.ids),
+  });
 }
 
 export async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {
-  const { watches, options } = parts;
+  const { watches } = parts;
   const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
-  const left: Resource[] = [];
-  for (const { group, kind } of earlier) {
-    const resource =
-      watches.watched({ group, kind }) ??
-      (await options.discovery.resourceForGroupKind(group, kind, signal));
-    // Of a kind that nobody serves nothing can be left.
-    if (resource !== undefined) left.push(resource);
-  }
+  const left = await servedResources(parts, earlier, signal);
   await watches.ensure([...kinds, ...left], signal);
 }
 
@@ -94,21 +86,16 @@ function planRun({ parts, name, set }: Run): readonly PlannedObject[] {
   return pending;
 }
 
-async function pruneRest({ parts, name, client, set, signal }: Run): Promise<number> {
-  const { inventory, drift } = parts;
-  const entries = superfluous(inventory, name, set.ids);
-  if (entries.length === 0) return 0;
-  throwAny(await prune(entries, client, signal), 'upgrade', signal);
-  for (const { id } of entries) drift.forget(id);
-  return entries.length;
-}
-
-/** From now on exactly this set is the owner's. */
-async function settle({ parts, owner, name, set, signal }: Run): Promise<void> {
+/** From now on exactly this set is the owner's, and what still waits to be pruned. */
+async function settle(
+  { parts, owner, name, set, signal }: Run,
+  held: readonly InventoryEntry[],
+): Promise<void> {
   const { records, claims, parents } = parts;
   records.keepOnly(name, [...set.ids]);
   claims.keepOnly(set.ids, name);
-  await parents.write(owner, set.resources, signal);
+  const heldKinds = held.map(({ resource }) => resource);
+  await parents.write(owner, [...set.resources, ...heldKinds], signal);
 }
 
 function isInstalled({ status }: BundleDeployment): boolean {

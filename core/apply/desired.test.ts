@@ -125,3 +125,24 @@ test('a key named __proto__ is content like any other', () => {
   expect(JSON.stringify(object['data'])).toBe('{"__proto__":"x"}');
   expect(digest).not.toBe(desired({ metadata: { name: 'a' }, data: {} }).digest);
 });
+
+test('an object that our annotation keeps has no reference either', () => {
+  const annotations = { 'core.rukpak.io/keep': 'true' };
+  const { object } = desired({ metadata: { name: 'a', annotations } });
+  expect(object.metadata).not.toHaveProperty('ownerReferences');
+  expect(object.metadata.annotations).toMatchObject(annotations);
+});
+
+test('of an owner that removes its objects itself no foreground deletion waits for them', () => {
+  const finalizers = ['core.rukpak.io/delete-objects'];
+  const ordered = { ...owner, metadata: { ...owner.metadata, finalizers } };
+  const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
+  const blocking = [owner, ordered].map((each) => {
+    const context = { owner: each, systemNamespace: 'rukpak-system' };
+    return desiredObject(content, namespaced, context).object.metadata.ownerReferences;
+  });
+  expect(blocking).toMatchObject([
+    [{ controller: true, blockOwnerDeletion: true }],
+    [{ controller: true, blockOwnerDeletion: false }],
+  ]);
+});

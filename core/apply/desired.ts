@@ -1,6 +1,6 @@
 import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { label } from '../../api/v1alpha1/labels.ts';
+import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
 import type { ObjectKey, Resource } from '../kube/resource.ts';
 import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { digestOf } from './digest.ts';
@@ -36,7 +36,13 @@ const serverFields: ReadonlySet<string> = new Set([
 
 const resourcePolicy = 'helm.sh/resource-policy';
 
-/** Objects with Helm's keep policy outlive their owner and are never pruned. */
+/** Tell people whose a kept object is, in place of an ownerReference. */
+export const primaryResourceKeys = [
+  'operator-sdk/primary-resource',
+  'operator-sdk/primary-resource-type',
+] as const;
+
+/** Objects with our keep annotation or Helm's outlive their owner and are never pruned. */
 export function isKept(object: KubernetesObject): boolean {
   return mapOf(object.metadata.annotations)[resourcePolicy] === 'keep';
 }
@@ -75,7 +81,8 @@ export function controllerReference(owner: BundleDeployment): OwnerReference {
     name: owner.metadata.name ?? '',
     uid: owner.metadata.uid ?? '',
     controller: true,
-    blockOwnerDeletion: true,
+    // Else a foreground deletion would have the garbage collector delete what we leave, or in no order.
+    blockOwnerDeletion: owner.metadata.finalizers?.includes(finalizer.deleteObjects) !== true,
   };
 }
 
@@ -104,6 +111,7 @@ function withoutServerFields(metadata: object): object {
 function withEncodedData(object: KubernetesObject): KubernetesObject {
   const { stringData, ...rest } = object;
   if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return object;
+  const [resource, type] = primaryResourceKeys;
   if (!isMap(stringData) || !Object.values(stringData).every(isString)) return object;
   const encoded = Object.entries(stringData)
     .filter((entry): entry is [string, string] => isString(entry[1]))

@@ -17,6 +17,8 @@ import { OpenAPIDocuments } from './openapi-documents.ts';
 import { OwnershipCheck } from './ownership-check.ts';
 import { Preflight } from './privilege/preflight.ts';
 import { RepairBackoff } from './repair-backoff.ts';
+import { ConfirmedPrunes } from './prune-confirmed.ts';
+import { RemovalWatch } from './removal-watch.ts';
 import { ServerSideApply } from './server-side-apply.ts';
 import { Writer } from './writer.ts';
 
@@ -51,6 +53,8 @@ export interface EngineParts {
   readonly drift: DriftDetector;
   readonly writer: Writer;
 }
+  readonly removals: RemovalWatch;
+  readonly confirmed: ConfirmedPrunes;
 
 /** Builds the parts; `notify` is called with the name of an owner whose objects need a look. */
 export function engineParts(
@@ -64,8 +68,9 @@ export function engineParts(
   const backoff = new RepairBackoff(clock);
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
-  const drift = new DriftDetector({ ...options, inventory, records, backoff, notify });
-  inventory.listen(new KindLifecycle({ discovery, documents, watches, next: drift }));
+  const drift = new DriftDetector({ ...options, inventory, records, backoff, rules, notify });
+  const removals = new RemovalWatch({ notify, next: drift });
+  inventory.listen(new KindLifecycle({ discovery, documents, watches, next: removals }));
   const apply = new ServerSideApply({ ...options, documents });
   return {
     options,
@@ -84,3 +89,5 @@ export function engineParts(
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),
   };
 }
+    removals,
+    confirmed: new ConfirmedPrunes(),

@@ -59,6 +59,13 @@ export class Inventory {
   dropKind(resource: Resource): void {
     const entries = this.#byKind.get(kindOf(resource))?.values().toArray() ?? [];
     for (const entry of entries) this.#remove(entry);
+  /** Forgets an object that is its owner's no longer; what the watch says of that is no news. */
+  leave({ owner, id }: InventoryEntry): void {
+    for (const entry of this.ownedBy(owner)) {
+      if (entry.id === id) this.#erase(entry);
+    }
+  }
+
     this.#byKind.delete(kindOf(resource));
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Resource } from '../kube/resource.ts';
 import { Inventory } from './inventory.ts';
-import { superfluous } from './prune.ts';
+import { keptByAnnotation, superfluous } from './prune.ts';
 
 const configMaps: Resource = {
   group: '',
@@ -65,4 +65,15 @@ test('an object that is watched in two versions is wanted, or goes, once', () =>
   put({ inventory, resource: { ...configMaps, version: 'v2' } }, 'goes');
   const names = superfluous(inventory, 'demo', new Set([wanted.id])).map(({ key }) => key.name);
   expect(names).toEqual(['goes']);
+});
+
+test('what is annotated to be kept stays, and is found while the garbage collector would take it', () => {
+  const inventory = new Inventory();
+  const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
+  put({ inventory }, 'annotated', keep);
+  put({ inventory }, 'of-the-bundle', { ...keep, ownerReferences: [] });
+  put({ inventory }, 'not-so', { annotations: { 'core.rukpak.io/keep': 'no' } });
+  const names = superfluous(inventory, 'demo', new Set()).map(({ key }) => key.name);
+  expect(names).toEqual(['not-so']);
+  expect(keptByAnnotation(inventory, 'demo').map(({ key }) => key.name)).toEqual(['annotated']);
 });

@@ -18,12 +18,21 @@ export function superfluous(
   owner: string,
   wanted: ReadonlySet<string>,
 ): readonly InventoryEntry[] {
-  const entries = inventory.ownedBy(owner).filter(({ id, object, deleted }) => {
+  return controlled(inventory, owner).filter(
+    ({ id, object }) => !wanted.has(id) && !isKept(object),
+  );
+}
+
+/** Objects that are annotated to be kept, and that the garbage collector would take all the same. */
+export function keptByAnnotation(inventory: Inventory, owner: string): readonly InventoryEntry[] {
+  return controlled(inventory, owner).filter(({ object }) => isKept(object));
+}
+
+function controlled(inventory: Inventory, owner: string): readonly InventoryEntry[] {
+  const entries = inventory.ownedBy(owner).filter(({ object, deleted }) => {
     const controller = controllerOf(object);
     return (
-      !wanted.has(id) &&
       !deleted &&
-      !isKept(object) &&
       object.metadata.deletionTimestamp === undefined &&
       controller !== undefined &&
       isDeployment(controller, owner)
@@ -39,14 +48,29 @@ export async function prune(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<readonly ApplyFailure[]> {
+  return await deleteObjects(entries, { client, signal });
+}
+
+export interface DeleteContext {
+  readonly client: Pick<KubeClient, 'delete'>;
+  /** Waits for what an object has made as well, before it is gone; Background where absent. */
+  readonly propagation?: (entry: InventoryEntry) => 'Background' | 'Foreground';
+  readonly signal: AbortSignal;
+}
+
+/** Deletes objects, last kinds first; returns what the server refused to delete. */
+export async function deleteObjects(
+  entries: readonly InventoryEntry[],
+  context: DeleteContext,
+): Promise<readonly ApplyFailure[]> {
   const failures: ApplyFailure[] = [];
   for (const group of inKindOrder(entries).toReversed()) {
     await forEachLimit(group, concurrentDeletes, async (entry) => {
       try {
-        await deleteEntry(entry, client, signal);
+        await deleteEntry(entry, context);
         entry.deleted = true;
       } catch (error) {
-        signal.throwIfAborted();
+        context.signal.throwIfAborted();
         failures.push({ object: entry, action: 'delete', error });
       }
     });
@@ -54,19 +78,14 @@ export async function prune(
   return failures;
 }
 
-async function deleteEntry(
-  { resource, key, object }: InventoryEntry,
-  client: KubeClient,
-  signal: AbortSignal,
-): Promise<void> {
+async function deleteEntry(entry: InventoryEntry, context: DeleteContext): Promise<void> {
+  const { resource, key, object } = entry;
+  const { client, propagation, signal } = context;
   const { uid } = object.metadata;
   const precondition = uid === undefined ? {} : { uid };
+  const propagationPolicy = propagation?.(entry) ?? 'Background';
   try {
-    await client.delete(resource, key, {
-      propagationPolicy: 'Background',
-      ...precondition,
-      signal,
-    });
+    await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
   } catch (error) {
     // Gone already, or a namesake of somebody else's is there now.
     if (!isNotFound(error) && !isConflict(error)) throw error;

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
 
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
@@ -16,6 +17,23 @@ export interface ApplyResult {
   readonly complete: boolean;
   /** Why not everything was done, though nothing went wrong. */
   readonly holdUp?: HoldUp | undefined;
+  /** Deletions that wait to be confirmed. */
+  readonly heldPrune?: HeldPrune | undefined;
+}
+
+/** The owner is being deleted; its spec.deletionPolicy says what becomes of its objects. */
+export interface RemoveRequest {
+  readonly owner: BundleDeployment;
+  readonly signal: AbortSignal;
+}
+
+export interface RemoveResult {
+  /** What the rest has to wait for; absent once nothing is left to do. An event wakes the owner then. */
+  readonly waitsFor?: {
+    readonly message: string;
+    /** By the clock: since when it waits for one thing after the other. */
+    readonly since: number;
+  };
 }
 
 /** What holds a deployment up on purpose, as the condition Progressing tells it. */
@@ -84,6 +102,18 @@ export interface Applier {
    * cannot tell now.
    */
   plan(request: ApplyRequest): Promise<Forecast>;
+  /**
+   * Deletes the objects of an owner that is being deleted, or leaves them, as far as can be done
+   * without waiting: the last stage first, each once the one before is gone from the cluster. Works
+   * from whatever is there, without the Bundle's content.
+   * @throws Error that names what the server refused.
+   */
+  remove(request: RemoveRequest): Promise<RemoveResult>;
+  /**
+   * True where an object is annotated to be kept and would go with its owner all the same, by the
+   * garbage collector: the annotation was put on the live object.
+   */
+  holdsKept(ownerName: string): boolean;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
   /** Whether this process has looked at the owner's objects yet: without, `health` knows of none. */

@@ -70,6 +70,8 @@ export class BundleDeploymentFixture {
     health: vi.fn<Applier['health']>(() => []),
     knows: vi.fn<Applier['knows']>(() => true),
     forget: vi.fn<Applier['forget']>(),
+    remove: vi.fn<Applier['remove']>(async () => ({})),
+    holdsKept: vi.fn<Applier['holdsKept']>(() => false),
     onChange: vi.fn<Applier['onChange']>(),
   } satisfies Applier;
   readonly #reconciler: BundleDeploymentReconciler;

@@ -1,0 +1,54 @@
+import { progressReason } from '../../api/v1alpha1/conditions.ts';
+import type { ApplyResult } from '../contracts/applier.ts';
+import { throwAny } from './failures.ts';
+import type { InventoryEntry } from './inventory.ts';
+import { objectPath } from './object-id.ts';
+import { deleteObjects, keptByAnnotation, superfluous } from './prune.ts';
+import { guardPrune } from './prune-guard.ts';
+import { leaveObject } from './removal-leave.ts';
+import type { Run } from './run.ts';
+
+export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
+  /** They wait to be confirmed and are the owner's until then. */
+  readonly held: readonly InventoryEntry[];
+}
+
+/** Deletes what the owner has and no longer wants, as far as its guards let it. */
+export async function pruneRun(run: Run): Promise<PruneResult> {
+  const { parts, name, client, set, signal } = run;
+  const left = await leaveKept(run);
+  const entries = superfluous(parts.inventory, name, set.ids);
+  if (entries.length === 0) {
+    parts.confirmed.forget(name);
+    return { changes: left, held: [] };
+  }
+  const { go, held, status, message } = await guardPrune(entries, {
+    ...run,
+    wanted: set.ids.size,
+    confirmed: parts.confirmed,
+    discovery: parts.options.discovery,
+  });
+  throwAny(await deleteObjects(go, { client, signal }), 'upgrade', signal);
+  for (const { id } of go) parts.drift.forget(id);
+  const changes = left + go.length;
+  if (message === undefined) return { changes, held };
+  const holdUp = { reason: progressReason.pruneHeld, message };
+  return { changes, held, holdUp, heldPrune: status };
+}
+
+/** What somebody annotated to be kept becomes nobody's: the garbage collector would take it later. */
+async function leaveKept({ parts, owner, name, client, set, signal }: Run): Promise<number> {
+  const kept = keptByAnnotation(parts.inventory, name).filter(({ id }) => !set.ids.has(id));
+  for (const entry of kept) {
+    await leaveObject(client, entry, { owner: name, signal });
+    parts.inventory.leave(entry);
+    parts.drift.forget(entry.id);
+    const { resource, key } = entry;
+    parts.options.events.event(owner, {
+      type: 'Normal',
+      reason: 'ObjectKept',
+      message: `${objectPath(resource.kind, key)} is no longer in the bundle and stays, as its annotation asks: it is nobody's from now on`,
+    });
+  }
+  return kept.length;
+}

@@ -1,0 +1,74 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { definedKind } from './custom-resources.ts';
+import { isKept } from './desired.ts';
+import type { Inventory, InventoryEntry } from './inventory.ts';
+import { isDefinition } from './order.ts';
+import { controllerOf, isDeployment } from './ownership.ts';
+import type { GroupKind } from './run.ts';
+import { stageOf } from './stage-of.ts';
+
+/** What becomes of the objects of a deployment that is deleted. */
+export interface RemovalPlan {
+  /** They stay, and are nobody's from then on. */
+  readonly leave: readonly InventoryEntry[];
+  readonly remove: readonly InventoryEntry[];
+}
+
+/**
+ * Goes by spec.deletionPolicy. Kept objects stay whatever it says: those that are without our
+ * reference anyway stay as they are, until all objects are left.
+ */
+export function planRemoval(inventory: Inventory, owner: BundleDeployment): RemovalPlan {
+  const name = owner.metadata.name ?? '';
+  const entries = objectsOf(inventory, name);
+  const { deletionPolicy } = owner.spec;
+  if (deletionPolicy === 'Orphan') return { leave: entries, remove: [] };
+  const staying = deletionPolicy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
+  const controlled = entries.filter((entry) => isControlled(entry, name));
+  const stays = ({ id, object }: InventoryEntry): boolean => staying.has(id) || isKept(object);
+  return {
+    leave: entries.filter(
+      (entry) => staying.has(entry.id) || (isKept(entry.object) && isControlled(entry, name)),
+    ),
+    remove: controlled.filter((entry) => !stays(entry)),
+  };
+}
+
+/**
+ * The objects of a deployment, each once: it may be watched in two versions. Other controllers copy
+ * labels to objects of their own; those do not count.
+ */
+export function objectsOf(inventory: Inventory, owner: string): readonly InventoryEntry[] {
+  const entries = inventory
+    .ownedBy(owner)
+    .filter(
+      (entry) =>
+        isControlled(entry, owner) ||
+        (controllerOf(entry.object) === undefined && isKept(entry.object)),
+    );
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
+}
+
+/** Objects whose removal comes one stage after the other, the last stage first. */
+export function removalStages(entries: readonly InventoryEntry[]): readonly InventoryEntry[][] {
+  return [...Map.groupBy(entries, (entry) => stageOf(entry))]
+    .toSorted(([a], [b]) => b - a)
+    .map(([, stage]) => stage);
+}
+
+function isControlled({ object }: InventoryEntry, owner: string): boolean {
+  const controller = controllerOf(object);
+  return controller !== undefined && isDeployment(controller, owner);
+}
+
+/** IDs of the CRDs among these objects, and of their custom resources. */
+function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<string> {
+  const definitions = entries.filter(({ resource }) => isDefinition(resource));
+  const kinds = new Set(definitions.map((entry) => kindName(definedKind(entry))));
+  const resources = entries.filter(({ resource }) => kinds.has(kindName(resource)));
+  return new Set([...definitions, ...resources].map(({ id }) => id));
+}
+
+function kindName({ group, kind }: GroupKind): string {
+  return `${kind}.${group}`;
+}
