@@ -27,9 +27,9 @@ export async function followHowto(howto: Howto, heading: string): Promise<string
   return output;
 }
 
-/** Runs one line of a howto, whose words have no quotes; what it printed. */
+/** Runs one line of a howto; what it printed. */
 export async function runCommand({ kubectl, kubeconfig }: Howto, line: string): Promise<string> {
-  const [program = '', ...words] = line.split(' ');
+  const [program = '', ...words] = wordsOf(line);
   if (program === 'kubectl') return await kubectl.must(words);
   if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
   const env = { ...process.env, KUBECONFIG: kubeconfig };
@@ -38,6 +38,13 @@ export async function runCommand({ kubectl, kubeconfig }: Howto, line: string): 
     env,
   });
   return stdout;
+}
+
+/** As a shell splits them, where quotes stand around whole parts and nothing is expanded. */
+function wordsOf(line: string): readonly string[] {
+  return [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) =>
+    word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'),
+  );
 }
 
 async function commandsOf(page: string, heading: string): Promise<readonly string[]> {
