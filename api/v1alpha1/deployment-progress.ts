@@ -35,8 +35,26 @@ export const planStatusSchema = z
       .array(plannedChangeSchema)
       .describe('The first changes; all of them are in the full plan that rukpakctl plan shows.'),
     truncated: z.boolean().optional().describe('True where changes are missing in the list.'),
+    problems: z
+      .array(z.string())
+      .optional()
+      .describe('Why the plan would fail, and cannot be approved; the first of them.'),
   })
   .describe('What would be done, waiting for approval.');
+
+export const approvalStatusSchema = z
+  .object({
+    bundle: z.string().describe('Name of the Bundle.'),
+    rendering: z
+      .string()
+      .describe('Digest of the class and the config that its objects are made with.'),
+    digest: z
+      .string()
+      .optional()
+      .describe('Digest of the plan that was approved; absent for what was there before.'),
+    approvedAt: timeSchema.optional().describe('When the approval was seen.'),
+  })
+  .describe('What may be applied, and is kept in place, without another approval.');
 
 export const progressStatusSchema = z
   .object({
@@ -84,6 +102,7 @@ export const heldPruneSchema = z
 /** The optional fields of a BundleDeployment's status. */
 export const deploymentProgress = {
   plan: planStatusSchema.optional(),
+  approval: approvalStatusSchema.optional(),
   progress: progressStatusSchema.optional(),
   rollback: rollbackStatusSchema.optional(),
   history: z
@@ -96,6 +115,7 @@ export const deploymentProgress = {
 export interface ObjectRef extends z.infer<typeof objectRefSchema> {}
 export interface PlannedChange extends z.infer<typeof plannedChangeSchema> {}
 export interface PlanStatus extends z.infer<typeof planStatusSchema> {}
+export interface ApprovalStatus extends z.infer<typeof approvalStatusSchema> {}
 export interface ProgressStatus extends z.infer<typeof progressStatusSchema> {}
 export interface RollbackStatus extends z.infer<typeof rollbackStatusSchema> {}
 export interface Revision extends z.infer<typeof revisionSchema> {}

@@ -3,6 +3,9 @@ import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
+import { awaitApproval } from './plan/await-approval.ts';
+import { closePlan } from './plan/close-plan.ts';
+import { PlanMemory } from './plan/plan-memory.ts';
 import { RenderedObjects } from './rendered-objects.ts';
 import { watchDeadline } from './revisions/watch-deadline.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
@@ -31,8 +34,10 @@ const steps: readonly Step[] = [
   followRollback,
   awaitUnpacked,
   awaitDependencies,
+  awaitApproval,
   loadObjects,
   apply,
+  closePlan,
   checkHealth,
   noteHealthy,
   retireBundles,
@@ -43,7 +48,9 @@ export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
 
   constructor(dependencies: BundleDeploymentDependencies) {
-    this.#dependencies = { ...dependencies, rendered: new RenderedObjects() };
+    const plans = new PlanMemory();
+    dependencies.applier.onChange((name) => plans.outdate(name));
+    this.#dependencies = { ...dependencies, rendered: new RenderedObjects(), plans };
   }
 
   /**
@@ -52,11 +59,12 @@ export class BundleDeploymentReconciler {
    * process's once its class is.
    */
   async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
-    const { applier, rendered } = this.#dependencies;
+    const { applier, rendered, plans } = this.#dependencies;
     const deployment = this.#servedDeployment(name);
     if (deployment === undefined) {
       applier.forget(name);
       rendered.forget(name);
+      plans.forget(name);
       return {};
     }
     const observedGeneration = deployment.metadata.generation ?? 0;

@@ -8,6 +8,8 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
+import type { FullPlan } from './plan/full-plan.ts';
+import type { PlanMemory } from './plan/plan-memory.ts';
 import type { RenderedObjects } from './rendered-objects.ts';
 
 export interface BundleDeploymentCache {
@@ -26,6 +28,13 @@ export interface ContentLoader {
   load(bundle: Bundle, signal: AbortSignal): Promise<BundleFiles>;
 }
 
+/** Keeps full plans where they can be looked at. */
+export interface PlanStore {
+  /** In place of an earlier one of the deployment. */
+  write(deployment: BundleDeployment, plan: FullPlan, signal: AbortSignal): Promise<void>;
+  remove(deploymentName: string, signal: AbortSignal): Promise<void>;
+}
+
 /** What the BundleDeployment reconciler works with. */
 export interface BundleDeploymentDependencies {
   readonly client: KubeClient;
@@ -35,6 +44,7 @@ export interface BundleDeploymentDependencies {
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   readonly content: ContentLoader;
   readonly applier: Applier;
+  readonly storedPlans: PlanStore;
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;
@@ -47,4 +57,5 @@ export interface BundleDeploymentDependencies {
 /** What its steps work with: the reconciler's own memory as well. */
 export interface ReconcileDependencies extends BundleDeploymentDependencies {
   readonly rendered: RenderedObjects;
+  readonly plans: PlanMemory;
 }

@@ -3,6 +3,7 @@ import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
+import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeConnection } from '../kube/connect.ts';
@@ -118,6 +119,7 @@ function createDeploymentController(
     provisioners: classesWith(options.provisioners, 'deployment'),
     content: createContentLoader({ store, ownClasses, onLost }, options),
     applier,
+    storedPlans: new StoredPlans({ client, systemNamespace }),
     limits,
     reportHealth,
   });

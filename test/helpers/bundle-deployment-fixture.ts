@@ -6,7 +6,10 @@ import type {
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
 import { BundleDeploymentReconciler } from '../../core/bundle-deployment/bundle-deployment-reconciler.ts';
-import type { BundleDeploymentDependencies } from '../../core/bundle-deployment/dependencies.ts';
+import type {
+  BundleDeploymentDependencies,
+  PlanStore,
+} from '../../core/bundle-deployment/dependencies.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
 import { templateHash } from '../../core/bundle-deployment/template-hash.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
@@ -67,13 +70,17 @@ export class BundleDeploymentFixture {
       problems: [],
       warnings: [],
     })),
+    remove: vi.fn<Applier['remove']>(async () => ({})),
+    holdsKept: vi.fn<Applier['holdsKept']>(() => false),
     health: vi.fn<Applier['health']>(() => []),
     knows: vi.fn<Applier['knows']>(() => true),
     forget: vi.fn<Applier['forget']>(),
-    remove: vi.fn<Applier['remove']>(async () => ({})),
-    holdsKept: vi.fn<Applier['holdsKept']>(() => false),
     onChange: vi.fn<Applier['onChange']>(),
   } satisfies Applier;
+  readonly storedPlans = {
+    write: vi.fn<PlanStore['write']>(async () => undefined),
+    remove: vi.fn<PlanStore['remove']>(async () => undefined),
+  } satisfies PlanStore;
   readonly #reconciler: BundleDeploymentReconciler;
 
   constructor(
@@ -91,6 +98,7 @@ export class BundleDeploymentFixture {
       provisioners: new Map([['plain', { className: 'plain', deployment: this.handler }]]),
       content: { load: this.load },
       applier: this.applier,
+      storedPlans: this.storedPlans,
       limits: defaultLimits,
       reportHealth: true,
       events: this.events,

@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest';
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import {
+  aBundleOf,
+  BundleDeploymentFixture,
+  nameOf,
+  v1,
+  v2,
+} from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { Forecast } from '../../contracts/applier.ts';
+import { TerminalError } from '../../errors.ts';
+
+const forecast: Forecast = {
+  digest: 'd1',
+  changes: [
+    { action: 'Create', group: '', kind: 'ConfigMap', namespace: 'shop', name: 'a' },
+    {
+      action: 'Change',
+      group: 'apps',
+      kind: 'Deployment',
+      namespace: 'shop',
+      name: 'b',
+      fields: [{ path: 'spec.replicas', before: '1', after: '2' }],
+    },
+  ],
+  unchanged: 3,
+  problems: [],
+  warnings: [],
+};
+
+/** Version 1 is installed where `active` says so; the template is version 2, and Manual. */
+function aManual(
+  status: BundleDeploymentStatus = { activeBundle: nameOf(v1) },
+): BundleDeploymentFixture {
+  const deployment = aStoredDeployment({ template: v2, status });
+  const fixture = new BundleDeploymentFixture({
+    ...deployment,
+    spec: { ...deployment.spec, upgradePolicy: 'Manual' },
+  });
+  fixture.have(aBundleOf(v1), aBundleOf(v2));
+  fixture.applier.plan.mockResolvedValue(forecast);
+  return fixture;
+}
+
+function annotate(fixture: BundleDeploymentFixture, digest: string | undefined): void {
+  const { live } = fixture;
+  const annotations = digest === undefined ? {} : { [annotation.approve]: digest };
+  fixture.change({ ...live, metadata: { ...live.metadata, annotations } });
+}
+
+/** Reconciles until nothing is asked for at once. */
+async function settle(fixture: BundleDeploymentFixture): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) {
+    const { requeueAfter } = await fixture.reconcile();
+    if (requeueAfter !== 0) return;
+  }
+  throw new Error('it does not settle');
+}
+
+function messageOf(fixture: BundleDeploymentFixture): string {
+  return fixture.conditions.find((text) => text.startsWith('Progressing ')) ?? '';
+}
+
+describe('a template that changes', () => {
+  test('waits with its plan, and the active Bundle stays in place', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    const { plan, activeBundle } = fixture.status;
+    expect(activeBundle).toBe(nameOf(v1));
+    expect(plan).toMatchObject({
+      bundle: nameOf(v2),
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      create: 1,
+      change: 1,
+      delete: 0,
+      unchanged: 3,
+      changes: [
+        { action: 'Create', name: 'a' },
+        { action: 'Change', name: 'b', fields: ['spec.replicas'] },
+      ],
+    });
+    expect(plan).not.toHaveProperty('truncated');
+    expect(messageOf(fixture)).toBe(
+      `Progressing False AwaitingApproval: the plan of Bundle ${nameOf(v2)} (1 to create, 1 to change, 0 to delete, 3 unchanged) waits for approval: ` +
+        'see it with "rukpakctl plan demo", approve it with "rukpakctl approve demo" or ' +
+        `"kubectl annotate --overwrite bundledeployment demo core.rukpak.io/approve=${plan?.digest}"`,
+    );
+    expect(fixture.applier.apply).toHaveBeenCalledOnce();
+    expect(fixture.storedPlans.write).toHaveBeenCalledOnce();
+  });
+
+  test('is planned once, however often it is looked at', async () => {
+    const fixture = aManual();
+    for (let turn = 0; turn < 4; turn += 1) await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledOnce();
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(4);
+  });
+
+  test('is planned again some time after objects have changed', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    const [[changed] = []] = fixture.applier.onChange.mock.calls;
+    changed?.('demo');
+    await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledOnce();
+    expect(fixture.wakeAfter).toBe(10_000);
+    fixture.clock.advance(10_000);
+    await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
+    await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
+  });
+
+  test('keeps the time of a plan that is made again and is the same', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    const { createdAt } = fixture.status.plan ?? {};
+    fixture.clock.advance(60_000);
+    fixture.changeSpec({ revisionHistoryLimit: 3 });
+    await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
+    expect(fixture.status.plan?.createdAt).toBe(createdAt);
+  });
+});
+
+describe('a first install', () => {
+  test('waits too, and nothing is applied', async () => {
+    const fixture = aManual({});
+    await fixture.reconcile();
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+    expect(messageOf(fixture)).toContain('AwaitingApproval');
+  });
+
+  test('that cannot be planned says why, and is tried again', async () => {
+    const fixture = aManual({});
+    fixture.applier.plan.mockRejectedValue(
+      new TerminalError('no such kind', { reason: 'InstallFailed' }),
+    );
+    await fixture.reconcile();
+    expect(fixture.conditions).toContain('Installed False InstallFailed: no such kind');
+    expect(messageOf(fixture)).toContain(
+      `AwaitingApproval: no plan can be made of Bundle ${nameOf(v2)}: no such kind`,
+    );
+    expect(fixture.wakeAfter).toBe(30_000);
+  });
+});
+
+describe('an approval', () => {
+  test('of the plan as it is now is written down, and then applied', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    const digest = fixture.status.plan?.digest;
+    annotate(fixture, digest);
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 0 });
+    expect(fixture.status).toMatchObject({
+      approval: { bundle: nameOf(v2), digest, approvedAt: expect.any(String) },
+      plan: { digest },
+      activeBundle: nameOf(v1),
+    });
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
+    await fixture.reconcile();
+    expect(fixture.status.activeBundle).toBe(nameOf(v2));
+    expect(fixture.status).not.toHaveProperty('plan');
+    expect(messageOf(fixture)).toBe('');
+    expect(fixture.storedPlans.remove).toHaveBeenCalledOnce();
+    expect(fixture.events.list).toContainEqual(expect.objectContaining({ reason: 'PlanApproved' }));
+  });
+
+  test('of another plan applies nothing, and says that it is outdated', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    const { digest = '' } = fixture.status.plan ?? {};
+    fixture.applier.plan.mockResolvedValue({ ...forecast, digest: 'd2' });
+    annotate(fixture, digest);
+    await settle(fixture);
+    expect(fixture.status.activeBundle).toBe(nameOf(v1));
+    expect(fixture.status.plan?.digest).not.toBe(digest);
+    expect(messageOf(fixture)).toContain(
+      `the plan ${digest} that was approved is not the plan any more`,
+    );
+    expect(fixture.status.approval?.bundle).toBe(nameOf(v1));
+  });
+
+  test('that drift stood in the way of holds once it is repaired, and is not tried forever', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    fixture.applier.plan.mockResolvedValueOnce({ ...forecast, digest: 'drifted' });
+    annotate(fixture, fixture.status.plan?.digest);
+    await settle(fixture);
+    expect(fixture.wakeAfter).toBe(10_000);
+    fixture.clock.advance(10_000);
+    await settle(fixture);
+    expect(fixture.status.activeBundle).toBe(nameOf(v2));
+  });
+
+  test('of what is no plan any more costs two plans, not one for each look', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    annotate(fixture, 'f'.repeat(64));
+    for (let turn = 0; turn < 5; turn += 1) {
+      await settle(fixture);
+      fixture.clock.advance(60_000);
+    }
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(3);
+    annotate(fixture, undefined);
+    await settle(fixture);
+    expect(messageOf(fixture)).not.toContain('not the plan any more');
+  });
+
+  test('of a plan that would fail is none', async () => {
+    const fixture = aManual();
+    fixture.applier.plan.mockResolvedValue({ ...forecast, problems: ['ConfigMap "a": denied'] });
+    await fixture.reconcile();
+    annotate(fixture, fixture.status.plan?.digest);
+    await settle(fixture);
+    expect(fixture.status.activeBundle).toBe(nameOf(v1));
+    expect(fixture.status.plan?.problems).toEqual(['ConfigMap "a": denied']);
+    expect(messageOf(fixture)).toContain(
+      'cannot be approved, because it would fail: ConfigMap "a": denied.',
+    );
+  });
+
+  test('is finished after a crash, though the cluster is half changed by then', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    annotate(fixture, fixture.status.plan?.digest);
+    await fixture.reconcile();
+    fixture.applier.apply.mockRejectedValueOnce(new Error('the process ends'));
+    await fixture.failure();
+    const restarted = new BundleDeploymentFixture(fixture.live);
+    restarted.have(aBundleOf(v1), aBundleOf(v2));
+    restarted.applier.plan.mockResolvedValue({ ...forecast, digest: 'half' });
+    await restarted.reconcile();
+    expect(restarted.status.activeBundle).toBe(nameOf(v2));
+    expect(restarted.applier.plan).not.toHaveBeenCalled();
+  });
+
+  test('is needed again for the next template, and for another config', async () => {
+    const approval = { bundle: nameOf(v2), rendering: 'other', digest: 'old' };
+    const fixture = aManual({ activeBundle: nameOf(v2), approval });
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('AwaitingApproval');
+    // With the new config even the active Bundle would be something new.
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+    annotate(fixture, 'old');
+    await fixture.reconcile();
+    expect(messageOf(fixture)).not.toContain('not the plan any more');
+    annotate(fixture, fixture.status.plan?.digest);
+    await settle(fixture);
+    expect(fixture.applier.apply).toHaveBeenCalledOnce();
+    expect(fixture.status).not.toHaveProperty('plan');
+  });
+});
+
+describe('no approval is needed', () => {
+  test('for what was active when the policy came, and its drift', async () => {
+    const fixture = aManual({ activeBundle: nameOf(v2) });
+    await fixture.reconcile();
+    await fixture.reconcile();
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(2);
+    expect(fixture.applier.plan).not.toHaveBeenCalled();
+    expect(fixture.status.approval).toEqual({ bundle: nameOf(v2), rendering: expect.any(String) });
+  });
+
+  test('to go back to what is active', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    fixture.changeSpec({ template: v1 });
+    await fixture.reconcile();
+    expect(fixture.status).toMatchObject({ activeBundle: nameOf(v1) });
+    expect(fixture.status).not.toHaveProperty('plan');
+    expect(messageOf(fixture)).toBe('');
+  });
+
+  test('once the policy is Automatic again', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    fixture.changeSpec({ upgradePolicy: 'Automatic' });
+    await fixture.reconcile();
+    expect(fixture.status.activeBundle).toBe(nameOf(v2));
+    expect(fixture.status).not.toHaveProperty('plan');
+    expect(fixture.status).not.toHaveProperty('approval');
+  });
+});

@@ -1,0 +1,149 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import { bundleDeploymentReason, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import type { ReconcileDependencies } from '../dependencies.ts';
+import { fallBack } from '../hold-up.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import { notInstalled } from '../status.ts';
+import { approvalOf, askedDigest, isApproved, isSameRendering, renderingOf } from './approval.ts';
+import { planStatus } from './full-plan.ts';
+import { makePlan } from './make-plan.ts';
+import type { KnownPlan } from './plan-memory.ts';
+import { planMessage } from './plan-message.ts';
+
+/** Milliseconds between two plans, and times that it took to make one: watching must cost little. */
+const pause = { least: 10_000, factor: 20 } as const;
+/** Milliseconds until a plan that could not be made is tried again. */
+const retryInterval = 30_000;
+
+/**
+ * With upgradePolicy Manual, lets only pass what was approved: for anything else a plan is made and
+ * held up. An approval is written down before the next reconcile acts on it, so that what breaks
+ * off in the middle is finished without another one.
+ */
+export async function awaitApproval(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { deployment, bundle } = state;
+  const { approval: _, ...status } = state.status;
+  if (deployment.spec.upgradePolicy !== 'Manual') {
+    state.status = status;
+    return 'continue';
+  }
+  // Something else holds it up, or it was rolled back.
+  if (bundle === undefined || state.target !== bundle) return 'continue';
+  const approval = approvalOf(state);
+  state.status = { ...status, ...(approval === undefined ? {} : { approval }) };
+  if (isApproved(state)) return 'continue';
+  let known: KnownPlan;
+  try {
+    known = await currentPlan(state, bundle, { dependencies, context });
+  } catch (error) {
+    return withoutPlan(state, error, { dependencies, context });
+  }
+  const { plan, refused } = known;
+  const asked = askedDigest(state);
+  if (isApproval(asked, known)) {
+    approve(state, plan, dependencies);
+    return { requeueAfter: 0 };
+  }
+  state.status = { ...state.status, plan: planStatus(plan) };
+  return wait(
+    state,
+    planMessage(plan, refused === plan.digest ? undefined : refused),
+    dependencies,
+  );
+}
+
+interface Surroundings {
+  readonly dependencies: ReconcileDependencies;
+  readonly context: StepContext;
+}
+
+function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
+  return asked === plan.digest && plan.problems.length === 0;
+}
+
+/** The plan remembered, or a new one where it may have changed and always for an approval. */
+async function currentPlan(
+  state: BundleDeploymentState,
+  bundle: Bundle,
+  { dependencies, context }: Surroundings,
+): Promise<KnownPlan> {
+  const { plans, clock } = dependencies;
+  const asked = askedDigest(state);
+  const remembered = plans.get(state.deployment, bundle);
+  const isNews = remembered === undefined || asked !== remembered.refused;
+  if (remembered !== undefined && (asked === undefined || !isNews)) {
+    remembered.refused = asked;
+    if (!remembered.stale) return remembered;
+    const wait = remembered.madeAt + pauseAfter(remembered) - clock.now();
+    if (wait > 0) {
+      context.wakeAfter(wait);
+      return remembered;
+    }
+  }
+  const made = await makePlan(state, dependencies, context);
+  if (asked === undefined || isApproval(asked, made)) return made;
+  made.refused = asked;
+  if (!isNews) return made;
+  // The difference may be drift that is about to be repaired.
+  made.stale = true;
+  context.wakeAfter(pauseAfter(made));
+  return made;
+}
+
+function pauseAfter({ took }: KnownPlan): number {
+  return Math.max(pause.least, pause.factor * took);
+}
+
+function approve(
+  state: BundleDeploymentState,
+  plan: KnownPlan['plan'],
+  { clock, events }: Pick<ReconcileDependencies, 'clock' | 'events'>,
+): void {
+  const approval = {
+    bundle: plan.bundle,
+    rendering: renderingOf(state.deployment.spec),
+    digest: plan.digest,
+    approvedAt: new Date(clock.now()).toISOString(),
+  };
+  state.status = { ...state.status, plan: planStatus(plan), approval };
+  events.event(state.deployment, {
+    type: 'Normal',
+    reason: 'PlanApproved',
+    message: `the plan ${plan.digest} of Bundle ${plan.bundle} is approved`,
+  });
+}
+
+/** What is installed goes on being repaired, unless it would become something new by that. */
+function wait(
+  state: BundleDeploymentState,
+  message: string,
+  dependencies: ReconcileDependencies,
+): StepOutcome {
+  state.holdUp ??= { reason: progressReason.awaitingApproval, message };
+  const { approval } = state.status;
+  return isSameRendering(approval, state.deployment) ? fallBack(state, dependencies) : 'done';
+}
+
+/** What cannot be planned cannot be applied either, and is told as that would be. */
+function withoutPlan(
+  state: BundleDeploymentState,
+  error: unknown,
+  { dependencies, context }: Surroundings,
+): StepOutcome {
+  context.signal.throwIfAborted();
+  const { clock, reportHealth } = dependencies;
+  const message = errorMessage(error);
+  if ((state.status.activeBundle ?? '') === '') {
+    const known = error instanceof TerminalError ? error.reason : undefined;
+    const reason = known ?? bundleDeploymentReason.installFailed;
+    state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
+  }
+  context.wakeAfter(retryInterval);
+  const name = state.bundle?.metadata.name;
+  return wait(state, `no plan can be made of Bundle ${name}: ${message}`, dependencies);
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type PlanStatus, planStatusSchema } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { Forecast, ForecastChange } from '../../contracts/applier.ts';
+
+const fieldChangeSchema = z.object({
+  path: z.string(),
+  before: z.string().exactOptional(),
+  after: z.string().exactOptional(),
+});
+
+const forecastChangeSchema = z.object({
+  action: z.enum(['Create', 'Change', 'Delete']),
+  group: z.string(),
+  kind: z.string(),
+  namespace: z.string().exactOptional(),
+  name: z.string(),
+  fields: z.array(fieldChangeSchema).readonly().exactOptional(),
+  moreFields: z.int().exactOptional(),
+});
+
+/** The plan as the content server has it: with all changes and their values. */
+export const fullPlanSchema = planStatusSchema.extend({
+  bundleDeployment: z.string(),
+  changes: z.array(forecastChangeSchema).readonly(),
+  problems: z.array(z.string()).readonly(),
+  warnings: z.array(z.string()).readonly(),
+});
+
+export interface FullPlan extends z.infer<typeof fullPlanSchema> {}
+
+/** Bounds of status.plan: a deployment of a thousand objects still has to fit into etcd. */
+const statusLimits = { changes: 30, fields: 8, problems: 10, text: 500 } as const;
+
+export interface PlanSubject {
+  readonly deployment: string;
+  readonly bundle: { readonly name: string; readonly uid: string };
+  /** RFC 3339. */
+  readonly createdAt: string;
+}
+
+export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
+  const { changes, unchanged, problems, warnings } = forecast;
+  const count = (action: ForecastChange['action']): number =>
+    changes.filter((change) => change.action === action).length;
+  return {
+    bundleDeployment: subject.deployment,
+    bundle: subject.bundle.name,
+    digest: planDigest(forecast, subject.bundle.uid),
+    createdAt: subject.createdAt,
+    create: count('Create'),
+    change: count('Change'),
+    delete: count('Delete'),
+    unchanged,
+    changes,
+    problems,
+    warnings,
+  };
+}
+
+/** Hexadecimal: it is typed, and must not look like a flag. */
+function planDigest({ digest }: Forecast, bundleUID: string): string {
+  return createHash('sha256').update(`${bundleUID}\n${digest}`).digest('hex');
+}
+
+/** What of a plan goes into the deployment's status. */
+export function planStatus(plan: FullPlan): PlanStatus {
+  const { bundle, digest, createdAt, unchanged } = plan;
+  const changes = plan.changes.slice(0, statusLimits.changes).map(statusChange);
+  const problems = plan.problems
+    .slice(0, statusLimits.problems)
+    .map((text) => text.slice(0, statusLimits.text));
+  const isCut = plan.changes.length > changes.length || plan.changes.some(hasMoreFields);
+  return {
+    bundle,
+    digest,
+    createdAt,
+    create: plan.create,
+    change: plan.change,
+    delete: plan.delete,
+    unchanged,
+    changes,
+    ...(isCut ? { truncated: true } : {}),
+    ...(problems.length === 0 ? {} : { problems }),
+  };
+}
+
+function statusChange(change: ForecastChange): PlanStatus['changes'][number] {
+  const { moreFields: _, fields, ...object } = change;
+  if (fields === undefined) return object;
+  return { ...object, fields: fields.slice(0, statusLimits.fields).map(({ path }) => path) };
+}
+
+function hasMoreFields({ fields = [], moreFields = 0 }: ForecastChange): boolean {
+  return fields.length + moreFields > statusLimits.fields;
+}

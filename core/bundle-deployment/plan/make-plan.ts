@@ -1,0 +1,32 @@
+import type { ReconcileDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, StepContext } from '../state.ts';
+import { loadObjects } from '../steps/load-objects.ts';
+import { fullPlan } from './full-plan.ts';
+import type { KnownPlan } from './plan-memory.ts';
+
+/** Makes the plan of the target from the cluster as it is, stores and remembers it. */
+export async function makePlan(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<KnownPlan> {
+  const { applier, plans, storedPlans, clock } = dependencies;
+  const { signal } = context;
+  const madeAt = clock.now();
+  await loadObjects(state, dependencies, context);
+  const { deployment, status, target: bundle, objects = [] } = state;
+  if (bundle === undefined) throw new Error('there is no Bundle to make a plan of');
+  const forecast = await applier.plan({ owner: deployment, objects, signal });
+  const { name = '', uid = '' } = bundle.metadata;
+  const made = fullPlan(forecast, {
+    deployment: deployment.metadata.name ?? '',
+    bundle: { name, uid },
+    createdAt: new Date(madeAt).toISOString(),
+  });
+  const same = status.plan?.digest === made.digest;
+  const plan = same ? { ...made, createdAt: status.plan?.createdAt ?? made.createdAt } : made;
+  await storedPlans.write(deployment, plan, signal);
+  const known: KnownPlan = { plan, madeAt, took: clock.now() - madeAt, stale: false };
+  plans.set({ deployment, bundle }, known);
+  return known;
+}
