@@ -1,3 +1,4 @@
+import { ruleProblem } from '../core/apply/health/custom-rule.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { connect } from '../core/kube/connect.ts';
@@ -40,6 +41,7 @@ export interface WebhookOptions {
 }
 
 const webhookConfigurationName = 'rukpak-validating-webhook-configuration';
+const mutatingConfigurationName = 'rukpak-mutating-webhook-configuration';
 const certificateSecretName = 'rukpak-webhook-serving-certificate';
 const serviceName = 'rukpak-webhook-service';
 
@@ -100,7 +102,7 @@ function routesOf(
   client: KubeClient,
   cached: CachedRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
-  const routes = admissionRoutes({ ...cached, client, requireServiceAccount });
+  const routes = admissionRoutes({ ...cached, client, requireServiceAccount, ruleProblem });
   if (crds === undefined) return routes;
   return new Map([...routes, ...crdRoutes({ ...crds, client, logger })]);
 }
@@ -120,5 +122,6 @@ function certificatesOf(
       webhookConfigurationName,
       ...(crds === undefined ? [] : crdWebhookConfigurations(crds.guardDeletion)),
     ],
+    mutatingWebhookConfigurations: [mutatingConfigurationName],
   });
 }

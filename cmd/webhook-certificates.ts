@@ -1,7 +1,10 @@
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { followCertificateFiles, readCertificateFiles } from '../webhooks/certs/files.ts';
-import { createCABundleInjection } from '../webhooks/certs/inject.ts';
+import {
+  type CABundleInjectionOptions,
+  createCABundleInjection,
+} from '../webhooks/certs/inject.ts';
 import type { KeyPair } from '../webhooks/certs/key-pair.ts';
 import { type CertificateRotation, createCertificateRotation } from '../webhooks/certs/rotation.ts';
 import type { ObjectClient, ObjectFollower, ObjectKey } from '../webhooks/cluster.ts';
@@ -25,6 +28,8 @@ export interface OwnCertificateOptions {
   readonly hosts: readonly string[];
   /** The ValidatingWebhookConfigurations that name our CA. */
   readonly webhookConfigurations: readonly string[];
+  /** The MutatingWebhookConfigurations that do; none where absent. */
+  readonly mutatingWebhookConfigurations?: readonly string[];
 }
 
 /** Those of a folder, as cert-manager and the kubelet keep them. */
@@ -38,12 +43,12 @@ export function mountedCertificates(folder: string, logger: Logger): WebhookCert
 
 /** Issued by ourselves, and made known to the API server. */
 export function ownCertificates(options: OwnCertificateOptions): WebhookCertificates {
-  const { client, follower, logger, secret, webhookConfigurations } = options;
+  const { client, follower, logger, secret } = options;
   const shared = { client, follower, clock: systemClock, logger };
   const hosts = servedHosts(options);
   const rotation: CertificateRotation = createCertificateRotation({ ...shared, secret, hosts });
-  const injections = webhookConfigurations.map((webhookConfiguration) =>
-    createCABundleInjection({ ...shared, webhookConfiguration }),
+  const injections = configurationsOf(options).map((configuration) =>
+    createCABundleInjection({ ...shared, ...configuration }),
   );
   function trust(caBundle: string): void {
     for (const injection of injections) injection.setBundle(caBundle);
@@ -63,6 +68,23 @@ export function ownCertificates(options: OwnCertificateOptions): WebhookCertific
       await Promise.all([rotation.run(onState, signal), ...injecting]);
     },
   };
+}
+
+function configurationsOf({
+  webhookConfigurations,
+  mutatingWebhookConfigurations = [],
+}: OwnCertificateOptions): readonly Pick<
+  CABundleInjectionOptions,
+  'kind' | 'webhookConfiguration'
+>[] {
+  return [
+    ...webhookConfigurations.map(
+      (name) => ({ kind: 'ValidatingWebhookConfiguration', webhookConfiguration: name }) as const,
+    ),
+    ...mutatingWebhookConfigurations.map(
+      (name) => ({ kind: 'MutatingWebhookConfiguration', webhookConfiguration: name }) as const,
+    ),
+  ];
 }
 
 function servedHosts({ serviceName, secret, hosts }: OwnCertificateOptions): readonly string[] {

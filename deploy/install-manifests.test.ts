@@ -111,6 +111,24 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
   ]);
 });
 
+test('who changed a deployment is noted where that can be, and nobody waits for it', () => {
+  const [found, ...others] = installManifests({ webhookUrl: 'https://127.0.0.1:9443' }).filter(
+    ({ kind }) => kind === 'MutatingWebhookConfiguration',
+  );
+  expect(others).toEqual([]);
+  expect(found?.['webhooks']).toMatchObject([
+    {
+      name: 'mbundledeployments.core.rukpak.io',
+      clientConfig: {
+        url: 'https://127.0.0.1:9443/mutate-core-rukpak-io-v1alpha1-bundledeployment',
+      },
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      rules: [rule(['CREATE', 'UPDATE'], 'core.rukpak.io/v1alpha1', 'bundledeployments')],
+    },
+  ]);
+});
+
 test('CRDs are validated through their own Service, or at the same URL; a guard comes when asked', () => {
   const found = (options: Parameters<typeof installManifests>[0]) =>
     installManifests(options)

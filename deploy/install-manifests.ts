@@ -36,6 +36,7 @@ const files = [
   'base/metrics-role.yaml',
   'base/core/rbac.yaml',
   'base/webhooks/rbac.yaml',
+  'base/webhooks/mutating-webhook-configuration.yaml',
   'base/webhooks/webhook-configuration.yaml',
   'base/crdvalidator/namespace.yaml',
   'base/crdvalidator/rbac.yaml',

@@ -10,7 +10,7 @@ const webhooksSchema = z.array(
  * kinds stay as they are.
  */
 export function callWebhooksAt(object: KubernetesObject, url: string): KubernetesObject {
-  if (object.kind !== 'ValidatingWebhookConfiguration') return object;
+  if (!/^(Validating|Mutating)WebhookConfiguration$/.test(object.kind)) return object;
   const base = checked(url);
   const webhooks = webhooksSchema.parse(object['webhooks']).map((webhook) => ({
     ...webhook,

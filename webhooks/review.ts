@@ -38,8 +38,16 @@ export interface AdmissionStatus {
   readonly message?: string;
 }
 
+export interface JsonPatchOperation {
+  readonly op: 'add' | 'remove';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
 export interface AdmissionVerdict {
   readonly allowed: boolean;
+  /** What a mutating webhook changes of the object. */
+  readonly patch?: readonly JsonPatchOperation[];
   readonly status?: AdmissionStatus;
 }
 
@@ -53,7 +61,12 @@ export type AdmissionValidator = (
 export interface AdmissionReviewAnswer {
   readonly apiVersion: 'admission.k8s.io/v1';
   readonly kind: 'AdmissionReview';
-  readonly response: AdmissionVerdict & { readonly uid: string };
+  readonly response: Omit<AdmissionVerdict, 'patch'> & {
+    readonly uid: string;
+    readonly patchType?: 'JSONPatch';
+    /** Base64 of the JSON patch. */
+    readonly patch?: string;
+  };
 }
 
 export const allowed: AdmissionVerdict = { allowed: true };
@@ -82,13 +95,20 @@ export function parseAdmissionReview(text: string): AdmissionRequest {
 
 export function answerReview(
   request: AdmissionRequest,
-  verdict: AdmissionVerdict,
+  { patch, ...verdict }: AdmissionVerdict,
 ): AdmissionReviewAnswer {
   return {
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',
-    response: { uid: request.uid, ...verdict },
+    response: { uid: request.uid, ...verdict, ...(patch !== undefined && encoded(patch)) },
   };
+}
+
+function encoded(
+  patch: readonly JsonPatchOperation[],
+): Pick<AdmissionReviewAnswer['response'], 'patch' | 'patchType'> {
+  const text = Buffer.from(JSON.stringify(patch), 'utf8').toString('base64');
+  return { patchType: 'JSONPatch', patch: text };
 }
 
 function parseJson(text: string): unknown {

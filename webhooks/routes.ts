@@ -1,6 +1,7 @@
 import { bundleValidator } from './bundle.ts';
 import { bundleDeploymentValidator } from './bundle-deployment.ts';
 import type { ConfigMapReader } from './bundle-source.ts';
+import { changedByMutator } from './changed-by.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
 import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
 import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
@@ -29,6 +30,7 @@ export function admissionRoutes(
       '/validate-core-rukpak-io-v1alpha1-bundledeployment',
       bundleDeploymentValidator(deploymentChecks),
     ],
+    ['/mutate-core-rukpak-io-v1alpha1-bundledeployment', changedByMutator],
     ['/validate-core-v1-configmap', configMapValidator(options)],
   ]);
 }

@@ -19,6 +19,12 @@ const webhookConfigurationResource = {
   namespaced: false,
 } as const;
 
+const mutatingConfigurationResource = {
+  ...webhookConfigurationResource,
+  kind: 'MutatingWebhookConfiguration',
+  plural: 'mutatingwebhookconfigurations',
+} as const;
+
 export interface SystemOptions {
   readonly kubeconfig: string;
   readonly registry: string;
@@ -161,8 +167,12 @@ export class System {
     const kube = connect({ kubeconfig, userAgent: 'tests' });
     try {
       const names = ['rukpak-validating-webhook-configuration', ...crdWebhookConfigurations(true)];
-      for (const name of names) {
-        await kube.client.delete(webhookConfigurationResource, { name }).catch((error: unknown) => {
+      const configurations = [
+        [mutatingConfigurationResource, 'rukpak-mutating-webhook-configuration'] as const,
+        ...names.map((name) => [webhookConfigurationResource, name] as const),
+      ];
+      for (const [resource, name] of configurations) {
+        await kube.client.delete(resource, { name }).catch((error: unknown) => {
           if (!isNotFound(error)) throw error;
         });
       }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
 import { createObjectFollower } from '../../cmd/object-follower.ts';
 import { systemClock } from '../../core/clock.ts';
 import { isNotFound } from '../../core/kube/api-error.ts';
@@ -74,12 +75,23 @@ beforeAll(async () => {
     clock,
     logger,
     webhookConfiguration: id,
+    kind: 'ValidatingWebhookConfiguration',
+  });
+  const mutating = createCABundleInjection({
+    client,
+    follower,
+    clock,
+    logger,
+    webhookConfiguration: id,
+    kind: 'MutatingWebhookConfiguration',
   });
   running.push(
     injection.run(signal),
+    mutating.run(signal),
     rotation.run(({ caBundle, serving }) => {
       server.useCertificates(serving);
       injection.setBundle(caBundle);
+      mutating.setBundle(caBundle);
     }, signal),
   );
   // The API server learns of a new configuration in its own time.
@@ -93,7 +105,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'validatingwebhookconfiguration', id, '--ignore-not-found']);
+  for (const kind of ['validatingwebhookconfiguration', 'mutatingwebhookconfiguration']) {
+    await kubectl.run(['delete', kind, id, '--ignore-not-found']);
+  }
   abort.abort();
   await Promise.all(running);
   await server?.close();
@@ -110,10 +124,12 @@ async function install(webhookUrl: string): Promise<void> {
     const crd = `crd/${metadata.name}`;
     await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', crd]);
   }
-  const shipped = objects.find(({ kind }) => kind === 'ValidatingWebhookConfiguration')!;
   const objectSelector = { matchLabels: { test: id } };
-  const webhooks = (shipped['webhooks'] as object[]).map((hook) => ({ ...hook, objectSelector }));
-  await kubectl.apply({ ...shipped, metadata: { name: id }, webhooks });
+  for (const shipped of objects) {
+    if (!/^rukpak-\w+-webhook-configuration$/.test(shipped.metadata.name ?? '')) continue;
+    const webhooks = (shipped['webhooks'] as object[]).map((hook) => ({ ...hook, objectSelector }));
+    await kubectl.apply({ ...shipped, metadata: { name: id }, webhooks });
+  }
 }
 
 function aBundle(name: string, source: object): object {
@@ -224,6 +240,38 @@ test('a ConfigMap in use is not created mutable and not deleted', async () => {
   );
   references.delete('used');
   await kubectl.must(['delete', 'configmap', 'used', '--namespace', id]);
+});
+
+/** What the API server makes of a change of a BundleDeployment by a user. */
+async function noteAfter(user: string, ...words: readonly string[]): Promise<string | undefined> {
+  const as = [`--as=${user}`, '--as-group=system:masters', '--output=json'];
+  const text = await kubectl.must([...words, ...as]);
+  const { metadata } = JSON.parse(text) as KubernetesObject;
+  return metadata.annotations?.['core.rukpak.io/changed-by'];
+}
+
+test('who changed a BundleDeployment is noted, by dry runs too, and nobody forges it', async () => {
+  const name = `${id}-noted`;
+  const template = { spec: { provisionerClassName: id, source: image } };
+  const metadata = { name, labels: { test: id } };
+  const [apiVersion, kind] = ['core.rukpak.io/v1alpha1', 'BundleDeployment'];
+  const deployment = { apiVersion, kind, metadata, spec: { provisionerClassName: id, template } };
+  const as = ['--as=alice', '--as-group=system:masters'];
+  await kubectl.must(['create', ...as, '-f', '-'], JSON.stringify(deployment));
+  onTestFinished(async () => void (await kubectl.run(['delete', 'bundledeployment', name])));
+  const patch = (spec: object) => {
+    const merge = JSON.stringify({ spec });
+    return ['patch', 'bundledeployment', name, '--type=merge', `--patch=${merge}`];
+  };
+  expect(await noteAfter('eve', 'get', 'bundledeployment', name)).toBe('alice');
+  const forged = ['annotate', 'bundledeployment', name, '--overwrite'];
+  const annotation = 'core.rukpak.io/changed-by=mallory';
+  expect(await noteAfter('bob', ...forged, annotation)).toBe('alice');
+  expect(await noteAfter('bob', ...patch({ paused: true }))).toBe('alice');
+  const config = { config: { values: 'x' } };
+  expect(await noteAfter('bob', ...patch(config), '--dry-run=server')).toBe('bob');
+  expect(await noteAfter('eve', 'get', 'bundledeployment', name)).toBe('alice');
+  expect(await noteAfter('bob', ...patch(config))).toBe('bob');
 });
 
 test('a CA bundle that someone overwrites is put back', async () => {

@@ -37,6 +37,7 @@ function start() {
     clock: new ManualClock(),
     logger: silentLogger,
     webhookConfiguration: name,
+    kind: 'ValidatingWebhookConfiguration',
   });
   const running = injection.run(abort.signal);
   onTestFinished(async () => {

@@ -15,8 +15,9 @@ export interface CABundleInjectionOptions {
   readonly follower: ObjectFollower;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Name of the ValidatingWebhookConfiguration; all its webhooks get the bundle. */
+  /** Name of the webhook configuration; all its webhooks get the bundle. */
   readonly webhookConfiguration: string;
+  readonly kind: 'ValidatingWebhookConfiguration' | 'MutatingWebhookConfiguration';
 }
 
 export interface CABundleInjection {
@@ -26,13 +27,15 @@ export interface CABundleInjection {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const webhookConfigurationResource: ResourceRef = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  kind: 'ValidatingWebhookConfiguration',
-  plural: 'validatingwebhookconfigurations',
-  namespaced: false,
-};
+function webhookConfigurationResource(kind: CABundleInjectionOptions['kind']): ResourceRef {
+  return {
+    group: 'admissionregistration.k8s.io',
+    version: 'v1',
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    namespaced: false,
+  };
+}
 
 const webhooksSchema = z.array(
   z.object({ name: z.string(), clientConfig: z.object({ caBundle: z.string().optional() }) }),
@@ -42,8 +45,11 @@ const webhooksSchema = z.array(
 const checkEveryMs = 10 * 60_000;
 
 export function createCABundleInjection(options: CABundleInjectionOptions): CABundleInjection {
-  const { client, follower, clock, logger, webhookConfiguration } = options;
-  const target = { resource: webhookConfigurationResource, key: { name: webhookConfiguration } };
+  const { client, follower, clock, logger, webhookConfiguration, kind } = options;
+  const target = {
+    resource: webhookConfigurationResource(kind),
+    key: { name: webhookConfiguration },
+  };
   let configuration: KubernetesObject | undefined;
   let caBundle: string | undefined;
 

@@ -1,10 +1,8 @@
 import { listOf } from '../../../core/apply/json-fields.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
 import { createSecretReader } from '../../../core/kube/secret-reader.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { webhookConfigurationResource } from './resources.ts';
-import { bundleOf, expectedConfigurations } from './webhooks.ts';
+import { bundleOf, expectedConfigurations, liveConfiguration } from './webhooks.ts';
 
 interface CertificateSecret {
   readonly namespace: string;
@@ -73,13 +71,9 @@ async function trustChecks(
 ): Promise<readonly Check[]> {
   const { cluster, signal, systemNamespace } = context;
   const checks: Check[] = [];
-  for (const { metadata } of expectedConfigurations(systemNamespace)) {
-    const { name = '' } = metadata;
-    const live = await liveObject(
-      cluster.client,
-      { resource: webhookConfigurationResource, key: { name } },
-      signal,
-    );
+  for (const expected of expectedConfigurations(systemNamespace)) {
+    const { name = '' } = expected.metadata;
+    const live = await liveConfiguration(expected, cluster, signal);
     const [webhook] = listOf(live?.['webhooks']);
     const bundle = bundleOf(webhook);
     // That there is none, another check says.

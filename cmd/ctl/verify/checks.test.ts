@@ -41,12 +41,20 @@ test('a CRD is compared by its fields', () => {
 });
 
 test('webhook configurations are to be complete and to trust somebody', () => {
-  const [bundles, , deletion] = expectedConfigurations('rukpak-system');
-  if (bundles === undefined || deletion === undefined) throw new Error('they are three');
+  const expected = expectedConfigurations('rukpak-system');
+  const [notes, bundles, , deletion] = expected;
+  if (notes === undefined || bundles === undefined || deletion === undefined) {
+    throw new Error('they are four');
+  }
+  expect(configurationCheck(notes, undefined)).toMatchObject({
+    state: 'skipped',
+    message:
+      'is not installed: no history tells which user changed a BundleDeployment (it is optional)',
+  });
   expect(configurationCheck(bundles, undefined).state).toBe('failed');
   expect(configurationCheck(deletion, undefined).state).toBe('skipped');
   expect(configurationCheck(bundles, { ...bundles, webhooks: [] }).message).toBe(
-    'lacks webhook vbundles.core.rukpak.io, vconfigmaps.core.rukpak.io',
+    'lacks webhook vbundles.core.rukpak.io, vbundledeployments.core.rukpak.io, vconfigmaps.core.rukpak.io',
   );
   expect(configurationCheck(bundles, bundles).message).toContain('has no usable caBundle');
 });

@@ -32,10 +32,16 @@ export const definitionResource: Resource = {
   namespaced: false,
 };
 
-export const webhookConfigurationResource: Resource = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  kind: 'ValidatingWebhookConfiguration',
-  plural: 'validatingwebhookconfigurations',
-  namespaced: false,
-};
+/** Webhook configurations by their kind. */
+export const webhookConfigurations: ReadonlyMap<string, Resource> = new Map(
+  ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => [
+    kind,
+    {
+      group: 'admissionregistration.k8s.io',
+      version: 'v1',
+      kind,
+      plural: `${kind.toLowerCase()}s`,
+      namespaced: false,
+    },
+  ]),
+);

@@ -4,9 +4,16 @@ import { liveObject } from '../../../core/kube/live-object.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';
 import { parseCertificates } from '../../../webhooks/certs/pem.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { webhookConfigurationResource } from './resources.ts';
+import { webhookConfigurations } from './resources.ts';
 
-const optional = 'crd-deletion-webhook';
+/** What is lost where an optional configuration is not there. */
+const losses: ReadonlyMap<string, string> = new Map([
+  ['crd-deletion-webhook', 'CRDs in use may be deleted'],
+  [
+    'rukpak-mutating-webhook-configuration',
+    'no history tells which user changed a BundleDeployment',
+  ],
+]);
 const install = 'run "rukpak install", or apply an overlay of deploy/';
 
 /** The webhook configurations: there, complete, and trusting somebody. */
@@ -17,21 +24,26 @@ export async function webhookChecks({
 }: VerifyContext): Promise<readonly Check[]> {
   const checks: Check[] = [];
   for (const expected of expectedConfigurations(systemNamespace)) {
-    const { name = '' } = expected.metadata;
-    const live = await liveObject(
-      cluster.client,
-      { resource: webhookConfigurationResource, key: { name } },
-      signal,
-    );
-    checks.push(configurationCheck(expected, live));
+    checks.push(configurationCheck(expected, await liveConfiguration(expected, cluster, signal)));
   }
   return checks;
 }
 
 export function expectedConfigurations(systemNamespace: string): readonly KubernetesObject[] {
-  return installManifests({ systemNamespace, guardCrdDeletion: true }).filter(
-    ({ kind }) => kind === webhookConfigurationResource.kind,
+  return installManifests({ systemNamespace, guardCrdDeletion: true }).filter(({ kind }) =>
+    webhookConfigurations.has(kind),
   );
+}
+
+/** The installed one of the name of an expected one. */
+export async function liveConfiguration(
+  { kind, metadata }: KubernetesObject,
+  { client }: VerifyContext['cluster'],
+  signal: AbortSignal,
+): Promise<KubernetesObject | undefined> {
+  const resource = webhookConfigurations.get(kind);
+  if (resource === undefined) return undefined;
+  return await liveObject(client, { resource, key: { name: metadata.name ?? '' } }, signal);
 }
 
 /** Pure. */
@@ -42,8 +54,9 @@ export function configurationCheck(
   const { name = '' } = expected.metadata;
   const subject = `${expected.kind} ${name}`;
   if (live === undefined) {
-    return name === optional
-      ? skipped(subject, 'is not installed: CRDs in use may be deleted (it is optional)')
+    const loss = losses.get(name);
+    return loss !== undefined
+      ? skipped(subject, `is not installed: ${loss} (it is optional)`)
       : failed(subject, 'is missing: nothing is checked at admission', install);
   }
   const webhooks = listOf(live['webhooks']);
