@@ -1,4 +1,5 @@
 import type { ObjectKey, Resource } from '../kube/resource.ts';
+import type { IgnoredTree } from './ignored-fields.ts';
 
 /** What the engine last applied for one object, and how it looked then. */
 export interface AppliedRecord {
@@ -6,10 +7,12 @@ export interface AppliedRecord {
   readonly owner: string;
   readonly resource: Resource;
   readonly key: ObjectKey;
+  /** Fields of it that others may change. */
+  readonly ignored?: IgnoredTree | undefined;
   /** Digest of the desired object. */
   readonly digest: string;
   /** Projection of the server's answer. */
-  readonly projection: string;
+  projection: string;
   /** The object's line for the Healthy condition, as last reported. */
   problem: string | undefined;
 }

@@ -4,6 +4,8 @@ import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
 import type { ObjectKey, Resource } from '../kube/resource.ts';
 import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { digestOf } from './digest.ts';
+import { withoutFields } from './field-tree.ts';
+import { type IgnoredTree, ignoredIn } from './ignored-fields.ts';
 import { isMap, mapOf } from './json-fields.ts';
 import { objectID } from './object-id.ts';
 
@@ -13,6 +15,8 @@ export interface DesiredObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
   readonly object: KubernetesObject;
+  /** What of it is left to others, once it exists. */
+  readonly ignored?: IgnoredTree | undefined;
   /** Equal digests mean nothing new is asked for. */
   readonly digest: string;
 }
@@ -44,7 +48,8 @@ export const primaryResourceKeys = [
 
 /** Objects with our keep annotation or Helm's outlive their owner and are never pruned. */
 export function isKept(object: KubernetesObject): boolean {
-  return mapOf(object.metadata.annotations)[resourcePolicy] === 'keep';
+  const annotations = mapOf(object.metadata.annotations);
+  return annotations[annotation.keep] === 'true' || annotations[resourcePolicy] === 'keep';
 }
 
 /**
@@ -71,7 +76,17 @@ export function desiredObject(
       ...ownerMarks(content, owner),
     },
   };
-  return { id: objectID(resource, key), resource, key, object, digest: digestOf(object) };
+  const ignored = ignoredIn(owner, { resource, key }, object);
+  return {
+    id: objectID(resource, key),
+    resource,
+    key,
+    object,
+    ignored,
+    digest: digestOf(
+      ignored === undefined ? object : [ignored.key, withoutFields(object, ignored.tree)],
+    ),
+  };
 }
 
 export function controllerReference(owner: BundleDeployment): OwnerReference {
@@ -96,10 +111,11 @@ function ownerMarks(content: KubernetesObject, owner: BundleDeployment): object 
   };
   if (!isKept(content)) return { labels, ownerReferences: [controllerReference(owner)] };
   // The garbage collector must not find these through their owner; annotations tell people.
+  const [resource, type] = primaryResourceKeys;
   const annotations = {
     ...mapOf(content.metadata.annotations),
-    'operator-sdk/primary-resource': `/${name}`,
-    'operator-sdk/primary-resource-type': 'BundleDeployment.core.rukpak.io',
+    [resource]: `/${name}`,
+    [type]: 'BundleDeployment.core.rukpak.io',
   };
   return { labels, annotations };
 }
@@ -111,7 +127,6 @@ function withoutServerFields(metadata: object): object {
 function withEncodedData(object: KubernetesObject): KubernetesObject {
   const { stringData, ...rest } = object;
   if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return object;
-  const [resource, type] = primaryResourceKeys;
   if (!isMap(stringData) || !Object.values(stringData).every(isString)) return object;
   const encoded = Object.entries(stringData)
     .filter((entry): entry is [string, string] => isString(entry[1]))

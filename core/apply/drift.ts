@@ -1,7 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
 import { objectHealth } from './health/object-health.ts';
-import { type Inventory, type InventoryEntry, type InventoryListener, slim } from './inventory.ts';
+import {
+  type Inventory,
+  type InventoryEntry,
+  type InventoryListener,
+  projectionUnder,
+  slim,
+} from './inventory.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
 
 export interface DriftDetectorOptions {
@@ -40,7 +46,8 @@ export class DriftDetector implements InventoryListener {
   /** True where the live object is no longer what was applied. */
   hasDrifted(record: AppliedRecord): boolean {
     const entry = this.#options.inventory.get(record.resource, record.key);
-    return entry?.projection !== record.projection || entry.owner !== record.owner;
+    if (entry?.owner !== record.owner) return true;
+    return projectionUnder(entry, record.ignored) !== record.projection;
   }
 
   begin(id: string): void {

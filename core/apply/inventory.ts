@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { ReflectorSink } from '../kube/reflector.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../kube/resource.ts';
+import type { IgnoredTree } from './ignored-fields.ts';
 import { fieldAt } from './json-fields.ts';
 import { isNewer, objectID } from './object-id.ts';
 import { labelledOwner } from './ownership.ts';
@@ -13,9 +14,12 @@ export interface InventoryEntry {
   readonly key: ObjectKey;
   /** The deployment that the labels name. */
   readonly owner: string;
-  readonly projection: string;
+  /** Without the ignored fields of `ignoring`: see `projectionUnder`. */
+  projection: string;
+  ignoring: string | undefined;
   /** Without foreign managed fields; without its content once `slim` was called. */
   object: KubernetesObject;
+  slim: boolean;
   /** We deleted it, and the watch has not said so yet. */
   deleted: boolean;
 }
@@ -55,10 +59,6 @@ export class Inventory {
     return entry;
   }
 
-  /** Forgets every object of a kind that is no longer served. */
-  dropKind(resource: Resource): void {
-    const entries = this.#byKind.get(kindOf(resource))?.values().toArray() ?? [];
-    for (const entry of entries) this.#remove(entry);
   /** Forgets an object that is its owner's no longer; what the watch says of that is no news. */
   leave({ owner, id }: InventoryEntry): void {
     for (const entry of this.ownedBy(owner)) {
@@ -66,6 +66,10 @@ export class Inventory {
     }
   }
 
+  /** Forgets every object of a kind that is no longer served. */
+  dropKind(resource: Resource): void {
+    const entries = this.#byKind.get(kindOf(resource))?.values().toArray() ?? [];
+    for (const entry of entries) this.#remove(entry);
     this.#byKind.delete(kindOf(resource));
   }
 
@@ -119,11 +123,21 @@ export class Inventory {
   }
 }
 
+/** The projection of an object without what is ignored in it; of a slim one that was known before. */
+export function projectionUnder(entry: InventoryEntry, ignored: IgnoredTree | undefined): string {
+  if (entry.ignoring !== ignored?.key && !entry.slim) {
+    entry.projection = projectionOf(entry.object, ignored);
+    entry.ignoring = ignored?.key;
+  }
+  return entry.projection;
+}
+
 /** Drops content that nothing reads once an object is known to be as applied. */
 export function slim(entry: InventoryEntry): void {
   const { apiVersion, kind, metadata, spec, status } = entry.object;
   const { managedFields: _, ...kept } = metadata as typeof metadata & { managedFields?: unknown };
   entry.object = { apiVersion, kind, metadata: kept, spec: slimSpec(entry.resource, spec), status };
+  entry.slim = true;
 }
 
 /** Health rules read the specification of built-in workloads only; of a CRD its name is needed. */
@@ -147,7 +161,9 @@ function entryOf(resource: Resource, live: KubernetesObject): InventoryEntry {
     key,
     owner: labelledOwner(object) ?? '',
     projection: projectionOf(object),
+    ignoring: undefined,
     object,
+    slim: false,
     deleted: false,
   };
 }

@@ -1,5 +1,7 @@
-import { parseJson, stringifyJson } from '../../api/json.ts';
+import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { elementTree, type FieldTree, isItem, withoutFields } from './field-tree.ts';
+import type { IgnoredTree } from './ignored-fields.ts';
 import { isMap, listOf } from './json-fields.ts';
 import { managedFieldsOf } from './projection.ts';
 import { sameQuantity } from './quantity.ts';
@@ -7,11 +9,18 @@ import { sameQuantity } from './quantity.ts';
 /**
  * True where applying `desired` would change nothing: the live object has everything that it asks
  * for, and we own nothing in it that is no longer asked for. It errs on the side of false, which
- * costs one request.
+ * costs one request. What is ignored may be anything.
  */
-export function isApplied(desired: KubernetesObject, live: KubernetesObject): boolean {
+export function isApplied(
+  desired: KubernetesObject,
+  live: KubernetesObject,
+  ignored?: IgnoredTree,
+): boolean {
   const owned = managedFieldsOf(live);
-  return owned !== undefined && isSubset(desired, live) && ownsNothingElse(owned, desired);
+  const asked = withoutFields(desired, ignored?.tree);
+  return (
+    owned !== undefined && isSubset(asked, live) && ownsNothingElse(owned, desired, ignored?.tree)
+  );
 }
 
 /**
@@ -74,13 +83,15 @@ function isZero(value: unknown): boolean {
   return value === '' || value === false || value === 0;
 }
 
-/** True where each field of a fieldsV1 set is found in `desired`. */
-function ownsNothingElse(fields: unknown, desired: unknown): boolean {
+/** True where each field of a fieldsV1 set is found in `desired`, or ignored. */
+function ownsNothingElse(fields: unknown, desired: unknown, tree: FieldTree | undefined): boolean {
   if (!isMap(fields)) return true;
   return Object.keys(fields).every((path) => {
     if (path === '.') return true;
+    const below = elementTree(tree, path);
+    if (below?.whole === true) return true;
     const found = step(path, desired);
-    return found !== undefined && ownsNothingElse(fields[path], found.value);
+    return found !== undefined && ownsNothingElse(fields[path], found.value, below);
   });
 }
 
@@ -97,9 +108,8 @@ function step(path: string, parent: unknown): Found | undefined {
         ? { value: parent[operand] }
         : undefined;
     case 'k:':
-      return itemWithKeys(listOf(parent), parseJson(operand));
     case 'v:':
-      return itemWithValue(listOf(parent), parseJson(operand));
+      return itemAt(listOf(parent), path);
     case 'i:':
       return Number(operand) < listOf(parent).length
         ? { value: listOf(parent)[Number(operand)] }
@@ -109,21 +119,7 @@ function step(path: string, parent: unknown): Found | undefined {
   }
 }
 
-function itemWithKeys(items: readonly unknown[], keys: unknown): Found | undefined {
-  if (!isMap(keys)) return undefined;
-  // A key that the item leaves out has its default.
-  const value = items.find(
-    (item) =>
-      isMap(item) &&
-      Object.entries(keys).every(([key, expected]) => {
-        const actual = item[key];
-        return actual === undefined || stringifyJson(actual) === stringifyJson(expected);
-      }),
-  );
-  return value === undefined ? undefined : { value };
-}
-
-function itemWithValue(items: readonly unknown[], expected: unknown): Found | undefined {
-  const value = items.find((item) => stringifyJson(item) === stringifyJson(expected));
-  return value === undefined ? undefined : { value };
+function itemAt(items: readonly unknown[], path: string): Found | undefined {
+  const index = items.findIndex((item) => isItem(item, path));
+  return index === -1 ? undefined : { value: items[index] };
 }

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
 import type { DesiredObject } from './desired.ts';
-import type { Inventory, InventoryEntry } from './inventory.ts';
+import { type Inventory, type InventoryEntry, projectionUnder } from './inventory.ts';
 import { isApplied } from './live-match.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
 
@@ -52,9 +52,10 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
 
 /** The record of an object that now is as desired. */
 export function recordOf(desired: DesiredObject, entry: InventoryEntry): AppliedRecord {
-  const { id, resource, key, digest } = desired;
-  const { owner, projection } = entry;
-  return { id, owner, resource, key, digest, projection, problem: undefined };
+  const { id, resource, key, ignored, digest } = desired;
+  const { owner } = entry;
+  const projection = projectionUnder(entry, ignored);
+  return { id, owner, resource, key, ignored, digest, projection, problem: undefined };
 }
 
 function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): boolean {
@@ -68,5 +69,5 @@ function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): b
 function isFound(desired: DesiredObject, entry: InventoryEntry, context: PlanContext): boolean {
   const { deleted, owner, object } = entry;
   if (deleted || owner !== context.owner || context.isLeft(object)) return false;
-  return isApplied(desired.object, object);
+  return isApplied(desired.object, object, desired.ignored);
 }

@@ -1,7 +1,10 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { isFormerEntry } from './adoption/former-fields.ts';
 import { digestOf } from './digest.ts';
+import { withoutFields } from './field-tree.ts';
+import type { IgnoredTree } from './ignored-fields.ts';
 import { fieldAt, isMap, listOf, mapOf } from './json-fields.ts';
+import { ownedWithout } from './owned-without.ts';
 
 /** The field manager of everything that the engine applies. */
 export const fieldManager = 'rukpak-core';
@@ -10,11 +13,18 @@ export const fieldManager = 'rukpak-core';
  * Digest of what is still ours in a live object. The API server takes a field out of our set of
  * managed fields as soon as anybody else changes its value, so two equal projections mean that
  * every field we set still has the value that the server stored for us, whatever else was added.
- * Where a server keeps no managed fields the whole specification counts.
+ * Where a server keeps no managed fields the whole specification counts. Ignored fields never do.
  */
-export function projectionOf(live: KubernetesObject): string {
+export function projectionOf(live: KubernetesObject, ignored?: IgnoredTree): string {
   const fields = managedFieldsOf(live);
-  if (fields !== undefined) return digestOf(fields);
+  if (ignored === undefined) return fields === undefined ? contentDigest(live) : digestOf(fields);
+  const { tree } = ignored;
+  if (fields !== undefined) return digestOf(ownedWithout(fields, tree, live));
+  return contentDigest(withoutFields(live, tree) as KubernetesObject);
+}
+
+/** Digest of what people write in an object. */
+export function contentDigest(live: KubernetesObject): string {
   const { metadata, status: _, ...content } = live;
   return digestOf({
     ...content,

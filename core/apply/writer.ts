@@ -4,6 +4,7 @@ import type { EventSink } from '../contracts/event-sink.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { takeOverFields } from './adoption/take-over-fields.ts';
 import type { AppliedRecords } from './applied-records.ts';
+import { applyLeaving } from './apply-leaving.ts';
 import type { DriftDetector } from './drift.ts';
 import type { Inventory } from './inventory.ts';
 import { describeObject } from './object-id.ts';
@@ -59,7 +60,7 @@ export class Writer {
     const { client, owner, signal } = run;
     if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
     if (object.takeOver) await takeOverFields(client, desired, signal);
-    const stored = await apply.apply({ client, owner, desired, createOnly, signal });
+    const stored = await applyLeaving(apply, { client, owner, desired, createOnly, signal });
     // The answer is what was applied, even where the watch already knows something newer.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
     records.set(record);

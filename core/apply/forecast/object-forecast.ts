@@ -10,6 +10,7 @@ import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
 import type { DesiredObject } from '../desired.ts';
 import type { DesiredSet } from '../desired-set.ts';
 import { isTransient } from '../failures.ts';
+import { withLeftFields } from '../left-fields.ts';
 import { describeObject, objectPath } from '../object-id.ts';
 import { OpenAPIDocuments } from '../openapi-documents.ts';
 import { ownershipOf } from '../ownership.ts';
@@ -119,7 +120,9 @@ export class ObjectForecast {
   ): Promise<KubernetesObject> {
     const { owner, signal } = this.#options;
     try {
-      const request = { client: this.#client, owner, desired, createOnly: false, signal };
+      const object = contentToSend(desired, live);
+      const sent = { ...desired, object };
+      const request = { client: this.#client, owner, desired: sent, createOnly: false, signal };
       return await this.#apply.apply(request);
     } catch (error) {
       if (!isDryRunRefused(error)) throw error;
@@ -137,6 +140,15 @@ export class ObjectForecast {
     const kept = (live.metadata.ownerReferences ?? []).filter(({ controller }) => !controller);
     return { ...after, metadata: { ...after.metadata, ownerReferences: [...kept, ...own] } };
   }
+}
+
+/** As the core sends it: without the fields that it leaves to others. */
+function contentToSend(
+  { object, ignored }: DesiredObject,
+  live: KubernetesObject | undefined,
+): KubernetesObject {
+  if (ignored === undefined || live === undefined) return object;
+  return withLeftFields(object, live, ignored.tree);
 }
 
 /** A webhook that says it has side effects, or does not say, is never asked in a dry run. */
