@@ -2,13 +2,14 @@ import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
-import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { errorMessage } from '../../core/errors.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import type { UpgradeDiff } from './diff/upgrade-diff.ts';
 import { logLine } from './log-line.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
+import { mustBePlain } from './plain-class.ts';
 import { progressOn } from './progress.ts';
 
 interface DiffFlags extends ClusterFlags, RegistryFlags, OutputFlags {
@@ -65,23 +66,13 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
   return await withCluster(flags, async (cluster) => {
     const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
     const owner = live as BundleDeployment;
-    checkClass(owner);
+    mustBePlain(owner);
     const className = flags.class ?? owner.spec.template.spec.provisionerClassName;
     const objects = renderBundle(files, { className });
     return await progress(`comparing ${objects.length} objects`, () =>
       upgradeDiff(cluster, { owner, objects, systemNamespace, signal }),
     );
   });
-}
-
-const plain = 'core-rukpak-io-plain';
-
-/** What another class makes of a bundle's objects only its own process knows. */
-function checkClass({ metadata, spec }: BundleDeployment): void {
-  if (spec.provisionerClassName === plain) return;
-  throw new TerminalError(
-    `BundleDeployment "${metadata.name}" is of class "${spec.provisionerClassName}": only what class "${plain}" applies can be foreseen`,
-  );
 }
 
 async function print(

@@ -5,6 +5,7 @@ import { completionCommand } from './completion.ts';
 import { contentCommand } from './content.ts';
 import { diffCommand } from './diff.ts';
 import { namesOf } from './object-names.ts';
+import { permissionsCommand } from './permissions.ts';
 import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
@@ -22,6 +23,7 @@ export function createProgram(name: string): Command {
     .addCommand(renderCommand())
     .addCommand(validateCommand())
     .addCommand(diffCommand())
+    .addCommand(permissionsCommand())
     .addCommand(statusCommand())
     .addCommand(removeHelmReleasesCommand())
     .addCommand(alphaCommand(), { hidden: true })

@@ -22,15 +22,24 @@ const patience = 20_000;
 /** Lists what is stored of a Bundle, as its content server has it. */
 export async function readContent(
   cluster: Cluster,
-  { bundle, server, signal }: ContentRequest,
+  request: ContentRequest,
 ): Promise<readonly ListedEntry[]> {
+  return await withArchive(cluster, request, (archive) => listArchive(archive, request.signal));
+}
+
+/** Reads the archive that is stored of a Bundle, as its content server has it. */
+export async function withArchive<T>(
+  cluster: Cluster,
+  { bundle, server, signal }: ContentRequest,
+  read: (archive: Readable) => Promise<T>,
+): Promise<T> {
   const { status } = await cluster.client.get(bundleResource, { name: bundle }, signal);
   const { contentURL } = (status ?? {}) as { readonly contentURL?: string };
   if (!contentURL) throw new TerminalError('error: url is not available');
   const place = placeOf(contentURL, server);
   const path = new URL(contentURL).pathname;
   return await asTemporaryReader(cluster, { namespace: server.namespace, signal }, (caller) =>
-    readAs(caller, { cluster, place, path, signal }),
+    readAs(caller, { cluster, place, path, read, signal }),
   );
 }
 
@@ -49,20 +58,21 @@ function placeOf(contentURL: string, server: ContentRequest['server']): ServerPl
   return { ...server, service };
 }
 
-interface Read {
+interface Read<T> {
   readonly cluster: Cluster;
   readonly place: ServerPlace;
   readonly path: string;
+  readonly read: (archive: Readable) => Promise<T>;
   readonly signal: AbortSignal;
 }
 
-async function readAs(
+async function readAs<T>(
   caller: Caller,
-  { cluster, place, path, signal }: Read,
-): Promise<readonly ListedEntry[]> {
+  { cluster, place, path, read, signal }: Read<T>,
+): Promise<T> {
   const server = await openContentServer(cluster, place, { caller, signal });
   try {
-    return await listArchive(await download(server, path, signal), signal);
+    return await read(await download(server, path, signal));
   } finally {
     await server.close();
   }

@@ -39,9 +39,16 @@ function distinct(scope: readonly Permission[]): Iterable<Permission> {
   return new Map(scope.map((permission) => [permission.name, permission])).values();
 }
 
+function attributesOf({ path, ...permission }: Permission): object {
+  const { verb } = permission;
+  if (path !== undefined) return { nonResourceAttributes: { path, verb } };
+  const [resource, subresource] = permission.resource.split('/');
+  return { resourceAttributes: { ...permission, resource, subresource } };
+}
+
 async function isAllowed(
   client: Pick<KubeClient, 'request'>,
-  attributes: Permission,
+  permission: Permission,
   signal: AbortSignal,
 ): Promise<boolean> {
   const answer = await client.request({
@@ -50,7 +57,7 @@ async function isAllowed(
     body: {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes: attributes },
+      spec: attributesOf(permission),
     },
     signal,
   });

@@ -5,12 +5,14 @@ export interface Permission {
   readonly verb: string;
   /** Empty for the core group. */
   readonly group: string;
-  /** The plural in URLs. */
+  /** The plural in URLs, with the subresource where it is for one: `pods/log`. */
   readonly resource: string;
   /** Absent where it is for the whole cluster. */
   readonly namespace?: string | undefined;
   /** Absent where it is for all objects. */
   readonly name?: string | undefined;
+  /** A URL path that belongs to no resource; all of the above is empty then. */
+  readonly path?: string | undefined;
 }
 
 /** Verbs whose requests name one object: a rule may name it too. */
@@ -41,6 +43,6 @@ export function resourceName({ group, resource }: Pick<Permission, 'group' | 're
 }
 
 /** Equal for what is the same permission, whatever object it is for. */
-export function scopeKey({ verb, group, resource, namespace }: Permission): string {
-  return [verb, group, resource, namespace ?? ''].join('|');
+export function scopeKey({ verb, group, resource, namespace, path }: Permission): string {
+  return [verb, group, resource, namespace ?? '', path ?? ''].join('|');
 }

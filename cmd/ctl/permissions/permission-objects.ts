@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { basename, resolve } from 'node:path';
+import { stringifyJson } from '../../../api/json.ts';
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { missingPermissions } from '../../../core/apply/privilege/missing-permissions.ts';
+import { neededPermissions } from '../../../core/apply/privilege/needed-permissions.ts';
+import { defaultLimits } from '../../../core/content/limits.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { isNotFound } from '../../../core/kube/api-error.ts';
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import { type Cluster, withCluster } from '../cluster.ts';
+import { loadContent } from '../load-content.ts';
+import type { PermissionsFlags } from '../permissions.ts';
+import { renderBundle } from '../render-bundle.ts';
+import { namespaceResource } from '../verify/resources.ts';
+import { deploymentContent } from './deployment-content.ts';
+import { knownKinds } from './known-kinds.ts';
+import { missingRules } from './missing-rules.ts';
+import { type NeededRules, neededRules, UnknownKinds } from './needed-rules.ts';
+import { roleObjects } from './role-objects.ts';
+import { scopedRules } from './scoped-rules.ts';
+
+export interface PermissionObjects {
+  readonly objects: readonly KubernetesObject[];
+  /** What a person should know about them. */
+  readonly notes: readonly string[];
+}
+
+/** The roles and bindings for a directory or an image. */
+export async function permissionsOfContent(
+  reference: string,
+  flags: PermissionsFlags,
+  signal: AbortSignal,
+): Promise<PermissionObjects> {
+  const account = accountOf(flags, undefined);
+  const files = await loadContent(reference, { limits: defaultLimits, registries: flags });
+  const objects = renderBundle(files, {
+    ...(flags.class === undefined ? {} : { className: flags.class }),
+    ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
+  });
+  const needed = await neededByContent(objects, flags, signal);
+  const request = { account, label: labelOf(reference), flags, signal };
+  if (flags.missing !== true) return printed(needed, request);
+  return await withCluster(flags, (cluster) => missing(cluster, needed, request));
+}
+
+/** The roles and bindings for what a BundleDeployment is to have, and has. */
+export async function permissionsOfDeployment(
+  name: string,
+  flags: PermissionsFlags,
+  signal: AbortSignal,
+): Promise<PermissionObjects> {
+  const { systemNamespace } = flags;
+  return await withCluster(flags, async (cluster) => {
+    const found = await deploymentContent(cluster, {
+      name,
+      systemNamespace,
+      server: flags,
+      signal,
+    });
+    const account = accountOf(flags, found.deployment.spec.serviceAccount);
+    const { discovery } = cluster;
+    const needed = await neededRules({ ...found, discovery, systemNamespace, signal });
+    const left = neededPermissions({ pending: [], superfluous: found.owned });
+    const all = { ...needed, permissions: [...needed.permissions, ...left] };
+    const existing = await existingOf(cluster, needed.ownNamespaces, signal);
+    const existingNamespace = [...flags.existingNamespace, ...existing];
+    const request = { account, label: name, flags: { ...flags, existingNamespace }, signal };
+    return flags.missing === true ? await missing(cluster, all, request) : printed(all, request);
+  });
+}
+
+function accountOf(
+  { serviceAccount }: PermissionsFlags,
+  own: ServiceAccountRef | undefined,
+): ServiceAccountRef {
+  const account = serviceAccount ?? own;
+  if (account !== undefined) return account;
+  throw new TerminalError('say with --service-account NAMESPACE/NAME who gets the permissions');
+}
+
+/** Without a cluster, unless there are kinds that only a cluster can know. */
+async function neededByContent(
+  objects: readonly KubernetesObject[],
+  flags: PermissionsFlags,
+  signal: AbortSignal,
+): Promise<NeededRules> {
+  const request = { objects, systemNamespace: flags.systemNamespace, signal };
+  try {
+    return await neededRules({ ...request, discovery: knownKinds() });
+  } catch (error) {
+    if (!(error instanceof UnknownKinds)) throw error;
+    return await withCluster(flags, ({ discovery }) =>
+      neededRules({ ...request, discovery: knownKinds(discovery) }),
+    ).catch((second: unknown) => {
+      throw second instanceof UnknownKinds ? second : error;
+    });
+  }
+}
+
+interface PrintRequest {
+  readonly account: ServiceAccountRef;
+  readonly label: string;
+  readonly flags: Pick<PermissionsFlags, 'existingNamespace'>;
+  readonly signal: AbortSignal;
+}
+
+function printed(needed: NeededRules, { account, label, flags }: PrintRequest): PermissionObjects {
+  const { rules, notes } = scopedRules(needed, flags.existingNamespace);
+  return { objects: roleObjects(rules, { account, label }), notes };
+}
+
+async function missing(
+  { client }: Cluster,
+  needed: NeededRules,
+  { account, label, flags, signal }: PrintRequest,
+): Promise<PermissionObjects> {
+  const identity = client.impersonate(account);
+  const permissions = await missingPermissions(identity, needed.permissions, signal);
+  const escalation = await missingRules(identity, needed.escalation, signal);
+  const { rules, notes } = scopedRules(
+    { ...needed, permissions, escalation },
+    flags.existingNamespace,
+  );
+  if (rules.length === 0) return { objects: [], notes: ['nothing is missing'] };
+  // A name of their own: what was missing before, and was granted then, must stay granted.
+  const objects = roleObjects(rules, { account, label: `${label}:${digestOf(rules)}` });
+  return { objects, notes };
+}
+
+function digestOf(value: object): string {
+  return createHash('sha256').update(stringifyJson(value)).digest('hex').slice(0, 8);
+}
+
+async function existingOf(
+  { client }: Cluster,
+  namespaces: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const existing: string[] = [];
+  for (const name of namespaces) {
+    try {
+      await client.get(namespaceResource, { name }, signal);
+      existing.push(name);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  return existing;
+}
+
+/** What is left of a path or of an image reference in a name. */
+function labelOf(reference: string): string {
+  const image = basename(reference).replace(/[:@].*$/, '');
+  const last = /^[./~]/.test(reference) ? basename(resolve(reference)) : image;
+  return last.toLowerCase().replaceAll(/[^a-z0-9.-]+/g, '-');
+}
