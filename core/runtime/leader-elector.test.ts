@@ -72,6 +72,22 @@ describe('LeaderElector', () => {
     });
   });
 
+  test('renews without reading, and reads where somebody else has changed the lease', async () => {
+    const client = new FakeKubeClient();
+    const clock = new ManualClock();
+    const a = candidate('a', client, clock);
+    await settle();
+    await pass(clock, 4000);
+    expect(client.calls).toEqual(['get', 'create', 'update', 'update']);
+    client.put({ ...client.peek(key), metadata: { ...key, labels: { a: 'b' } } } as Lease);
+    await pass(clock, 2000);
+    expect(client.calls.slice(4)).toEqual(['update', 'get', 'update']);
+    client.drop(key);
+    await pass(clock, 2000);
+    expect(client.calls.slice(7)).toEqual(['update', 'get', 'create']);
+    expect(a.log).toEqual(['started']);
+  });
+
   test('only one leads; the next one waits until a crashed leader has not renewed for 15 s', async () => {
     const client = new FakeKubeClient();
     const clock = new ManualClock();
@@ -126,7 +142,7 @@ describe('LeaderElector', () => {
     const clock = new ManualClock();
     const a = candidate('a', client, clock);
     await settle();
-    client.faults.get = [new Error('away'), new Error('away'), new Error('away')];
+    client.faults.update = [new Error('away'), new Error('away'), new Error('away')];
     await pass(clock, 20_000);
     expect(a.log).toEqual(['started']);
   });
@@ -136,7 +152,7 @@ describe('LeaderElector', () => {
     const clock = new ManualClock();
     const a = candidate('a', client, clock);
     await settle();
-    client.faults.get = Array.from({ length: 99 }, () => new Error('away'));
+    client.faults.update = Array.from({ length: 99 }, () => new Error('away'));
     await pass(clock, 9000);
     expect(a.log).toEqual(['started']);
     await pass(clock, 3000);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { isNotFound } from '../kube/api-error.ts';
+import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { type Lease, leaseResource, microTime } from './lease.ts';
 
@@ -34,25 +34,48 @@ export class LeaseLock {
 
   /** True where the lease is ours now. A conflict means that another was faster. */
   async takeOrRenew(signal: AbortSignal): Promise<boolean> {
-    const { client, identity, clock } = this.#options;
+    if (await this.#renew(signal)) return true;
+    const { client, clock } = this.#options;
     const current = await this.#read(signal);
-    const now = microTime(clock.now());
     if (current === undefined) {
-      this.#observe(await client.create(leaseResource, this.#newLease(now), signal));
+      const lease = this.#newLease(microTime(clock.now()));
+      this.#observe(await client.create(leaseResource, lease, signal));
       return true;
     }
     this.#observe(current);
-    const ours = current.spec?.holderIdentity === identity;
-    if (!ours && this.#isLive(current)) return false;
-    const transitions = current.spec?.leaseTransitions ?? 0;
-    const spec = {
-      ...current.spec,
-      ...this.#holding(now),
-      ...(ours && { acquireTime: current.spec?.acquireTime }),
-      leaseTransitions: ours ? transitions : transitions + 1,
-    };
-    this.#observe(await client.update(leaseResource, { ...current, spec }, signal));
+    if (!this.#isOurs(current) && this.#isLive(current)) return false;
+    await this.#write(current, signal);
     return true;
+  }
+
+  /** Renews what was last seen to be ours, without reading it; false where it is another by now. */
+  async #renew(signal: AbortSignal): Promise<boolean> {
+    const lease = this.#observed?.lease;
+    if (lease === undefined || !this.#isOurs(lease)) return false;
+    try {
+      await this.#write(lease, signal);
+      return true;
+    } catch (error) {
+      if (isConflict(error) || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async #write(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const { acquireTime, leaseTransitions = 0 } = lease.spec ?? {};
+    const ours = this.#isOurs(lease);
+    const spec = {
+      ...lease.spec,
+      ...this.#holding(microTime(clock.now())),
+      ...(ours && { acquireTime }),
+      leaseTransitions: ours ? leaseTransitions : leaseTransitions + 1,
+    };
+    this.#observe(await client.update(leaseResource, { ...lease, spec }, signal));
+  }
+
+  #isOurs({ spec }: Lease): boolean {
+    return spec?.holderIdentity === this.#options.identity;
   }
 
   /** Lets the next holder start at once instead of after the lease's expiry. */
