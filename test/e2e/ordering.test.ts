@@ -1,0 +1,346 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment, aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { System } from '../helpers/system.ts';
+
+let system: System;
+let kubectl: Kubectl;
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+
+beforeAll(async () => {
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  system = await System.start({ kubeconfig, registry });
+});
+
+afterEach(async () => {
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.must(['label', 'nodes', '--all', 'ordering-']);
+  await eventually(async () => {
+    expect(await kubectl.list('bundles')).toEqual([]);
+    expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
+  });
+});
+
+afterAll(async () => {
+  const contents = ['shop-content', 'database-content', '--ignore-not-found'];
+  // They are in use until the webhook knows that the Bundles are gone.
+  await eventually(async () => {
+    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+  });
+  await system.stop();
+});
+
+const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
+
+interface Wanted {
+  readonly name: string;
+  readonly version?: number;
+  readonly objects: readonly object[];
+  readonly spec?: object;
+}
+
+/** Creates or upgrades a BundleDeployment with these objects. */
+async function bringOut({ name, version = 1, objects, spec = {} }: Wanted): Promise<void> {
+  const files = plainFiles(objects);
+  const source = await pushContent({ registry, name: `ordering-${name}`, version, files });
+  const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
+  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, ...spec } });
+}
+
+function inStage(stage: number | string, object: object): object {
+  const { metadata, ...rest } = object as KubernetesObject;
+  const annotations = { 'core.rukpak.io/stage': String(stage) };
+  return { ...rest, metadata: { ...metadata, annotations } };
+}
+
+/** A Deployment that is available once a node has the label `ordering=<name>`. */
+function anUnready(name: string, label = name): object {
+  const deployment = aDeployment(name) as {
+    spec: { template: { spec: object } };
+  };
+  const { spec } = deployment;
+  const template = { ...spec.template, spec: podsFor(label, spec.template.spec) };
+  return { ...deployment, spec: { ...spec, template } };
+}
+
+function podsFor(label: string, spec: object): object {
+  return { ...spec, nodeSelector: { ordering: label } };
+}
+
+async function makeReady(label: string): Promise<void> {
+  await kubectl.must(['label', 'nodes', '--all', '--overwrite', `ordering=${label}`]);
+}
+
+function isOfDeployments({ resource }: ApiRequest): boolean {
+  return resource === 'deployments';
+}
+
+function statusOf(deployment: KubernetesObject): BundleDeploymentStatus {
+  return (deployment['status'] as BundleDeploymentStatus | undefined) ?? {};
+}
+
+async function condition(
+  name: string,
+  type: string,
+  expected: Partial<Condition>,
+): Promise<BundleDeploymentStatus> {
+  return await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(deployment, type)).toMatchObject(expected);
+    return statusOf(deployment);
+  });
+}
+
+async function isUp(name: string, bundle?: string): Promise<BundleDeploymentStatus> {
+  return await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(deployment, 'Healthy')).toMatchObject({ status: 'True' });
+    expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
+    expect(conditionOf(deployment, 'Progressing')).toBeUndefined();
+    if (bundle !== undefined) expect(statusOf(deployment).activeBundle).not.toBe(bundle);
+    return statusOf(deployment);
+  });
+}
+
+const waits = { stages: { waitForReady: true } };
+
+describe('stages', () => {
+  test('objects are made in the order of their annotations', async () => {
+    const objects = [
+      inStage(5, aConfigMap('ordering-last')),
+      inStage(-30, aConfigMap('ordering-first')),
+      aConfigMap('ordering-middle'),
+    ];
+    await bringOut({ name: 'staged', objects });
+    await isUp('staged');
+    const made = await kubectl.list('configmaps', ownerLabel);
+    const versions = made.map(({ metadata }) => [Number(metadata.resourceVersion), metadata.name]);
+    expect(versions.toSorted(([a], [b]) => Number(a) - Number(b)).map(([, name]) => name)).toEqual([
+      'ordering-first',
+      'ordering-middle',
+      'ordering-last',
+    ]);
+  });
+
+  test('the next stage waits until the one before is ready, also across a restart', async () => {
+    const audit = new AuditLog(inject('clusterDir'));
+    const position = await audit.position();
+    const objects = [inStage(1, anUnready('ordering-db')), inStage(2, aDeployment('ordering-web'))];
+    await bringOut({ name: 'waiting', objects, spec: waits });
+    const message =
+      'stage 2 waits for stage 1: (apps/v1, Kind=Deployment)(default/ordering-db): object InProgress: Available: 0/1';
+    const expected = { status: 'False', reason: 'WaitingForStage', message } as const;
+    await condition('waiting', 'Progressing', expected);
+    const { activeBundle } = await condition('waiting', 'Installed', expected);
+    expect(activeBundle).toBeUndefined();
+    await system.kill();
+    await system.restart();
+    expect(await kubectl.exists('deployment', 'ordering-web', 'default')).toBe(false);
+    await makeReady('ordering-db');
+    await isUp('waiting');
+    expect(await kubectl.exists('deployment', 'ordering-web', 'default')).toBe(true);
+    // Each was sent once, however often the first one was looked at.
+    const requests = await audit.since(position);
+    const sent = requests.filter((request) => isWrite(request) && isOfDeployments(request));
+    expect(sent).toHaveLength(2);
+  });
+
+  test('what is applied is repaired while the next stage waits', async () => {
+    const objects = [
+      inStage(1, aConfigMap('ordering-config')),
+      inStage(1, anUnready('ordering-db')),
+      inStage(2, aDeployment('ordering-web')),
+    ];
+    await bringOut({ name: 'repaired', objects, spec: waits });
+    await condition('repaired', 'Progressing', { reason: 'WaitingForStage' });
+    await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
+    });
+    expect(await kubectl.exists('deployment', 'ordering-web', 'default')).toBe(false);
+  });
+
+  test('an upgrade waits too, keeps the active Bundle, and prunes at the end', async () => {
+    const web = inStage(2, aDeployment('ordering-web'));
+    const old = aConfigMap('ordering-old');
+    await bringOut({
+      name: 'upgraded',
+      objects: [aDeployment('ordering-db'), web, old],
+      spec: waits,
+    });
+    const { activeBundle = '' } = await isUp('upgraded');
+    const objects = [
+      anUnready('ordering-db'),
+      inStage(2, aDeployment('ordering-web', { env: [] })),
+    ];
+    await bringOut({
+      name: 'upgraded',
+      version: 2,
+      objects: [...objects, inStage(2, aConfigMap('ordering-new'))],
+      spec: waits,
+    });
+    const status = await condition('upgraded', 'Installed', { reason: 'WaitingForStage' });
+    expect(status.activeBundle).toBe(activeBundle);
+    expect(await kubectl.exists('configmap', 'ordering-old', 'default')).toBe(true);
+    expect(await kubectl.exists('configmap', 'ordering-new', 'default')).toBe(false);
+    await makeReady('ordering-db');
+    await isUp('upgraded', activeBundle);
+    expect(await kubectl.exists('configmap', 'ordering-old', 'default')).toBe(false);
+    expect(await kubectl.exists('configmap', 'ordering-new', 'default')).toBe(true);
+  });
+
+  test('drift of what is installed is repaired though an earlier stage is not ready any more', async () => {
+    const objects = [
+      inStage(1, anUnready('ordering-db')),
+      inStage(2, aConfigMap('ordering-config')),
+    ];
+    await makeReady('ordering-db');
+    await bringOut({ name: 'drifted', objects, spec: waits });
+    await isUp('drifted');
+    await makeReady('nobody');
+    await kubectl.must(['delete', 'pods', '--all', '--namespace=default', '--wait=false']);
+    await condition('drifted', 'Healthy', { status: 'False' });
+    await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
+    });
+    await condition('drifted', 'Installed', { status: 'True' });
+    // A process that never saw it whole repairs it as well.
+    await system.kill();
+    await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
+    await system.restart();
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
+    });
+    await condition('drifted', 'Installed', { status: 'True' });
+  });
+
+  test('a CRD in a stage of its own comes in time, one that comes too late is refused', async () => {
+    const custom = {
+      apiVersion: 'e2e.example.com/v1',
+      kind: 'Gauge',
+      metadata: { name: 'one', namespace: 'default' },
+      spec: { size: 1 },
+    };
+    await bringOut({ name: 'custom', objects: [custom, inStage(20, aCRD('Gauge'))] });
+    await condition('custom', 'Installed', {
+      reason: 'InstallFailed',
+      message:
+        'Gauge "one" in namespace "default" is in stage 10, before stage 20 of CustomResourceDefinition "gauges.e2e.example.com" that it needs: change the annotation core.rukpak.io/stage of one of them',
+    });
+    const objects = [inStage(30, custom), inStage(20, aCRD('Gauge')), aConfigMap('ordering-first')];
+    await bringOut({ name: 'custom', version: 2, objects, spec: waits });
+    await isUp('custom');
+    expect(await kubectl.exists('gauges.e2e.example.com', 'one', 'default')).toBe(true);
+  });
+
+  test('a stage that is no number is refused by name', async () => {
+    await bringOut({ name: 'odd', objects: [inStage('first', aConfigMap('ordering-odd'))] });
+    await condition('odd', 'Installed', {
+      status: 'False',
+      message:
+        'ConfigMap "ordering-odd": annotation core.rukpak.io/stage is "first": it must be a whole number of at most six digits, in quotes, such as "5" or "-1"',
+    });
+  });
+});
+
+function after(...names: readonly string[]): object {
+  return { dependsOn: names.map((name) => ({ name })) };
+}
+
+describe('dependencies', () => {
+  test('a deployment waits for one that is missing, then for its health', async () => {
+    await bringOut({ name: 'app', objects: [aConfigMap('ordering-app')], spec: after('base') });
+    const because = (text: string) => ({
+      status: 'False' as const,
+      reason: 'WaitingForDependencies',
+      message: `waiting for BundleDeployment base because ${text}`,
+    });
+    await condition('app', 'Progressing', because('it does not exist'));
+    await bringOut({ name: 'base', objects: [anUnready('ordering-base')] });
+    await condition(
+      'app',
+      'Progressing',
+      because(
+        'its Healthy condition says: (apps/v1, Kind=Deployment)(default/ordering-base): object InProgress: Available: 0/1',
+      ),
+    );
+    expect(await kubectl.exists('configmap', 'ordering-app', 'default')).toBe(false);
+    await makeReady('ordering-base');
+    const { activeBundle = '' } = await isUp('app');
+
+    // Once installed it stays, and is repaired; the next Bundle waits again.
+    await kubectl.must(['delete', 'bundledeployment', 'base', '--wait=true', '--timeout=60s']);
+    await kubectl.must(['delete', 'configmap', 'ordering-app', '--namespace=default']);
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'ordering-app', 'default')).toBe(true);
+    });
+    const objects = [aConfigMap('ordering-app', { version: '2' })];
+    await bringOut({ name: 'app', version: 2, objects, spec: after('base') });
+    const waiting = await condition('app', 'Progressing', because('it does not exist'));
+    expect(waiting.activeBundle).toBe(activeBundle);
+    await bringOut({ name: 'base', objects: [anUnready('ordering-base')] });
+    await isUp('app', activeBundle);
+  });
+
+  test('a cycle is refused with its names', async () => {
+    await bringOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
+    await bringOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('c') });
+    await eventually(async () => {
+      const objects = [aConfigMap('ordering-c')];
+      // The webhook learns of the others by a watch.
+      await expect(bringOut({ name: 'c', objects, spec: after('a') })).rejects.toThrow(
+        'spec.dependsOn makes a cycle: c -> a -> b -> c',
+      );
+    });
+    await expect(
+      bringOut({ name: 'd', objects: [aConfigMap('ordering-d')], spec: after('d') }),
+    ).rejects.toThrow('spec.dependsOn makes a cycle: d -> d');
+  });
+
+  test('a cycle that slipped through is named, and ends when one of them changes', async () => {
+    // Nobody is asked while the webhook answers for no deployment.
+    const configuration = 'rukpak-validating-webhook-configuration';
+    const kept = await kubectl.get('validatingwebhookconfiguration', configuration);
+    await kubectl.must(['delete', 'validatingwebhookconfiguration', configuration]);
+    await bringOut({ name: 'a', objects: [aConfigMap('ordering-a')], spec: after('b') });
+    await eventually(async () => {
+      await bringOut({ name: 'b', objects: [aConfigMap('ordering-b')], spec: after('a') });
+    });
+    for (const [name, other] of [
+      ['a', 'b'],
+      ['b', 'a'],
+    ] as const) {
+      await condition(name, 'Progressing', {
+        message: `waiting for BundleDeployment ${other} because it waits for this one: ${name} -> ${other} -> ${name}; take one of them out of spec.dependsOn`,
+      });
+    }
+    const {
+      resourceVersion: _,
+      uid: __,
+      managedFields: ___,
+      ...metadata
+    } = kept.metadata as {
+      managedFields?: unknown;
+    } & KubernetesObject['metadata'];
+    await kubectl.apply({ ...kept, metadata });
+    await bringOut({ name: 'b', objects: [aConfigMap('ordering-b')] });
+    await isUp('b');
+    await isUp('a');
+  });
+});
+
+test('the howto’s session does what it says', async () => {
+  const printed = await followHowto({ page: 'ordering.md', kubectl, kubeconfig }, 'A session');
+  expect(printed).toContain('waiting for BundleDeployment database because it does not exist');
+  const [cache, web] = printed.trimEnd().split('\n').slice(-2);
+  expect(cache).toMatch(/^cache /);
+  expect(web).toMatch(/^web /);
+});
