@@ -24,7 +24,7 @@ interface ConfigMap extends KubernetesObject {
 
 /** What reviews look up in watches. */
 export interface CachedRouteOptions
-  extends Omit<AdmissionRouteOptions, keyof ServiceAccountCheckOptions> {}
+  extends Omit<AdmissionRouteOptions, keyof ServiceAccountCheckOptions | 'ruleProblem'> {}
 
 /** What the webhooks look up, from watches: a review costs no request. */
 export function createWebhookCaches(options: {

@@ -13,7 +13,9 @@ import {
 
 const deploymentSchema = z.object({
   metadata: z.object({ name: z.string().optional() }),
-  spec: bundleDeploymentSpecSchema.pick({ serviceAccount: true, dependsOn: true }).loose(),
+  spec: bundleDeploymentSpecSchema
+    .pick({ serviceAccount: true, dependsOn: true, health: true })
+    .loose(),
 });
 
 /** A BundleDeployment, as far as checks read it. */

@@ -6,6 +6,7 @@ import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.
 import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
 import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
 import { type DependencyReader, dependencyCycleCheck } from './dependency-cycles.ts';
+import { healthRulesCheck, type RuleProblem } from './health-rules.ts';
 import type { AdmissionValidator } from './review.ts';
 import { type ServiceAccountCheckOptions, serviceAccountCheck } from './service-account.ts';
 
@@ -14,6 +15,7 @@ export interface AdmissionRouteOptions
     ServiceAccountCheckOptions {
   readonly configMaps: ConfigMapReader;
   readonly deployments: DependencyReader;
+  readonly ruleProblem: RuleProblem;
 }
 
 /** Every validator by the path at which the webhook configuration calls it (spec section 11). */
@@ -23,6 +25,7 @@ export function admissionRoutes(
   const deploymentChecks = [
     serviceAccountCheck(options),
     dependencyCycleCheck(options.deployments),
+    healthRulesCheck(options.ruleProblem),
   ];
   return new Map([
     ['/validate-core-rukpak-io-v1alpha1-bundle', bundleValidator(options.configMaps)],

@@ -65,13 +65,14 @@ export class ApplyEngine implements Applier {
       this.#parts;
     for (const { id } of records.of(ownerName)) drift.forget(id);
     records.forget(ownerName);
+    rules.forget(ownerName);
     claims.releaseAll(ownerName);
     parents.forget(ownerName);
     preflight.forget(ownerName);
     occupied.delete(ownerName);
-  }
     removals.forget(ownerName);
     confirmed.forget(ownerName);
+  }
 
   onChange(listener: (ownerName: string) => void): void {
     this.#listeners.push(listener);

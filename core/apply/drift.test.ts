@@ -5,6 +5,7 @@ import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import type { Resource } from '../kube/resource.ts';
 import { AppliedRecords } from './applied-records.ts';
 import { DriftDetector } from './drift.ts';
+import { HealthRules } from './health/health-rules.ts';
 import { Inventory } from './inventory.ts';
 import { objectID } from './object-id.ts';
 import { RepairBackoff } from './repair-backoff.ts';
@@ -30,7 +31,15 @@ beforeEach(() => {
   version = 1;
   const { signal } = new AbortController();
   const notify = (owner: string) => void calls.push(owner);
-  drift = new DriftDetector({ inventory, records, backoff, clock, signal, notify });
+  drift = new DriftDetector({
+    inventory,
+    records,
+    backoff,
+    rules: new HealthRules(),
+    clock,
+    signal,
+    notify,
+  });
   inventory.listen(drift);
 });
 

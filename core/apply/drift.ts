@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
+import type { HealthRules } from './health/health-rules.ts';
 import { objectHealth } from './health/object-health.ts';
 import {
   type Inventory,
@@ -14,6 +15,7 @@ export interface DriftDetectorOptions {
   readonly inventory: Inventory;
   readonly records: AppliedRecords;
   readonly backoff: RepairBackoff;
+  readonly rules: HealthRules;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with an owner whose objects need a look. */
@@ -63,9 +65,10 @@ export class DriftDetector implements InventoryListener {
 
   /** Computes the health of an object; changes of it from now on are reported. */
   health(record: AppliedRecord): string | undefined {
-    const { inventory, clock } = this.#options;
+    const { inventory, rules, clock } = this.#options;
     const object = inventory.get(record.resource, record.key)?.object;
-    const { problem, recheckAfter } = objectHealth({ ...record, object }, clock.now());
+    const rule = rules.find(record.owner, record.resource);
+    const { problem, recheckAfter } = objectHealth({ ...record, object, rule }, clock.now());
     record.problem = problem;
     if (recheckAfter !== undefined) this.#later(record, recheckAfter);
     return problem;
@@ -78,11 +81,13 @@ export class DriftDetector implements InventoryListener {
   }
 
   #review(id: string): void {
-    const { inventory, records, backoff, notify } = this.#options;
+    const { inventory, records, rules, backoff, notify } = this.#options;
     const record = records.get(id);
     if (record === undefined || this.#inFlight.has(id)) return;
     const entry = inventory.get(record.resource, record.key);
-    if (entry !== undefined) slim(entry);
+    // A rule may ask for anything that the object has.
+    const isJudged = rules.find(record.owner, record.resource) !== undefined;
+    if (entry !== undefined && !isJudged) slim(entry);
     const before = record.problem;
     const healthChanged = this.health(record) !== before;
     const drifted = this.hasDrifted(record);

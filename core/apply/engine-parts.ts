@@ -10,15 +10,16 @@ import { ApplySetParents } from './applyset-parent.ts';
 import { Claims } from './claims.ts';
 import { Definitions } from './definitions.ts';
 import { DriftDetector } from './drift.ts';
+import { HealthRules } from './health/health-rules.ts';
 import { Inventory } from './inventory.ts';
 import { KindLifecycle } from './kind-lifecycle.ts';
 import { KindWatches } from './kind-watches.ts';
 import { OpenAPIDocuments } from './openapi-documents.ts';
 import { OwnershipCheck } from './ownership-check.ts';
 import { Preflight } from './privilege/preflight.ts';
-import { RepairBackoff } from './repair-backoff.ts';
 import { ConfirmedPrunes } from './prune-confirmed.ts';
 import { RemovalWatch } from './removal-watch.ts';
+import { RepairBackoff } from './repair-backoff.ts';
 import { ServerSideApply } from './server-side-apply.ts';
 import { Writer } from './writer.ts';
 
@@ -44,6 +45,7 @@ export interface EngineParts {
   /** Owners whose last install met objects of somebody else's. */
   readonly occupied: Set<string>;
   readonly backoff: RepairBackoff;
+  readonly rules: HealthRules;
   readonly watches: KindWatches;
   readonly parents: ApplySetParents;
   readonly releases: FormerReleases;
@@ -51,10 +53,10 @@ export interface EngineParts {
   readonly preflight: Preflight;
   readonly ownership: OwnershipCheck;
   readonly drift: DriftDetector;
-  readonly writer: Writer;
-}
   readonly removals: RemovalWatch;
   readonly confirmed: ConfirmedPrunes;
+  readonly writer: Writer;
+}
 
 /** Builds the parts; `notify` is called with the name of an owner whose objects need a look. */
 export function engineParts(
@@ -66,6 +68,7 @@ export function engineParts(
   const records = new AppliedRecords();
   const claims = new Claims();
   const backoff = new RepairBackoff(clock);
+  const rules = new HealthRules();
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
   const drift = new DriftDetector({ ...options, inventory, records, backoff, rules, notify });
@@ -79,6 +82,7 @@ export function engineParts(
     claims,
     occupied: new Set(),
     backoff,
+    rules,
     watches,
     parents: new ApplySetParents(client),
     releases: new FormerReleases(options),
@@ -86,8 +90,8 @@ export function engineParts(
     preflight: new Preflight(client),
     ownership: new OwnershipCheck({ claims, systemNamespace: options.systemNamespace }),
     drift,
+    removals,
+    confirmed: new ConfirmedPrunes(),
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),
   };
 }
-    removals,
-    confirmed: new ConfirmedPrunes(),

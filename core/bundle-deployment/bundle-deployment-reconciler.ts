@@ -2,11 +2,17 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
+import { awaitDependents } from './deletion/await-dependents.ts';
+import { guardDeletion } from './deletion/guard-deletion.ts';
+import { hasFinalizer } from './deletion/needs-finalizer.ts';
+import { removeObjects } from './deletion/remove-objects.ts';
+import { settleFinalizer } from './deletion/settle-finalizer.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { awaitApproval } from './plan/await-approval.ts';
 import { closePlan } from './plan/close-plan.ts';
 import { PlanMemory } from './plan/plan-memory.ts';
 import { RenderedObjects } from './rendered-objects.ts';
+import { watchProgress } from './revisions/progress-deadline.ts';
 import { watchDeadline } from './revisions/watch-deadline.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
 import { progressing } from './status.ts';
@@ -29,6 +35,7 @@ type Step = (
 ) => Promise<StepOutcome>;
 
 const steps: readonly Step[] = [
+  guardDeletion,
   pause,
   ensureBundle,
   followRollback,
@@ -36,12 +43,15 @@ const steps: readonly Step[] = [
   awaitDependencies,
   awaitApproval,
   loadObjects,
+  settleFinalizer,
   apply,
   closePlan,
   checkHealth,
   noteHealthy,
   retireBundles,
 ];
+
+const deletionSteps: readonly Step[] = [awaitDependents, removeObjects];
 
 /** Brings the cluster to what one BundleDeployment asks for, and keeps it there (spec section 5). */
 export class BundleDeploymentReconciler {
@@ -55,16 +65,13 @@ export class BundleDeploymentReconciler {
 
   /**
    * Reconciles the deployment of that name; a rejection asks for another try with back-off.
-   * What it owned is the garbage collector's once it is deleted (spec section 5.5), and another
-   * process's once its class is.
+   * What it owned is the garbage collector's once it is deleted and has no finalizer of ours (spec
+   * section 5.5), and another process's once its class is.
    */
   async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
-    const { applier, rendered, plans } = this.#dependencies;
     const deployment = this.#servedDeployment(name);
     if (deployment === undefined) {
-      applier.forget(name);
-      rendered.forget(name);
-      plans.forget(name);
+      this.#forget(name);
       return {};
     }
     const observedGeneration = deployment.metadata.generation ?? 0;
@@ -78,24 +85,42 @@ export class BundleDeploymentReconciler {
       if (error instanceof TerminalError) return {};
       throw error;
     } finally {
-      watchDeadline(state, this.#dependencies, context);
-      if (!context.signal.aborted) await this.#writeStatus(state, context);
+      await this.#finish(state, context);
     }
+  }
+
+  async #finish(state: BundleDeploymentState, context: StepContext): Promise<void> {
+    const { deployment } = state;
+    if (isLetGo(deployment)) {
+      this.#forget(deployment.metadata.name ?? '');
+      return;
+    }
+    if (!isDeleted(deployment)) {
+      watchDeadline(state, this.#dependencies, context);
+      watchProgress(state, this.#dependencies, context);
+    }
+    if (!context.signal.aborted) await this.#writeStatus(state, context);
+  }
+
+  #forget(name: string): void {
+    const { applier, rendered, plans } = this.#dependencies;
+    applier.forget(name);
+    rendered.forget(name);
+    plans.forget(name);
   }
 
   #servedDeployment(name: string): BundleDeployment | undefined {
     const { deployments, provisioners } = this.#dependencies;
     const deployment = deployments.get({ name });
-    if (deployment?.metadata.deletionTimestamp !== undefined) return undefined;
-    const served = provisioners.has(deployment?.spec.provisionerClassName ?? '');
-    return served ? deployment : undefined;
+    if (deployment === undefined || isLetGo(deployment)) return undefined;
+    return provisioners.has(deployment.spec.provisionerClassName) ? deployment : undefined;
   }
 
   async #runSteps(
     state: BundleDeploymentState,
     context: StepContext,
   ): Promise<{ requeueAfter?: number }> {
-    for (const step of steps) {
+    for (const step of isDeleted(state.deployment) ? deletionSteps : steps) {
       const outcome = await step(state, this.#dependencies, context);
       if (outcome === 'done') return {};
       if (outcome !== 'continue') return outcome;
@@ -115,4 +140,13 @@ export class BundleDeploymentReconciler {
     deployments.upsertIfNewer(written);
     recordTransitions(events, { before: deployment, after: written });
   }
+}
+
+function isDeleted({ metadata }: BundleDeployment): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** True for one that is being deleted and has nothing left to wait for. */
+function isLetGo(deployment: BundleDeployment): boolean {
+  return isDeleted(deployment) && !hasFinalizer(deployment);
 }

@@ -14,6 +14,8 @@ import type { RenderedObjects } from './rendered-objects.ts';
 
 export interface BundleDeploymentCache {
   get(key: { readonly name: string }): BundleDeployment | undefined;
+  /** Deployments whose spec.dependsOn names this one, in any order. */
+  dependentsOf(name: string): readonly BundleDeployment[];
   upsertIfNewer(deployment: BundleDeployment): void;
 }
 
@@ -49,7 +51,7 @@ export interface BundleDeploymentDependencies {
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;
   readonly events: EventSink;
-  readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed'>;
+  readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed' | 'becameHealthy'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }

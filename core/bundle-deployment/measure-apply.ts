@@ -1,12 +1,17 @@
+import type { Clock } from '../clock.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
-import type { AppliedSet } from '../observe/apply-metrics.ts';
-import type { BundleDeploymentDependencies } from './dependencies.ts';
+import type { AppliedSet, ApplyMetrics } from '../observe/apply-metrics.ts';
 import type { BundleDeploymentState } from './state.ts';
+
+interface MeasuredBy {
+  readonly clock: Clock;
+  readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed'> | undefined;
+}
 
 /** Runs an apply and tells what it was for, how long it took and what it changed. */
 export async function measureApply(
   state: BundleDeploymentState,
-  { clock, metrics }: Pick<BundleDeploymentDependencies, 'clock' | 'metrics'>,
+  { clock, metrics }: MeasuredBy,
   run: () => Promise<ApplyResult>,
 ): Promise<ApplyResult> {
   const operation = operationOf(state);

@@ -8,12 +8,16 @@ export interface AppliedSet {
   readonly seconds: number;
 }
 
+/** Workloads take from seconds to an hour. */
+const healthBuckets = [1, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
+
 /** How objects of deployments are brought into the cluster. */
 export class ApplyMetrics {
   readonly #seconds: Histogram;
   readonly #changes: Counter;
   readonly #requests: Counter;
   readonly #repairs: Counter;
+  readonly #timeToHealthy: Histogram;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -40,6 +44,12 @@ export class ApplyMetrics {
       help: 'Objects that others had changed or deleted and that were applied again.',
       registers,
     });
+    this.#timeToHealthy = new Histogram({
+      name: 'rukpak_time_to_healthy_seconds',
+      help: 'Time from the first apply of a Bundle until it was healthy, of deployments that keep their progress.',
+      buckets: healthBuckets,
+      registers,
+    });
   }
 
   applied({ operation, outcome, seconds }: AppliedSet): void {
@@ -56,5 +66,10 @@ export class ApplyMetrics {
 
   repaired(): void {
     this.#repairs.inc();
+  }
+
+  /** Whole seconds, as the status has them. */
+  becameHealthy(seconds: number): void {
+    this.#timeToHealthy.observe(seconds);
   }
 }

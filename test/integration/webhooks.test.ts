@@ -54,6 +54,7 @@ beforeAll(async () => {
       systemNamespace: id,
       bundles: { bundlesReferencing: (name) => references.get(name) ?? [] },
       deployments: { dependenciesOf: () => [] },
+      ruleProblem: () => undefined,
       configMaps: {
         get: async (name, getSignal) => {
           const key = { namespace: id, name };

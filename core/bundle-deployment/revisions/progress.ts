@@ -1,4 +1,5 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { ProgressStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import type { Clock } from '../../clock.ts';
 import { timestamp } from '../../runtime/conditions.ts';
 import type { BundleDeploymentState } from '../state.ts';
@@ -33,4 +34,18 @@ export function withNewStart(status: BundleDeploymentStatus, clock: Clock): Bund
   const { progress } = status;
   if (progress === undefined || progress.healthyAt !== undefined) return status;
   return { ...status, progress: { ...progress, startedAt: timestamp(clock) } };
+}
+
+/** How far the template's Bundle is, where it was applied and is not healthy yet. */
+export function pendingProgress({
+  deployment,
+  bundle,
+  status,
+}: BundleDeploymentState): ProgressStatus | undefined {
+  const { progress, rollback } = status;
+  if (deployment.spec.paused === true || rollback !== undefined) return undefined;
+  if (progress?.bundle !== bundle?.metadata.name || progress?.healthyAt !== undefined) {
+    return undefined;
+  }
+  return progress;
 }

@@ -45,11 +45,12 @@ export function noWayBack(from: string, reason: string): HoldUp {
 
 /** Why a Bundle that was not healthy within its deadline was not, in a few words. */
 export function reasonOf(
-  { deployment, status, holdUp }: BundleDeploymentState,
+  { status, holdUp }: BundleDeploymentState,
   bundle: string,
+  deadline = '',
 ): string {
   const cause = causeOf(status, bundle) ?? holdUp?.message;
-  const text = `not healthy within ${deployment.spec.rollback?.deadline}`;
+  const text = `not healthy within ${deadline}`;
   return cause === undefined ? text : `${text} (${shortened(cause)})`;
 }
 

@@ -1,9 +1,9 @@
-import type { ProgressStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { timestamp } from '../../runtime/conditions.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { withRolledBack } from './history.ts';
 import { rollbackDeadline } from './policy.ts';
+import { pendingProgress } from './progress.ts';
 import { noWayBack, reasonOf, rolledBack, wayBack } from './rollback.ts';
 
 /**
@@ -25,7 +25,7 @@ export function watchDeadline(
   }
   const { deployment, status } = state;
   const from = pending.bundle;
-  const reason = reasonOf(state, from);
+  const reason = reasonOf(state, from, deployment.spec.rollback?.deadline);
   const { history = [] } = status;
   const to = wayBack(history, from, bundles.ownedBy(deployment.metadata.name ?? ''));
   if (to === undefined) {
@@ -37,18 +37,4 @@ export function watchDeadline(
   state.status = { ...status, rollback, history: [...withRolledBack(history, from, at)] };
   state.holdUp = rolledBack(deployment, rollback);
   wakeAfter(0);
-}
-
-/** How far the template's Bundle is, where it was applied and is not healthy yet. */
-function pendingProgress({
-  deployment,
-  bundle,
-  status,
-}: BundleDeploymentState): ProgressStatus | undefined {
-  const { progress, rollback } = status;
-  if (deployment.spec.paused === true || rollback !== undefined) return undefined;
-  if (progress?.bundle !== bundle?.metadata.name || progress?.healthyAt !== undefined) {
-    return undefined;
-  }
-  return progress;
 }

@@ -7,11 +7,14 @@ import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 /** Notes when the applied Bundle was healthy first; reached only by one that is. */
 export async function noteHealthy(
   state: BundleDeploymentState,
-  { clock }: ReconcileDependencies,
+  { clock, metrics }: ReconcileDependencies,
 ): Promise<StepOutcome> {
   const { status, target } = state;
   const { name = '' } = target?.metadata ?? {};
-  if (status.progress?.bundle === name) state.status = withArrived(status, clock);
+  if (status.progress?.bundle === name && status.progress.healthyAt === undefined) {
+    state.status = withArrived(status, clock);
+    metrics?.becameHealthy(state.status.progress?.secondsToHealthy ?? 0);
+  }
   const { history } = state.status;
   if (history === undefined) return 'continue';
   const noted = withHealthy(history, name, timestamp(clock));

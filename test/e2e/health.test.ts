@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { followHowto } from '../helpers/howto.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment, anImage } from '../helpers/objects.ts';
+import { System } from '../helpers/system.ts';
+
+let kubectl: Kubectl;
+let system: System;
+
+beforeAll(async () => {
+  const kubeconfig = inject('kubeconfig');
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  system = await System.start({ kubeconfig, registry: inject('registry') });
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await system.stop();
+});
+
+test('the session of docs/howto/health.md', async () => {
+  const session = { page: 'health.md', kubectl, kubeconfig: inject('kubeconfig') };
+  const output = await followHowto(session, 'A session');
+  expect(output).toContain(
+    '(howto.example.com/v1, Kind=Database)(default/orders): object InProgress: ' +
+      'spec.health.rules[0].healthy: No such key: status',
+  );
+  expect(output).toMatch(/"secondsToHealthy":\d/);
+  const { stdout } = await kubectl.run(['get', 'events', '--all-namespaces']);
+  expect(stdout).toContain('ProgressDeadlineExceeded');
+});
+
+test('expressions that are no CEL are refused, with the field and the reason', async () => {
+  const source = anImage('example.invalid/a:b');
+  await kubectl.apply(aBundleDeployment({ name: 'no-cel', source }));
+  const health = { rules: [{ kind: 'Pod', healthy: 'self.status ==' }] };
+  const patch = JSON.stringify({ spec: { health } });
+  const words = ['patch', 'bundledeployment', 'no-cel', '--type=merge', '-p', patch];
+  const { code, stderr } = await kubectl.run(words);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('spec.health.rules[0].healthy is no CEL expression over self: ');
+});
