@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Metrics } from '../observe/metrics.ts';
@@ -9,6 +10,7 @@ import type { Runnable } from '../runtime/manager.ts';
 import { apiServerAccessReviewer } from '../store/access-review.ts';
 import { ClientAuthorities } from '../store/client-authorities.ts';
 import { type ContentServer, startContentServer } from '../store/content-server.ts';
+import { createPlanHandler } from '../store/plan-handler.ts';
 import type { ServedBundles } from '../store/served-bundles.ts';
 import { type FollowOptions, followCluster, followFile } from './client-authorities.ts';
 import type { Kinds } from './kinds.ts';
@@ -31,9 +33,9 @@ export interface ContentServerParts {
   readonly clock: Clock;
 }
 
-/** Serves the stored archives and the metrics, and takes uploads. */
+/** Serves the stored archives, the plans and the metrics, and takes uploads. */
 export function createContentServer(
-  { content, logger }: ManagerOptions,
+  { content, logger, systemNamespace }: ManagerOptions,
   parts: ContentServerParts,
 ): Runnable {
   const starting = Promise.withResolvers<ContentServer>();
@@ -60,7 +62,10 @@ export function createContentServer(
           reviewer: apiServerAccessReviewer(client, content.tokenAudiences),
           metrics: metrics.content,
           renderMetrics: () => metrics.render(),
-          handlers: parts.uploads === undefined ? [] : [parts.uploads.handler],
+          handlers: [
+            createPlanHandler(new StoredPlans({ client, systemNamespace })),
+            ...(parts.uploads === undefined ? [] : [parts.uploads.handler]),
+          ],
           clock,
           logger,
         }),

@@ -38,9 +38,9 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
   };
 }
 
-function cacheKey(secret: Buffer, caller: Caller, { verb, path }: AccessRequest): string {
+function cacheKey(secret: Buffer, caller: Caller, request: AccessRequest): string {
   // JSON keeps the parts apart, whatever characters they hold.
   return createHmac('sha256', secret)
-    .update(JSON.stringify([caller, verb, path]))
+    .update(JSON.stringify([caller, request]))
     .digest('base64');
 }

@@ -47,6 +47,20 @@ describe('apiServerAccessReviewer', () => {
     ]);
   });
 
+  it('asks for an object of the cluster as such', async () => {
+    const { sent, reviewer } = apiServer({ authenticated: true, user }, { allowed: true });
+    const access = {
+      verb: 'get',
+      group: 'core.rukpak.io',
+      resource: 'bundledeployments',
+      name: 'a',
+    };
+    await reviewer.review({ token: 'secret' }, access, signal);
+    const { spec } = (sent[1]?.body ?? {}) as { spec?: object };
+    expect(spec).toMatchObject({ resourceAttributes: access });
+    expect(spec).not.toHaveProperty('nonResourceAttributes');
+  });
+
   it.each([{ allowed: false }, { allowed: false, denied: true }, { allowed: true, denied: true }])(
     'takes %j for a no',
     async (answer) => {

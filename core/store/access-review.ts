@@ -2,12 +2,17 @@ import * as z from 'zod';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Caller } from './authenticate.ts';
 
-export interface AccessRequest {
-  /** As RBAC knows it, such as `get`. */
-  readonly verb: string;
-  /** The non-resource URL's path. */
-  readonly path: string;
-}
+/** What a caller wants to do; the verb is as RBAC knows it, such as `get`. */
+export type AccessRequest =
+  /** Of a non-resource URL. */
+  | { readonly verb: string; readonly path: string }
+  /** Of an object of the cluster that has no namespace. */
+  | {
+      readonly verb: string;
+      readonly group: string;
+      readonly resource: string;
+      readonly name: string;
+    };
 
 export type AccessReview =
   | { readonly authenticated: false }
@@ -44,7 +49,7 @@ type ReviewedUser = z.infer<typeof tokenReview>['status']['user'];
 
 /**
  * Asks the API server: a TokenReview where the caller has a token, then a SubjectAccessReview of the
- * path (spec 4.5). A token must be for one of the audiences; for the API server's own without any.
+ * path or the object (spec 4.5). A token must be for one of the audiences; for the API server's own without any.
  */
 export function apiServerAccessReviewer(
   client: Client,
@@ -58,7 +63,9 @@ export function apiServerAccessReviewer(
           : await reviewToken(client, { token: caller.token, audiences }, signal);
       if (user?.username === undefined) return { authenticated: false };
       const { username, ...identity } = user;
-      const spec = { user: username, ...identity, nonResourceAttributes: access };
+      const attributes =
+        'path' in access ? { nonResourceAttributes: access } : { resourceAttributes: access };
+      const spec = { user: username, ...identity, ...attributes };
       return {
         authenticated: true,
         user: username,

@@ -12,7 +12,7 @@ export interface ContentAppOptions extends ServeArchiveOptions {
   readonly logger: Logger;
   /** What `/metrics` answers; 404 without. */
   readonly renderMetrics?: () => Promise<{ readonly contentType: string; readonly body: string }>;
-  /** What else is served, such as uploads; reached by authorized requests alone. */
+  /** What else is served, such as uploads and plans; reached by authorized requests alone. */
   readonly handlers?: readonly RequestHandler[];
 }
 

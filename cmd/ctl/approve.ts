@@ -1,0 +1,49 @@
+import { Argument, Command } from 'commander';
+import { duration } from '../flag-values.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+
+interface ApproveFlags extends ClusterFlags, OutputFlags {
+  readonly digest?: string;
+  readonly wait?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** `rukpakctl approve`: lets a BundleDeployment do what its plan says, and nothing else. */
+export function approveCommand(): Command {
+  const command = new Command('approve')
+    .description('approve the plan that a BundleDeployment waits with')
+    .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
+    .option('--digest <digest>', 'approve this plan only, and fail where there is another one')
+    .option('--wait', 'wait until the plan is applied')
+    .option('--timeout <duration>', 'how long to wait', duration, 300_000);
+  return addClusterFlags(command).addOption(outputOption()).action(approve);
+}
+
+async function approve(name: string, flags: ApproveFlags): Promise<void> {
+  const [{ withCluster }, { approvePlan, awaitApplied }, { planCounts }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./approve-plan.ts'),
+    import('../../core/bundle-deployment/plan/plan-message.ts'),
+  ]);
+  const report = new Report(flags);
+  const signal = stopSignal();
+  const { digest } = flags;
+  await withCluster(flags, async ({ client }) => {
+    const plan = await approvePlan(client, { name, digest, signal });
+    await report.line(`plan ${plan.digest} of Bundle ${plan.bundle}: ${planCounts(plan)}`);
+    await report.line(`bundledeployment.core.rukpak.io "${name}" approved`);
+    if (flags.wait === true) {
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(flags.timeout)]);
+      await progressOn(process.stderr)(`waiting for "${name}"`, () =>
+        awaitApplied(client, { name, plan, signal: deadline }),
+      );
+      await report.line(`bundle "${plan.bundle}" is installed`);
+    }
+    const { bundle, digest: approved } = plan;
+    await report.result({ bundleDeployment: name, bundle, digest: approved });
+  });
+}

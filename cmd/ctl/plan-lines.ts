@@ -1,0 +1,39 @@
+import type { FullPlan } from '../../core/bundle-deployment/plan/full-plan.ts';
+import { planCounts } from '../../core/bundle-deployment/plan/plan-message.ts';
+import type { FieldChange, ForecastChange } from '../../core/contracts/applier.ts';
+
+const words = { Create: 'create', Change: 'change', Delete: 'delete' } as const;
+
+/** A plan as a person reads it: a line for each object, and one for each of its fields. */
+export function planLines(plan: FullPlan): readonly string[] {
+  const { bundleDeployment, bundle, truncated, problems, warnings } = plan;
+  const listed = plan.changes.length;
+  const all = plan.create + plan.change + plan.delete;
+  return [
+    `plan ${plan.digest}`,
+    `of Bundle ${bundle} for BundleDeployment ${bundleDeployment}, made at ${plan.createdAt}`,
+    '',
+    ...plan.changes.flatMap(changeLines),
+    ...(truncated === true && listed < all ? [`… and ${all - listed} more`] : []),
+    ...(all === 0 ? [] : ['']),
+    planCounts(plan),
+    ...warnings.map((text) => `warning: ${text}`),
+    ...problems.map((text) => `would fail: ${text}`),
+  ];
+}
+
+function changeLines(change: ForecastChange): readonly string[] {
+  const { action, group, kind, namespace, name, fields = [], moreFields = 0 } = change;
+  const type = group === '' ? kind : `${kind}.${group}`;
+  const path = namespace === undefined ? name : `${namespace}/${name}`;
+  return [
+    `${words[action]} ${type} ${path}`,
+    ...fields.map((field) => `    ${fieldLine(field)}`),
+    ...(moreFields === 0 ? [] : [`    … and ${moreFields} more fields`]),
+  ];
+}
+
+function fieldLine({ path, before, after }: FieldChange): string {
+  if (before === undefined) return `${path}: + ${after}`;
+  return after === undefined ? `${path}: - ${before}` : `${path}: ${before} -> ${after}`;
+}

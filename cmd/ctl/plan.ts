@@ -1,0 +1,51 @@
+import { Argument, Command } from 'commander';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import type { FullPlan } from '../../core/bundle-deployment/plan/full-plan.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { stopSignal } from '../stop-signal.ts';
+import type { Cluster } from './cluster.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+import { addServerFlags, type ServerFlags } from './server-flags.ts';
+
+interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
+  readonly systemNamespace: string;
+  readonly serviceName: string;
+}
+
+/** `rukpakctl plan`: all that a BundleDeployment waits to be allowed to do. */
+export function planCommand(): Command {
+  const command = new Command('plan')
+    .description('show what a BundleDeployment with upgradePolicy Manual waits to do')
+    .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+    .option('--service-name <name>', 'Service of the content server', 'core');
+  return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(plan);
+}
+
+async function plan(name: string, flags: PlanFlags): Promise<void> {
+  const [{ withCluster }, { planLines }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./plan-lines.ts'),
+  ]);
+  const report = new Report(flags);
+  const found = await progressOn(process.stderr)(`reading the plan of "${name}"`, () =>
+    withCluster(flags, (cluster) => waitingPlan(cluster, name, flags)),
+  );
+  await report.lines(planLines(found));
+  await report.result(found);
+}
+
+async function waitingPlan(cluster: Cluster, name: string, flags: PlanFlags): Promise<FullPlan> {
+  const { readPlan } = await import('./read-plan.ts');
+  const signal = stopSignal();
+  const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
+  const { status } = live as BundleDeployment;
+  if (status?.plan === undefined)
+    throw new TerminalError(`nothing of "${name}" waits for approval`);
+  const found = await readPlan(cluster, { deployment: name, server: flags, signal });
+  if (found !== undefined) return found;
+  throw new TerminalError(`the plan of "${name}" is being made anew: ask again in some seconds`);
+}

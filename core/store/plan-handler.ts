@@ -1,0 +1,34 @@
+import type { RequestHandler, Response } from 'express';
+import { deploymentOfPlan } from './plan-path.ts';
+import { sendText } from './text-response.ts';
+
+const timeLimit = 30_000;
+
+/** The plans of BundleDeployments, as JSON. */
+export interface ServedPlans {
+  /** Undefined where there is none. */
+  read(deployment: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
+}
+
+/** GET of `/bundledeployments/<name>/plan`, for those who may get the BundleDeployment. */
+export function createPlanHandler(plans: ServedPlans): RequestHandler {
+  return async (request, response, next) => {
+    const name = deploymentOfPlan(decodeURIComponent(request.path));
+    if (name === undefined) return next();
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.set('Allow', 'GET, HEAD');
+      return sendText(response, 405, 'Method Not Allowed');
+    }
+    await answer(plans, name, response);
+  };
+}
+
+async function answer(plans: ServedPlans, name: string, response: Response): Promise<void> {
+  const plan = await plans.read(name, AbortSignal.timeout(timeLimit));
+  if (plan === undefined) {
+    return sendText(response, 404, `there is no plan of BundleDeployment "${name}"`);
+  }
+  // What is planned now says nothing about a moment later.
+  response.set('Cache-Control', 'no-store');
+  response.set('Content-Type', 'application/json').send(Buffer.from(plan));
+}
