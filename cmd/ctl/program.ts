@@ -1,11 +1,13 @@
 import { Command } from 'commander';
 import { alphaCommand } from './alpha.ts';
+import { approveCommand } from './approve.ts';
 import { completeCommand } from './complete.ts';
 import { completionCommand } from './completion.ts';
 import { contentCommand } from './content.ts';
 import { diffCommand } from './diff.ts';
 import { namesOf } from './object-names.ts';
 import { permissionsCommand } from './permissions.ts';
+import { planCommand } from './plan.ts';
 import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { runCommand } from './run.ts';
@@ -23,6 +25,8 @@ export function createProgram(name: string): Command {
     .addCommand(renderCommand())
     .addCommand(validateCommand())
     .addCommand(diffCommand())
+    .addCommand(planCommand())
+    .addCommand(approveCommand())
     .addCommand(permissionsCommand())
     .addCommand(statusCommand())
     .addCommand(removeHelmReleasesCommand())
