@@ -1,4 +1,6 @@
+import { isKept } from './desired.ts';
 import type { InventoryEntry, InventoryListener } from './inventory.ts';
+import { controllerOf } from './ownership.ts';
 
 /** What the removal of a deployment's objects waits for. */
 export interface AwaitedObjects {
@@ -21,11 +23,14 @@ export interface RemovalWatchOptions {
 
 /**
  * Wakes owners whose objects are being removed: when all that are waited for are gone, and when there
- * is news of the one that people are told of. Nothing is asked of the API server for that.
+ * is news of the one that people are told of. Nothing is asked of the API server for that. Wakes those
+ * too of whose objects one is annotated to be kept, before they are deleted.
  */
 export class RemovalWatch implements InventoryListener {
   readonly #options: RemovalWatchOptions;
   readonly #waiting = new Map<string, Waiting>();
+  /** IDs of objects that are annotated to be kept, whose owners know. */
+  readonly #kept = new Set<string>();
 
   constructor(options: RemovalWatchOptions) {
     this.#options = options;
@@ -43,15 +48,27 @@ export class RemovalWatch implements InventoryListener {
   }
 
   changed(entry: InventoryEntry): void {
-    if (this.#waiting.get(entry.owner)?.shown === entry.id) this.#options.notify(entry.owner);
+    const isShown = this.#waiting.get(entry.owner)?.shown === entry.id;
+    if (this.#isNewlyKept(entry) || isShown) this.#options.notify(entry.owner);
     this.#options.next.changed(entry);
   }
 
   removed(entry: InventoryEntry): void {
+    this.#kept.delete(entry.id);
     const waiting = this.#waiting.get(entry.owner);
     if (waiting?.ids.delete(entry.id) === true) {
       if (waiting.ids.size === 0 || waiting.shown === entry.id) this.#options.notify(entry.owner);
     }
     this.#options.next.removed(entry);
+  }
+
+  #isNewlyKept({ id, object }: InventoryEntry): boolean {
+    if (!isKept(object) || controllerOf(object) === undefined) {
+      this.#kept.delete(id);
+      return false;
+    }
+    const isNew = !this.#kept.has(id);
+    this.#kept.add(id);
+    return isNew;
   }
 }

@@ -9,7 +9,8 @@ import type { Logger } from '../contracts/logger.ts';
 
 /** What one reconcile of a BundleDeployment has found out so far. */
 export interface BundleDeploymentState {
-  readonly deployment: BundleDeployment;
+  /** As last read from or written to the API server. */
+  deployment: BundleDeployment;
   /** The status to write at the end. */
   status: BundleDeploymentStatus;
   /** The Bundle of the current template. */

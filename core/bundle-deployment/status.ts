@@ -3,6 +3,7 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
 } from '../../api/v1alpha1/conditions.ts';
+import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
 import type { Clock } from '../clock.ts';
 import { setCondition } from '../runtime/conditions.ts';
 import type { BundleDeploymentState } from './state.ts';
@@ -67,6 +68,14 @@ export function healthy(
   clock: Clock,
 ): BundleDeploymentStatus {
   return withCondition(status, { type: bundleDeploymentCondition.healthy, ...outcome }, clock);
+}
+
+/** What waits to be pruned, or nothing. */
+export function withHeldPrune(
+  { heldPrune: _, ...status }: BundleDeploymentStatus,
+  heldPrune: HeldPrune | undefined,
+): BundleDeploymentStatus {
+  return heldPrune === undefined ? status : { ...status, heldPrune };
 }
 
 /** The status to write: with Progressing where something holds the deployment up, else without. */

@@ -11,6 +11,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import type { DiskStore } from '../store/disk-store.ts';
+import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
 import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
@@ -54,6 +55,7 @@ export function createControllers(
   kinds.deployments.onChange(({ object }) => {
     const { name = '' } = object.metadata;
     if (!deploymentWrites.taking) deployments.enqueue(name);
+    for (const dependency of changedDependencies(change)) deployments.enqueue(dependency);
     for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
   });
   kinds.configMaps.onChange(({ object }) => {
@@ -111,7 +113,11 @@ function createDeploymentController(
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
-    deployments: cache,
+    deployments: {
+      get: (key) => cache.get(key),
+      dependentsOf: (name) => kinds.deployments.byIndex(dependencyIndex, name),
+      upsertIfNewer: (deployment) => cache.upsertIfNewer(deployment),
+    },
     bundles: {
       ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),

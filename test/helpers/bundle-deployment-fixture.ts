@@ -15,7 +15,7 @@ import { templateHash } from '../../core/bundle-deployment/template-hash.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
-import { ownerIndex, ownerOf } from '../../core/manager/kinds.ts';
+import { dependencyIndex, ownerIndex, ownerOf } from '../../core/manager/kinds.ts';
 import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
 import { EventList } from './event-list.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';
@@ -52,7 +52,9 @@ export function nameOf(template = v1): string {
 /** A BundleDeployment reconciler among fakes: deployment `demo`, one class `plain`. */
 export class BundleDeploymentFixture {
   readonly client = new FakeKubeClient();
-  readonly deployments = new IndexedCache<BundleDeployment>();
+  readonly deployments = new IndexedCache<BundleDeployment>({
+    [dependencyIndex]: ({ spec }) => spec.dependsOn?.map(({ name }) => name) ?? [],
+  });
   readonly bundles = new IndexedCache<Bundle>({ [ownerIndex]: (bundle) => ownerOf(bundle) });
   readonly events = new EventList();
   readonly clock = new ManualClock();
@@ -90,7 +92,11 @@ export class BundleDeploymentFixture {
     this.change(deployment);
     this.#reconciler = new BundleDeploymentReconciler({
       client: this.client,
-      deployments: this.deployments,
+      deployments: {
+        get: (key) => this.deployments.get(key),
+        dependentsOf: (name) => this.deployments.byIndex(dependencyIndex, name),
+        upsertIfNewer: (each) => this.deployments.upsertIfNewer(each),
+      },
       bundles: {
         ownedBy: (name) => this.bundles.byIndex(ownerIndex, name),
         upsertIfNewer: (bundle) => this.bundles.upsertIfNewer(bundle),

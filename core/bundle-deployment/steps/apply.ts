@@ -6,7 +6,7 @@ import { withBegun } from '../revisions/progress.ts';
 import { withApplied } from '../revisions/record.ts';
 import { stagesWait } from '../stage-waits.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
-import { installed, notInstalled } from '../status.ts';
+import { installed, notInstalled, withHeldPrune } from '../status.ts';
 
 /** Brings the cluster to the target's objects. The last good Bundle stays active on a failure. */
 export async function apply(
@@ -21,7 +21,7 @@ export async function apply(
   try {
     const waitForReady = stagesWait(state);
     const run = () => applier.apply({ owner: deployment, objects, waitForReady, signal });
-    const { changes, complete, holdUp } = await measureApply(state, dependencies, run);
+    const { changes, complete, holdUp, heldPrune } = await measureApply(state, dependencies, run);
     if (changes > 0) logger.info({ bundle: target.metadata.name, changes }, 'objects applied');
     state.holdUp ??= holdUp;
     if (!complete) {
@@ -30,6 +30,7 @@ export async function apply(
       }
       return 'done';
     }
+    state.status = withHeldPrune(state.status, heldPrune);
   } catch (error) {
     if (signal.aborted) throw error;
     const failure = {

@@ -1,0 +1,212 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type {
+  BundleDeployment,
+  BundleDeploymentSpec,
+} from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  aBundleOf,
+  BundleDeploymentFixture,
+  objects,
+} from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+
+const deleteObjects = 'core.rukpak.io/delete-objects';
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+const unpacked = { phase: 'Unpacked' };
+
+interface Given {
+  readonly name?: string;
+  readonly spec?: Partial<BundleDeploymentSpec>;
+  readonly metadata?: object;
+}
+
+function aDeployment({ name = 'demo', spec, metadata }: Given = {}): BundleDeployment {
+  const deployment = aStoredDeployment({ name, metadata: { ...metadata } });
+  return { ...deployment, spec: { ...deployment.spec, ...spec } };
+}
+
+function dependingOn(name: string, ...names: readonly string[]): BundleDeployment {
+  return aDeployment({ name, spec: { dependsOn: names.map((each) => ({ name: each })) } });
+}
+
+function aDeleted(spec: Given['spec'] = {}): BundleDeployment {
+  return aDeployment({ spec, metadata: { deletionTimestamp, finalizers: [deleteObjects] } });
+}
+
+function finalizersOf({ live }: BundleDeploymentFixture): readonly string[] {
+  return live.metadata.finalizers ?? [];
+}
+
+function installedFixture(given: Given = {}): BundleDeploymentFixture {
+  const fixture = new BundleDeploymentFixture(aDeployment(given));
+  fixture.have(aBundleOf(undefined, unpacked));
+  return fixture;
+}
+
+describe('the finalizer', () => {
+  test('is on no deployment that the garbage collector deletes as well', async () => {
+    const fixture = installedFixture({ spec: { deletionPolicy: 'Delete', dependsOn: [] } });
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+    // The status, and nothing else.
+    expect(fixture.client.patches.map(({ options }) => options.subresource)).toEqual(['status']);
+  });
+
+  test.each<[why: string, spec: Partial<BundleDeploymentSpec>]>([
+    ['objects are to stay', { deletionPolicy: 'Orphan' }],
+    ['some objects are to stay', { deletionPolicy: 'KeepCRDs' }],
+    ['it depends on another', { dependsOn: [{ name: 'base' }] }],
+    ['its stages wait for each other', { stages: { waitForReady: true } }],
+  ])('is there where %s, before a Bundle is', async (_, spec) => {
+    const fixture = new BundleDeploymentFixture(aDeployment({ spec }));
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+    expect(fixture.client.calls.indexOf('patch')).toBeLessThan(
+      fixture.client.calls.indexOf('create'),
+    );
+  });
+
+  test('comes with the first dependent, and goes with the last', async () => {
+    const fixture = installedFixture();
+    fixture.deployments.upsert(dependingOn('app', 'demo'));
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+    fixture.deployments.remove({
+      ...dependingOn('app', 'demo'),
+      metadata: { name: 'app', resourceVersion: '2' },
+    });
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
+  test('comes before objects that have stages are applied: they are marked accordingly', async () => {
+    const fixture = installedFixture();
+    const [object] = objects;
+    if (object === undefined) throw new Error('no object');
+    const annotations = { 'core.rukpak.io/stage': '5' };
+    fixture.handler.mockResolvedValue([
+      { ...object, metadata: { ...object.metadata, annotations } },
+    ]);
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].owner.metadata.finalizers).toEqual([
+      deleteObjects,
+    ]);
+    fixture.handler.mockResolvedValue(objects);
+    fixture.changeSpec({ config: {} });
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
+  test('is there while a live object is annotated to be kept', async () => {
+    const fixture = installedFixture();
+    fixture.applier.holdsKept.mockReturnValue(true);
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+  });
+
+  test('leaves those of others alone', async () => {
+    const metadata = { finalizers: ['example.com/theirs', deleteObjects] };
+    const fixture = installedFixture({ metadata });
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual(['example.com/theirs']);
+  });
+});
+
+describe('a deleted deployment', () => {
+  let fixture: BundleDeploymentFixture;
+
+  beforeEach(() => {
+    fixture = new BundleDeploymentFixture(aDeleted());
+  });
+
+  test('goes when its objects are gone, without another status', async () => {
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+    expect(fixture.applier.remove.mock.lastCall?.[0].owner.metadata.name).toBe('demo');
+    expect(fixture.applier.forget).toHaveBeenCalledWith('demo');
+    expect(fixture.client.calls).toEqual(['patch']);
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+
+  test('that waits a moment says nothing; that waits longer says for what', async () => {
+    const waitsFor = {
+      message: 'deletion waits for ConfigMap/n/a to go',
+      since: fixture.clock.now(),
+    };
+    fixture.applier.remove.mockResolvedValue({ waitsFor });
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 2000 });
+    expect(fixture.conditions).toEqual([]);
+    fixture.clock.advance(2000);
+    expect(await fixture.reconcile()).toEqual({});
+    const told = 'Progressing False Deleting: deletion waits for ConfigMap/n/a to go';
+    expect(fixture.conditions).toEqual([told]);
+    const fresh = { message: 'deletion waits for b', since: fixture.clock.now() };
+    fixture.applier.remove.mockResolvedValue({ waitsFor: fresh });
+    await fixture.reconcile();
+    expect(fixture.conditions).toEqual(['Progressing False Deleting: deletion waits for b']);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+  });
+
+  test('whose objects cannot be deleted says why, and is tried again', async () => {
+    fixture.applier.remove.mockRejectedValue(new Error('cannot delete ConfigMap "n/a": forbidden'));
+    const message = 'deletion waits for another try: cannot delete ConfigMap "n/a": forbidden';
+    expect(await fixture.failure()).toMatchObject({ name: 'Error', message });
+    expect(fixture.conditions).toEqual([`Progressing False Deleting: ${message}`]);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+  });
+
+  test('waits for what depends on it', async () => {
+    fixture.deployments.upsert(dependingOn('app', 'demo'));
+    await fixture.reconcile();
+    expect(fixture.conditions).toEqual([
+      'Progressing False WaitingForDependents: deletion waits for BundleDeployment app, which depends on it: ' +
+        'delete it too, or take this one out of its spec.dependsOn',
+    ]);
+    for (const name of ['b', 'c', 'd']) fixture.deployments.upsert(dependingOn(name, 'demo'));
+    await fixture.reconcile();
+    expect(fixture.conditions).toEqual([
+      'Progressing False WaitingForDependents: deletion waits for BundleDeployments app, b, c and 1 more, ' +
+        'which depend on it: delete them too, or take this one out of their spec.dependsOn',
+    ]);
+    expect(fixture.applier.remove).not.toHaveBeenCalled();
+  });
+
+  test('waits for nobody who waits for it: of a cycle, and of itself, one has to go first', async () => {
+    fixture = new BundleDeploymentFixture(
+      aDeleted({ dependsOn: [{ name: 'app' }, { name: 'demo' }] }),
+    );
+    fixture.deployments.upsert(dependingOn('app', 'middle'));
+    fixture.deployments.upsert(dependingOn('middle', 'demo'));
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
+  test('of a class that nobody serves is not touched', async () => {
+    fixture = new BundleDeploymentFixture(aDeleted({ provisionerClassName: 'nobody' }));
+    await fixture.reconcile();
+    expect(fixture.client.calls).toEqual([]);
+    expect(fixture.applier.remove).not.toHaveBeenCalled();
+  });
+
+  test('that has no finalizer of ours is left to the garbage collector', async () => {
+    const metadata = { deletionTimestamp, finalizers: ['foregroundDeletion'] };
+    fixture = new BundleDeploymentFixture(aDeployment({ metadata }));
+    await fixture.reconcile();
+    expect(fixture.client.calls).toEqual([]);
+    expect(fixture.applier.forget).toHaveBeenCalledWith('demo');
+  });
+});
+
+test('deletions that wait to be confirmed are in the status until they no longer do', async () => {
+  const fixture = installedFixture();
+  const heldPrune = { digest: 'd', reason: 'r', count: 0, objects: [] };
+  const holdUp = { reason: 'PruneHeld', message: 'm' };
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, holdUp, heldPrune });
+  await fixture.reconcile();
+  expect(fixture.status).toMatchObject({ activeBundle: aBundleOf().metadata.name, heldPrune });
+  expect(fixture.conditions).toContain('Progressing False PruneHeld: m');
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true });
+  await fixture.reconcile();
+  expect(fixture.status).not.toHaveProperty('heldPrune');
+  expect(fixture.conditions.join()).not.toContain('Progressing');
+});

@@ -1,0 +1,55 @@
+import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { RemoveResult } from '../../contracts/applier.ts';
+import { errorMessage } from '../../errors.ts';
+import { findCondition } from '../../runtime/conditions.ts';
+import { removeFinalizer } from '../../runtime/finalizers.ts';
+import type { ReconcileDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import { writeFinalizer } from './write-finalizer.ts';
+
+const reason = progressReason.deleting;
+
+/** Most objects are gone in a moment: a status that says so would only cost a request. */
+const announceAfter = 2_000;
+
+/**
+ * Has the objects removed, and lets the deployment go when they are. Events of the objects wake it
+ * while it waits for them.
+ */
+export async function removeObjects(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { applier, clock } = dependencies;
+  const { waitsFor } = await remove(state, applier, context);
+  if (waitsFor === undefined) {
+    await writeFinalizer(state, removeFinalizer, { dependencies, context });
+    return 'done';
+  }
+  const waited = clock.now() - waitsFor.since;
+  if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
+  state.holdUp = { reason, message: waitsFor.message };
+  return 'done';
+}
+
+async function remove(
+  state: BundleDeploymentState,
+  applier: ReconcileDependencies['applier'],
+  { signal }: StepContext,
+): Promise<RemoveResult> {
+  try {
+    return await applier.remove({ owner: state.deployment, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const message = `deletion waits for another try: ${errorMessage(error)}`;
+    state.holdUp = { reason, message };
+    // What the server refused now, it may take later, without our seeing why.
+    throw new Error(message, { cause: error });
+  }
+}
+
+function isTold({ status }: BundleDeploymentState): boolean {
+  const { progressing } = bundleDeploymentCondition;
+  return findCondition(status.conditions, progressing)?.reason === reason;
+}

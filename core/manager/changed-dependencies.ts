@@ -1,0 +1,13 @@
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { CacheChange } from '../runtime/indexed-cache.ts';
+
+/** The deployments that gained or lost a dependent by a change: theirs is to keep, or to go on with. */
+export function changedDependencies({
+  type,
+  object,
+  previous,
+}: CacheChange<BundleDeployment>): readonly string[] {
+  const before = new Set(previous?.spec.dependsOn?.map(({ name }) => name));
+  const after = new Set(type === 'deleted' ? [] : object.spec.dependsOn?.map(({ name }) => name));
+  return [...before.symmetricDifference(after)];
+}
