@@ -5,11 +5,14 @@ import { completeCommand } from './complete.ts';
 import { completionCommand } from './completion.ts';
 import { contentCommand } from './content.ts';
 import { diffCommand } from './diff.ts';
+import { historyCommand } from './history.ts';
 import { namesOf } from './object-names.ts';
+import { pauseCommand, resumeCommand } from './pause.ts';
 import { permissionsCommand } from './permissions.ts';
 import { planCommand } from './plan.ts';
 import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
+import { rollbackCommand } from './rollback.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
 import { validateCommand } from './validate.ts';
@@ -29,6 +32,10 @@ export function createProgram(name: string): Command {
     .addCommand(approveCommand())
     .addCommand(permissionsCommand())
     .addCommand(statusCommand())
+    .addCommand(historyCommand())
+    .addCommand(rollbackCommand())
+    .addCommand(pauseCommand())
+    .addCommand(resumeCommand())
     .addCommand(removeHelmReleasesCommand())
     .addCommand(alphaCommand(), { hidden: true })
     .addCommand(completeCommand(namesOf), { hidden: true })

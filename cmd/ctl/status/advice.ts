@@ -13,6 +13,7 @@ type AdviceRule = (report: StatusReport, now: number) => string | undefined;
 const rules: readonly AdviceRule[] = [
   forDeletion,
   forUnobserved,
+  forPause,
   forNextBundle,
   forInstallation,
   forHealth,
@@ -36,6 +37,11 @@ function forDeletion({ deployment }: StatusReport): string | undefined {
 function forUnobserved({ deployment }: StatusReport, now: number): string | undefined {
   if (deploymentState(deployment).state !== 'NotObserved') return undefined;
   return unserved(deployment.spec.provisionerClassName, lastChange(deployment), now);
+}
+
+function forPause({ deployment, name }: StatusReport): string | undefined {
+  if (deployment.spec.paused !== true) return undefined;
+  return `it is paused: rukpakctl resume ${name}`;
 }
 
 function forNextBundle(report: StatusReport, now: number): string | undefined {

@@ -1,11 +1,11 @@
 import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleName, templateHash } from '../../../core/bundle-deployment/template-hash.ts';
+import { templateBundle } from '../template-bundle.ts';
 
 /** One Bundle of a deployment. */
 export interface BundleReport {
   readonly name: string;
-  /** What is installed, what the template asks for where that is another, and all others. */
+  /** What is installed, what the template asks for where that is another, and all others, given up ones too. */
   readonly role: 'active' | 'next' | 'superseded';
   readonly class: string;
   /** Empty where nobody has looked at it. */
@@ -50,10 +50,12 @@ function bundleReport(deployment: BundleDeployment, bundle: Bundle): BundleRepor
   };
 }
 
-function roleOf(name: string, { metadata, spec, status }: BundleDeployment): BundleReport['role'] {
-  if (name === status?.activeBundle) return 'active';
-  const wanted = bundleName(metadata.name ?? '', templateHash(spec.template));
-  return name === wanted ? 'next' : 'superseded';
+function roleOf(name: string, deployment: BundleDeployment): BundleReport['role'] {
+  const { activeBundle, rollback } = deployment.status ?? {};
+  if (name === activeBundle) return 'active';
+  // What was given up does not come next, though the template asks for it.
+  if (name === rollback?.from) return 'superseded';
+  return name === templateBundle(deployment) ? 'next' : 'superseded';
 }
 
 /** A source in a few words; nothing of it is secret but a password that somebody put into a URL. */

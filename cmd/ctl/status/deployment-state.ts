@@ -23,6 +23,7 @@ const rules: readonly StateRule[] = [
   notInstalled,
   upgradePending,
   unhealthy,
+  heldUp,
 ];
 
 /** What `kubectl get` would have to say to be of help. */
@@ -69,7 +70,7 @@ function notInstalled(deployment: BundleDeployment): DeploymentState | undefined
   const installed = conditionOf(deployment, bundleDeploymentCondition.installed);
   if (installed?.status === 'True') return undefined;
   const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
-  const cause = installed ?? valid;
+  const cause = installed ?? heldUpBy(deployment) ?? valid;
   return { state: 'NotInstalled', reason: cause === undefined ? '' : textOf(cause) };
 }
 
@@ -84,6 +85,19 @@ function unhealthy(deployment: BundleDeployment): DeploymentState | undefined {
   const healthy = conditionOf(deployment, bundleDeploymentCondition.healthy);
   if (healthy === undefined || healthy.status === 'True') return undefined;
   return { state: 'Unhealthy', reason: textOf(healthy) };
+}
+
+/** What is installed works; something else than the template asks for, or with something left to do. */
+function heldUp(deployment: BundleDeployment): DeploymentState | undefined {
+  const progressing = heldUpBy(deployment);
+  if (progressing === undefined) return undefined;
+  const healthy = conditionOf(deployment, bundleDeploymentCondition.healthy);
+  return { state: healthy === undefined ? 'Installed' : 'Healthy', reason: textOf(progressing) };
+}
+
+function heldUpBy(deployment: BundleDeployment): ReturnType<typeof conditionOf> {
+  const progressing = conditionOf(deployment, bundleDeploymentCondition.progressing);
+  return progressing?.status === 'False' ? progressing : undefined;
 }
 
 function textOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): string {

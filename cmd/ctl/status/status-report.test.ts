@@ -67,6 +67,18 @@ describe('the state of a deployment', () => {
       'ReasonHasValidBundle',
     ],
     [
+      'held up before anything is installed',
+      { conditions: [valid, aCondition('Progressing', 'False', 'x')] },
+      'NotInstalled',
+      'ReasonProgressing: x',
+    ],
+    [
+      'rolled back',
+      { conditions: [valid, installed, healthy, aCondition('Progressing', 'False', 'x')] },
+      'Healthy',
+      'ReasonProgressing: x',
+    ],
+    [
       'pending upgrade',
       { conditions: [aCondition('HasValidBundle', 'False', 'x'), installed, healthy] },
       'Installed',
@@ -100,6 +112,14 @@ describe('the Bundles of a deployment', () => {
       [nameOf(v2), 'next', ''],
       ['demo-older', 'superseded', 'Failing'],
     ]);
+  });
+
+  test('do not come next once they were given up', () => {
+    const rollback = { from: nameOf(v2), to: nameOf(v1), reason: 'x', at: old };
+    const { status, ...rest } = aDeployment({ activeBundle: nameOf(v1) });
+    const deployment = { ...rest, status: { ...status, rollback } };
+    const reports = bundleReports(deployment, [aBundleOf(v2), aBundleOf(v1)]);
+    expect(reports.map(({ role }) => role)).toEqual(['active', 'superseded']);
   });
 
   test('show their sources without passwords', () => {

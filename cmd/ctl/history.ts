@@ -1,0 +1,37 @@
+import { Argument, Command } from 'commander';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { tableLines } from './status/tree.ts';
+
+interface HistoryFlags extends ClusterFlags, OutputFlags {}
+
+/** `rukpakctl history`: the Bundles that a BundleDeployment had, who applied them and when. */
+export function historyCommand(): Command {
+  const command = new Command('history')
+    .description('list the revisions of a BundleDeployment: what was applied, by whom and when')
+    .addArgument(new Argument('<bundleDeploymentName>', 'whose revisions are listed'));
+  return addClusterFlags(command).addOption(outputOption()).action(history);
+}
+
+async function history(name: string, flags: HistoryFlags): Promise<void> {
+  const [{ withCluster }, { revisionRows }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./revisions/revision-rows.ts'),
+  ]);
+  const report = new Report(flags);
+  const live = await withCluster(flags, ({ client }) =>
+    client.get(bundleDeploymentResource, { name }, stopSignal()),
+  );
+  const deployment = live as BundleDeployment;
+  const rows = revisionRows(deployment);
+  await report.lines(
+    rows.length === 0
+      ? [`"${name}" keeps no revisions: set spec.revisionHistoryLimit or spec.rollback`]
+      : tableLines(rows),
+  );
+  const { activeBundle, history: revisions = [] } = deployment.status ?? {};
+  await report.result({ bundleDeployment: name, activeBundle, revisions });
+}

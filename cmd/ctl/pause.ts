@@ -1,0 +1,48 @@
+import { Argument, Command } from 'commander';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { stopSignal } from '../stop-signal.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+
+interface PauseFlags extends ClusterFlags, OutputFlags {}
+
+/** `rukpakctl pause`: nothing in the cluster is changed for the BundleDeployment until `resume`. */
+export function pauseCommand(): Command {
+  return commandThat(true, {
+    name: 'pause',
+    description: 'change nothing in the cluster for a BundleDeployment until it is resumed',
+  });
+}
+
+/** `rukpakctl resume`: ends a pause. */
+export function resumeCommand(): Command {
+  return commandThat(false, {
+    name: 'resume',
+    description: 'end the pause of a BundleDeployment: it goes on with what its spec says now',
+  });
+}
+
+function commandThat(
+  paused: boolean,
+  { name, description }: { readonly name: string; readonly description: string },
+): Command {
+  const command = new Command(name)
+    .description(description)
+    .addArgument(new Argument('<bundleDeploymentName>', 'the one that is meant'));
+  return addClusterFlags(command)
+    .addOption(outputOption())
+    .action((deployment: string, flags: PauseFlags) => setPaused(deployment, paused, flags));
+}
+
+async function setPaused(name: string, paused: boolean, flags: PauseFlags): Promise<void> {
+  const { withCluster } = await import('./cluster.ts');
+  const report = new Report(flags);
+  // Where it is not paused the field is not there, as before.
+  const patch = { spec: { paused: paused ? true : null } };
+  const target = { resource: bundleDeploymentResource, key: { name } };
+  await withCluster(flags, ({ client }) =>
+    client.patch(target, patch, { type: 'merge', signal: stopSignal() }),
+  );
+  await report.line(`bundledeployment.core.rukpak.io "${name}" ${paused ? 'paused' : 'resumed'}`);
+  await report.result({ bundleDeployment: name, paused });
+}

@@ -1,0 +1,76 @@
+import { Argument, Command } from 'commander';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { duration } from '../flag-values.ts';
+import { stopSignal } from '../stop-signal.ts';
+import type { Cluster } from './cluster.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+
+interface RollbackFlags extends ClusterFlags, OutputFlags {
+  readonly to?: string;
+  readonly wait?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** `rukpakctl rollback`: puts the template of an earlier revision back into a BundleDeployment. */
+export function rollbackCommand(): Command {
+  const command = new Command('rollback')
+    .description('put an earlier Bundle of a BundleDeployment back: the last one that was healthy')
+    .addArgument(new Argument('<bundleDeploymentName>', 'whose history names the Bundles'))
+    .option('--to <bundle>', 'the Bundle to put back; rukpakctl history lists them')
+    .option('--wait', 'end only when it is installed, and healthy where that is reported')
+    .option('--timeout <duration>', 'how long --wait waits', duration, 300_000);
+  return addClusterFlags(command).addOption(outputOption()).action(rollback);
+}
+
+async function rollback(name: string, flags: RollbackFlags): Promise<void> {
+  const { withCluster } = await import('./cluster.ts');
+  const report = new Report(flags);
+  await withCluster(flags, (cluster) => putBack(cluster, { name, flags, report }));
+}
+
+interface PutBack {
+  readonly name: string;
+  readonly flags: RollbackFlags;
+  readonly report: Report;
+}
+
+async function putBack(
+  { client }: Pick<Cluster, 'client'>,
+  { name, flags, report }: PutBack,
+): Promise<void> {
+  const [{ chooseRevision }, { templateBundle }, { awaitBundle }] = await Promise.all([
+    import('./revisions/choose-revision.ts'),
+    import('./template-bundle.ts'),
+    import('./revisions/await-bundle.ts'),
+  ]);
+  const signal = stopSignal();
+  const live = await client.get(bundleDeploymentResource, { name }, signal);
+  const deployment = live as BundleDeployment;
+  const from = templateBundle(deployment);
+  const { revision, template } = chooseRevision(deployment, flags.to);
+  const patch = [
+    // Whoever changed the deployment meanwhile is not to be overruled.
+    { op: 'test', path: '/metadata/generation', value: deployment.metadata.generation },
+    { op: 'replace', path: '/spec/template', value: template },
+  ];
+  const target = { resource: bundleDeploymentResource, key: { name } };
+  const changed = await client.patch(target, patch, { type: 'json', signal });
+  const bundle = templateBundle(changed as BundleDeployment);
+  await report.line(
+    `bundledeployment.core.rukpak.io "${name}" goes back from Bundle "${from}" to "${bundle}" (revision ${revision})`,
+  );
+  if (deployment.spec.paused === true) {
+    await report.line(`it is paused, and goes back after: rukpakctl resume ${name}`);
+  }
+  if (flags.wait === true) {
+    await progressOn(process.stderr)(`waiting for Bundle "${bundle}"`, () =>
+      awaitBundle(client, { name, bundle, timeout: flags.timeout, signal }),
+    );
+    await report.line(`bundledeployment.core.rukpak.io "${name}" has Bundle "${bundle}" installed`);
+  }
+  await report.result({ bundleDeployment: name, from, bundle, revision });
+}
