@@ -5,9 +5,17 @@ import type { DesiredObject } from './desired.ts';
 import { stringAt } from './json-fields.ts';
 import { describeObject } from './object-id.ts';
 import { isDefinition, isFoundation } from './order.ts';
-import { annotatedStage, stageOf } from './stage-of.ts';
+import { annotatedStage, type StagedObject, stageOf } from './stage-of.ts';
 
 const listedProblems = 20;
+
+/** An object of a bundle and where it goes. */
+export type PlacedObject = Pick<DesiredObject, 'key' | 'object'> & StagedObject;
+
+export interface StageOrderProblem<T extends PlacedObject> {
+  readonly subject: T;
+  readonly message: string;
+}
 
 /**
  * Makes sure that no object comes in a stage before its CRD or its namespace, where the set has
@@ -18,27 +26,37 @@ export function checkStageOrder(
   objects: readonly DesiredObject[],
   operation: 'install' | 'upgrade',
 ): void {
-  if (!objects.some(({ object }) => annotatedStage(object) !== undefined)) return;
-  const foundation = new Map(
-    objects
-      .filter(({ resource }) => isFoundation(resource))
-      .map((object) => [provided(object), object]),
-  );
-  const problems = objects.flatMap((object) =>
-    needed(object).flatMap((need) => problem(object, foundation.get(need)) ?? []),
-  );
+  const problems = stageOrderProblems(objects).map(({ message }) => message);
   if (problems.length === 0) return;
   const { installFailed, upgradeFailed } = bundleDeploymentReason;
   const reason = operation === 'install' ? installFailed : upgradeFailed;
   throw new TerminalError(problems.slice(0, listedProblems).join(' && '), { reason });
 }
 
-function provided({ resource, key, object: { spec } }: DesiredObject): string {
+/** The objects that come in a stage before what they need, each with a sentence. */
+export function stageOrderProblems<T extends PlacedObject>(
+  objects: readonly T[],
+): readonly StageOrderProblem<T>[] {
+  if (!objects.some(({ object }) => annotatedStage(object) !== undefined)) return [];
+  const foundation = new Map(
+    objects
+      .filter(({ resource }) => isFoundation(resource))
+      .map((object) => [provided(object), object]),
+  );
+  return objects.flatMap((subject) =>
+    needed(subject).flatMap((need) => {
+      const message = problem(subject, foundation.get(need));
+      return message === undefined ? [] : [{ subject, message }];
+    }),
+  );
+}
+
+function provided({ resource, key, object: { spec } }: PlacedObject): string {
   if (!isDefinition(resource)) return namespaceNeed(key.name);
   return kindNeed(stringAt(spec, 'group'), stringAt(spec, 'names', 'kind'));
 }
 
-function needed({ resource, key }: DesiredObject): readonly string[] {
+function needed({ resource, key }: PlacedObject): readonly string[] {
   const kind = kindNeed(resource.group, resource.kind);
   return key.namespace === undefined ? [kind] : [kind, namespaceNeed(key.namespace)];
 }
@@ -51,7 +69,7 @@ function kindNeed(group = '', kind = ''): string {
   return `kind ${kind} ${group}`;
 }
 
-function problem(object: DesiredObject, needs: DesiredObject | undefined): string | undefined {
+function problem(object: PlacedObject, needs: PlacedObject | undefined): string | undefined {
   if (needs === undefined || stageOf(needs) <= stageOf(object)) return undefined;
   const subject = describeObject(object.resource.kind, object.key);
   const before = `${needs.resource.kind} "${needs.key.name}"`;

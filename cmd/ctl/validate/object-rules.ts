@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contentProblem } from '../../../core/apply/content-check.ts';
 import { isDefinition } from '../../../core/apply/order.ts';
+import { stageOrderProblems } from '../../../core/apply/stage-order.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { LocatedObject } from './manifest-objects.ts';
@@ -15,6 +16,7 @@ export const objectRules: readonly ObjectRule[] = [
   unusableNames,
   formerDefinitions,
   repeatedObjects,
+  lateFoundations,
 ];
 
 /** Where objects keep the namespaces that they are written with. */
@@ -77,6 +79,22 @@ function repeatedObjects(objects: readonly LocatedObject[]): readonly Problem[] 
       },
     ];
   });
+}
+
+/** Namespaces and CRDs in a stage after that of what needs them. */
+function lateFoundations(objects: readonly LocatedObject[]): readonly Problem[] {
+  const placed = objects
+    .filter(({ object }) => contentProblem(object, anyDeployment) === undefined)
+    .map((located) => {
+      const { name = '', namespace } = located.object.metadata;
+      return { ...located, resource: gvkOf(located.object), key: { name, namespace } };
+    });
+  return stageOrderProblems(placed).map(({ subject: { file }, message }) => ({
+    severity: 'error',
+    file,
+    message,
+    fix: 'a higher number comes later',
+  }));
 }
 
 /** Namespaces that every cluster has. */

@@ -52,6 +52,21 @@ test('a plain bundle is told everything at once, with the file and the line', ()
   ]);
 });
 
+test('stages that are no numbers, or too late, are errors', () => {
+  const staged = (stage: string) => ({ annotations: { 'core.rukpak.io/stage': stage } });
+  const files = aTree({
+    'manifests/a.yaml': manifests(anObject('Namespace', { name: 'web', ...staged('5') })),
+    'manifests/b.yaml': manifests(
+      anObject('ConfigMap', { name: 'early', namespace: 'web' }),
+      anObject('ConfigMap', { name: 'odd', namespace: 'web', ...staged('last') }),
+    ),
+  });
+  expect(linesOf(files)).toEqual([
+    'error: manifests/b.yaml: ConfigMap "odd": annotation core.rukpak.io/stage is "last": it must be a whole number of at most six digits, in quotes, such as "5" or "-1"; correct its metadata',
+    'error: manifests/b.yaml: ConfigMap "early" in namespace "web" is in stage -10, before stage 5 of Namespace "web" that it needs: change the annotation core.rukpak.io/stage of one of them; a higher number comes later',
+  ]);
+});
+
 test('what only the class can tell is an error too', () => {
   expect(linesOf(aTree({ 'manifests/': '' }))).toEqual([
     'error: invalid bundle: found zero objects: plain+v0 bundles are required to contain at least one object; correct the bundle',
