@@ -27,6 +27,13 @@ export function hasValidBundle(
   );
 }
 
+/** The status as it was: what comes soon is to be told with the rest. */
+export function notObserved({ deployment, status }: BundleDeploymentState): BundleDeploymentStatus {
+  const { observedGeneration: _, ...rest } = status;
+  const { observedGeneration } = deployment.status ?? {};
+  return observedGeneration === undefined ? rest : { ...rest, observedGeneration };
+}
+
 export function installed(
   status: BundleDeploymentStatus,
   bundleName: string,

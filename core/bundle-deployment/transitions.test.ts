@@ -28,7 +28,6 @@ function aDeploymentWith(...conditions: readonly Given[]): BundleDeployment {
 }
 
 const rows = [
-  ['HasValidBundle', 'True', 'UnpackPending', 'Normal'],
   ['HasValidBundle', 'True', 'UnpackSuccessful', 'Normal'],
   ['HasValidBundle', 'False', 'UnpackFailed', 'Warning'],
   ['HasValidBundle', 'False', 'BundleLoadFailed', 'Warning'],
@@ -80,9 +79,37 @@ test('what merely repeats another condition is not told', () => {
   expect(events.taken()).toEqual(['Warning InstallFailed: a message']);
 });
 
+test('a Bundle that is not unpacked yet is no news', () => {
+  const events = new EventList();
+  const after = aDeploymentWith({
+    type: 'HasValidBundle',
+    status: 'True',
+    reason: 'UnpackPending',
+  });
+  recordTransitions(events, { before: aDeploymentWith(), after });
+  expect(events.taken()).toEqual([]);
+});
+
+test('an installation is told of by its own Event, and by that of its health once it is reached', () => {
+  const events = new EventList();
+  const unpacked = { type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' } as const;
+  const done = { type: 'Installed', status: 'True', reason: 'InstallationSucceeded' } as const;
+  const unhealthy = { type: 'Healthy', status: 'False', reason: 'Unhealthy' } as const;
+  const healthy = { type: 'Healthy', status: 'True', reason: 'Healthy' } as const;
+  const first = aDeploymentWith(unpacked, done, unhealthy);
+  recordTransitions(events, { before: aDeploymentWith(), after: first });
+  expect(events.taken()).toEqual(['Normal InstallationSucceeded: a message']);
+  const second = aDeploymentWith(unpacked, done, healthy);
+  recordTransitions(events, { before: first, after: second });
+  expect(events.taken()).toEqual(['Normal Healthy: a message']);
+  recordTransitions(events, { before: second, after: first });
+  expect(events.taken()).toEqual(['Normal Unhealthy: a message']);
+});
+
 test('these are all reasons that a deployment has', () => {
   const tested = new Set<string>(rows.map(([, , reason]) => reason));
   tested.add('InstallationStatusFalse');
+  tested.add('UnpackPending');
   const all = [...Object.values(bundleDeploymentReason), ...Object.values(progressReason)];
   expect(new Set<string>(all)).toEqual(tested);
 });

@@ -8,8 +8,14 @@ import {
 import type { EventSink } from '../contracts/event-sink.ts';
 import { findCondition } from '../runtime/conditions.ts';
 
-/** Reasons that merely repeat another condition's news. */
-const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse]);
+/** Reasons that merely repeat another condition's news, or say that there is none yet. */
+const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse, reason.unpackPending]);
+
+/** What goes without saying in the moment in which a Bundle is installed. */
+const impliedByInstallation: ReadonlySet<string> = new Set([
+  reason.unpackSuccessful,
+  reason.unhealthy,
+]);
 
 /** Not yet healthy is how every installation begins, and some waiting was asked for. */
 const expected: ReadonlySet<string> = new Set([
@@ -26,15 +32,23 @@ export function recordTransitions(
   events: EventSink,
   { before, after }: { before: BundleDeployment; after: BundleDeployment },
 ): void {
-  for (const condition of after.status?.conditions ?? []) {
-    const old = findCondition(before.status?.conditions, condition.type);
-    if (silent.has(condition.reason) || sameNews(condition, old)) continue;
+  for (const condition of newsOf(before, after)) {
     events.event(after, {
       type: isExpected(condition) ? 'Normal' : 'Warning',
       reason: condition.reason,
       message: condition.message,
     });
   }
+}
+
+/** An Event is a request, and most installations are told of by two of them. */
+function newsOf(before: BundleDeployment, after: BundleDeployment): readonly Condition[] {
+  const news = (after.status?.conditions ?? []).filter((condition) => {
+    const old = findCondition(before.status?.conditions, condition.type);
+    return !silent.has(condition.reason) && !sameNews(condition, old);
+  });
+  const installs = news.some(({ reason: why }) => why === reason.installationSucceeded);
+  return installs ? news.filter(({ reason: why }) => !impliedByInstallation.has(why)) : news;
 }
 
 function sameNews(condition: Condition, old: Condition | undefined): boolean {

@@ -6,8 +6,14 @@ import {
 import { findCondition } from '../../runtime/conditions.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { fallBack } from '../hold-up.ts';
-import type { BundleDeploymentState, StepOutcome } from '../state.ts';
-import { hasValidBundle } from '../status.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import { hasValidBundle, notObserved } from '../status.ts';
+
+/** Milliseconds in which most Bundles are unpacked. */
+const quickUnpack = 2_000;
+
+/** Milliseconds that the API server's clock may be before ours; it knows whole seconds. */
+const clockSkew = 1_000;
 
 /**
  * Makes the Bundle of the template the target once it is unpacked; its own events wake the
@@ -16,18 +22,34 @@ import { hasValidBundle } from '../status.ts';
 export async function awaitUnpacked(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
+  context: StepContext,
 ): Promise<StepOutcome> {
   const { bundle } = state;
   if (bundle === undefined) return 'done';
+  // Most Bundles have no phase before they are unpacked: nothing waits that long.
+  const isNew = bundle.status?.phase === undefined && state.holdUp === undefined;
+  const left = isNew ? quickUnpack - ageOf(bundle, dependencies) : 0;
+  if (left > 0 && left <= quickUnpack + clockSkew) {
+    // Its own event comes first where it is quick, and there is one status to write in all.
+    state.status = notObserved(state);
+    context.wakeAfter(left);
+    return 'done';
+  }
   const outcome = unpackOutcome(bundle);
   state.status = hasValidBundle(state.status, outcome, dependencies.clock);
   if (outcome.reason === reason.unpackSuccessful && state.holdUp === undefined) {
     state.target = bundle;
     return 'continue';
   }
-  // Most Bundles have no phase before they are unpacked: nothing waits that long.
-  const isNew = bundle.status?.phase === undefined && state.holdUp === undefined;
   return isNew ? 'done' : fallBack(state, dependencies);
+}
+
+/** Milliseconds by both clocks, ours and the API server's. */
+function ageOf(
+  { metadata }: Bundle,
+  { clock }: Pick<BundleDeploymentDependencies, 'clock'>,
+): number {
+  return clock.now() - (Date.parse(metadata.creationTimestamp ?? '') || 0);
 }
 
 interface Outcome {
