@@ -44,6 +44,8 @@ export interface BundleDeploymentDependencies {
   readonly bundles: OwnedBundleCache;
   /** By class name; only classes with a deployment handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
+  /** By class name, whose Bundles this process unpacks. */
+  readonly bundleClasses: Pick<ReadonlyMap<string, Provisioner>, 'has'>;
   readonly content: ContentLoader;
   readonly applier: Applier;
   readonly storedPlans: PlanStore;

@@ -74,6 +74,18 @@ describe('a Bundle', () => {
     expect(fixture.client.calls).toEqual(['create', 'patch']);
   });
 
+  test('has its finalizer from the start where this process unpacks its class', async () => {
+    const plain = { className: 'plain' };
+    for (const bundleClasses of [new Map([['plain', plain]]), new Map([['other', plain]])]) {
+      const fixture = new BundleDeploymentFixture(aStoredDeployment(), { bundleClasses });
+      await fixture.reconcile();
+      const [bundle] = fixture.bundles.list();
+      expect(bundle?.metadata.finalizers).toEqual(
+        bundleClasses.has('plain') ? ['core.rukpak.io/delete-cached-bundle'] : undefined,
+      );
+    }
+  });
+
   test('is made once, even before the watch tells of it', async () => {
     const fixture = new BundleDeploymentFixture();
     await fixture.reconcile();

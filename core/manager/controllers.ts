@@ -52,8 +52,8 @@ export function createControllers(
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
-  kinds.deployments.onChange(({ object }) => {
-    const { name = '' } = object.metadata;
+  kinds.deployments.onChange((change) => {
+    const { name = '' } = change.object.metadata;
     if (!deploymentWrites.taking) deployments.enqueue(name);
     for (const dependency of changedDependencies(change)) deployments.enqueue(dependency);
     for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
@@ -123,6 +123,7 @@ function createDeploymentController(
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
+    bundleClasses: ownClasses,
     content: createContentLoader({ store, ownClasses, onLost }, options),
     applier,
     storedPlans: new StoredPlans({ client, systemNamespace }),

@@ -102,6 +102,7 @@ export class BundleDeploymentFixture {
         upsertIfNewer: (bundle) => this.bundles.upsertIfNewer(bundle),
       },
       provisioners: new Map([['plain', { className: 'plain', deployment: this.handler }]]),
+      bundleClasses: new Map(),
       content: { load: this.load },
       applier: this.applier,
       storedPlans: this.storedPlans,

@@ -1,6 +1,6 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
+import { finalizer, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../errors.ts';
 import { isAlreadyExists } from '../../kube/api-error.ts';
@@ -79,7 +79,7 @@ async function createBundle(
 ): Promise<Bundle> {
   const { client, bundles } = dependencies;
   const { signal } = context;
-  const desired = desiredBundle(deployment, hash);
+  const desired = withFinalizer(desiredBundle(deployment, hash), dependencies);
   try {
     const created = (await client.create(bundleResource, desired, signal)) as Bundle;
     bundles.upsertIfNewer(created);
@@ -89,6 +89,16 @@ async function createBundle(
     const key = { name: desired.metadata.name ?? '' };
     return adoptOwn((await client.get(bundleResource, key, signal)) as Bundle, desired);
   }
+}
+
+/** Its reconciler would add it, with a request of its own; where that one is another process, it may not run. */
+function withFinalizer(
+  bundle: Bundle,
+  { bundleClasses }: Pick<BundleDeploymentDependencies, 'bundleClasses'>,
+): Bundle {
+  if (!bundleClasses.has(bundle.spec.provisionerClassName)) return bundle;
+  const finalizers = [finalizer.deleteCachedBundle];
+  return { ...bundle, metadata: { ...bundle.metadata, finalizers } };
 }
 
 /** The cache may lag behind our own create; a stranger of that name is not taken over. */
