@@ -18,7 +18,11 @@ export async function applyPending(run: Run, plan: readonly PlannedObject[]): Pr
   const problemOf = readinessOf(run, plan);
   const staged = { objects: set.objects, waits: problemOf !== undefined };
   const early = holdUpBeforeFirst(stagesOf({ ...staged, pending: plan }), problemOf);
-  if (early !== undefined) return { changes: 0, holdUp: early };
+  if (early !== undefined) {
+    // A new process finds objects that were applied: they must be forgotten with their owner.
+    parts.records.extend(name, [...set.ids]);
+    return { changes: 0, holdUp: early };
+  }
   const pending = await parts.ownership.run(ownershipRequest(run, plan));
   parts.records.extend(name, [...set.ids]);
   await parts.parents.write(owner, [...set.resources, ...earlier], signal);
