@@ -12,7 +12,9 @@ export interface AppliedRecord {
   /** Digest of the desired object. */
   readonly digest: string;
   /** Projection of the server's answer. */
-  projection: string;
+  readonly projection: string;
+  /** The state in which drift of it is let be: spec.drift.mode is not Correct, and it was told. */
+  accepted?: string | undefined;
   /** The object's line for the Healthy condition, as last reported. */
   problem: string | undefined;
 }

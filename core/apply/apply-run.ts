@@ -1,7 +1,8 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { ApplyRequest, ApplyResult } from '../contracts/applier.ts';
+import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
 import { applyPending } from './apply-pending.ts';
 import { desiredSet } from './desired-set.ts';
+import { driftMode, noteDrift, splitPlan } from './drift-policy.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { InventoryEntry } from './inventory.ts';
@@ -19,17 +20,17 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   const run = await beginRun(parts, request);
   await watchKinds(run);
   await readJudged(run);
-  const pending = planRun(run);
+  const { pending, drifted } = planRun(run);
   await permitted(run, pending);
   const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
-  if (applied.holdUp !== undefined) return { ...applied, complete: false };
+  if (applied.holdUp !== undefined) return { ...applied, complete: false, drifted };
   const { changes, held, holdUp, heldPrune } = await pruneRun(run);
   await settle(run, held);
-  return { changes: applied.changes + changes, complete: true, holdUp, heldPrune };
+  return { changes: applied.changes + changes, complete: true, holdUp, heldPrune, drifted };
 }
 
 export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
-  const { owner, waitForReady = false, signal } = request;
+  const { owner, waitForReady = false, unchanged = false, signal } = request;
   const { options } = parts;
   const operation = isInstalled(owner) ? 'upgrade' : 'install';
   const set = await desiredSet({ ...options, ...request, operation });
@@ -45,6 +46,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
     set,
     earlier,
     waitForReady,
+    unchanged,
     signal,
   };
 }
@@ -66,12 +68,18 @@ export async function watchKinds({ parts, set, earlier, signal }: Run): Promise<
   await watches.ensure([...kinds, ...left], signal);
 }
 
+interface PlannedRun {
+  readonly pending: readonly PlannedObject[];
+  readonly drifted: readonly DriftedObject[] | undefined;
+}
+
 /** Finds out without any request what has to be sent. */
-function planRun({ parts, name, set }: Run): readonly PlannedObject[] {
+function planRun({ parts, owner, name, set, unchanged }: Run): PlannedRun {
   const { records, drift, claims, options } = parts;
   const { pending, found } = planSet(set.objects, {
     ...parts,
     owner: name,
+    backoff: driftMode(owner) === 'Correct' ? parts.backoff : { pause: () => 0 },
     hasDrifted: (record) => drift.hasDrifted(record),
     isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
   });
@@ -83,7 +91,8 @@ function planRun({ parts, name, set }: Run): readonly PlannedObject[] {
     found.map(({ id }) => id),
     name,
   );
-  return pending;
+  const split = splitPlan(owner, pending, unchanged);
+  return { pending: split.pending, drifted: noteDrift(parts, owner, split.drifted) };
 }
 
 /** From now on exactly this set is the owner's, and what still waits to be pruned. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
+import { anyState, driftState } from './drift-state.ts';
 import type { HealthRules } from './health/health-rules.ts';
 import { objectHealth } from './health/object-health.ts';
 import {
@@ -81,19 +82,23 @@ export class DriftDetector implements InventoryListener {
   }
 
   #review(id: string): void {
-    const { inventory, records, rules, backoff, notify } = this.#options;
+    const { inventory, records, backoff, notify } = this.#options;
     const record = records.get(id);
     if (record === undefined || this.#inFlight.has(id)) return;
     const entry = inventory.get(record.resource, record.key);
-    // A rule may ask for anything that the object has.
-    const isJudged = rules.find(record.owner, record.resource) !== undefined;
-    if (entry !== undefined && !isJudged) slim(entry);
+    const drifted = this.hasDrifted(record);
+    if (entry !== undefined && !drifted) this.#settled(entry, record);
     const before = record.problem;
     const healthChanged = this.health(record) !== before;
-    const drifted = this.hasDrifted(record);
     const pause = drifted ? backoff.pause(id) : 0;
-    if (healthChanged || (drifted && pause === 0)) notify(record.owner);
+    if (healthChanged || (pause === 0 && isNews(record, drifted, entry))) notify(record.owner);
     if (pause > 0) this.#later(record, pause);
+  }
+
+  /** What differs is still to be compared field by field; what is as applied needs no content. */
+  #settled(entry: InventoryEntry, { owner, resource }: AppliedRecord): void {
+    // A rule may ask for anything that the object has.
+    if (this.#options.rules.find(owner, resource) === undefined) slim(entry);
   }
 
   /** Reviews an object once more after a while; one pending review per object, the latest. */
@@ -108,4 +113,14 @@ export class DriftDetector implements InventoryListener {
     };
     clock.sleep(delay, AbortSignal.any([signal, timer.signal])).then(due, () => undefined);
   }
+}
+
+/** Drift that is let be is news only once it is another one, or gone. */
+function isNews(
+  { accepted }: AppliedRecord,
+  drifted: boolean,
+  entry: InventoryEntry | undefined,
+): boolean {
+  if (accepted === undefined) return drifted;
+  return accepted !== anyState && (!drifted || driftState(entry) !== accepted);
 }

@@ -12,6 +12,8 @@ export interface PlannedObject {
   readonly live: KubernetesObject | undefined;
   /** True where the same was applied before and somebody changed it since. */
   readonly repair: boolean;
+  /** True where this process has not applied it: whether anybody changed it cannot be told. */
+  readonly unrecorded?: boolean;
 }
 
 export interface ApplyPlan {
@@ -45,7 +47,8 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
       found.push(recordOf(object, entry));
       continue;
     }
-    pending.push({ desired: object, live: entry?.object, repair });
+    const unrecorded = isUnrecorded(record, entry, context);
+    pending.push({ desired: object, live: entry?.object, repair, unrecorded });
   }
   return { pending, found };
 }
@@ -64,6 +67,14 @@ function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): b
     record.digest === desired.digest &&
     record.resource.version === desired.resource.version
   );
+}
+
+function isUnrecorded(
+  record: AppliedRecord | undefined,
+  entry: InventoryEntry | undefined,
+  { isLeft }: PlanContext,
+): boolean {
+  return record === undefined && !(entry !== undefined && isLeft(entry.object));
 }
 
 function isFound(desired: DesiredObject, entry: InventoryEntry, context: PlanContext): boolean {

@@ -20,5 +20,7 @@ export interface Run {
   readonly earlier: readonly GroupKind[];
   /** Each stage begins only when the one before is healthy. */
   readonly waitForReady: boolean;
+  /** The same content was applied completely before. */
+  readonly unchanged: boolean;
   readonly signal: AbortSignal;
 }

@@ -7,6 +7,8 @@ export interface ApplyRequest {
   readonly objects: readonly KubernetesObject[];
   /** Each stage begins only when the one before is healthy. Repairs never wait. */
   readonly waitForReady?: boolean;
+  /** The same content was applied completely before: what differs was changed by others. */
+  readonly unchanged?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -19,6 +21,17 @@ export interface ApplyResult {
   readonly holdUp?: HoldUp | undefined;
   /** Deletions that wait to be confirmed. */
   readonly heldPrune?: HeldPrune | undefined;
+  /** What others have changed and spec.drift.mode Warn leaves so. */
+  readonly drifted?: readonly DriftedObject[] | undefined;
+}
+
+/** An object that is not as its bundle has it. */
+export interface DriftedObject {
+  /** `<Kind>/<namespace>/<name>`, or `<Kind>/<name>` for a cluster-scoped object. */
+  readonly object: string;
+  readonly missing: boolean;
+  /** Paths of the fields that differ, such as `spec.replicas`; none where it is missing. */
+  readonly fields: readonly string[];
 }
 
 /** The owner is being deleted; its spec.deletionPolicy says what becomes of its objects. */

@@ -1,6 +1,7 @@
 import type { ApplyRequest, Forecast } from '../../contracts/applier.ts';
 import { beginRun, watchKinds } from '../apply-run.ts';
 import { digestOf } from '../digest.ts';
+import { splitPlan } from '../drift-policy.ts';
 import type { EngineParts } from '../engine-parts.ts';
 import { describeObject } from '../object-id.ts';
 import { isLeftByRukpak } from '../ownership.ts';
@@ -39,7 +40,7 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
 }
 
 /** As an apply finds out what has to be sent, but for repairs that wait: they would come. */
-function pendingOf({ parts, name, set }: Run): readonly PlannedObject[] {
+function pendingOf({ parts, owner, name, set, unchanged }: Run): readonly PlannedObject[] {
   const { drift, options } = parts;
   const { pending } = planSet(set.objects, {
     ...parts,
@@ -48,7 +49,7 @@ function pendingOf({ parts, name, set }: Run): readonly PlannedObject[] {
     hasDrifted: (record) => drift.hasDrifted(record),
     isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
   });
-  return pending;
+  return splitPlan(owner, pending, unchanged).pending;
 }
 
 interface ByClaim {

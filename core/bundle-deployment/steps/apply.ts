@@ -1,6 +1,7 @@
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { isUnchanged, withDrift } from '../drift-condition.ts';
 import { measureApply } from '../measure-apply.ts';
 import { withBegun } from '../revisions/progress.ts';
 import { withApplied } from '../revisions/record.ts';
@@ -20,10 +21,13 @@ export async function apply(
   state.status = withBegun(state, clock);
   try {
     const waitForReady = stagesWait(state);
-    const run = () => applier.apply({ owner: deployment, objects, waitForReady, signal });
-    const { changes, complete, holdUp, heldPrune } = await measureApply(state, dependencies, run);
+    const unchanged = isUnchanged(state);
+    const request = { owner: deployment, objects, waitForReady, unchanged, signal };
+    const result = await measureApply(state, dependencies, () => applier.apply(request));
+    const { changes, complete, holdUp, heldPrune, drifted } = result;
     if (changes > 0) logger.info({ bundle: target.metadata.name, changes }, 'objects applied');
     state.holdUp ??= holdUp;
+    state.status = withDrift(state.status, drifted, clock);
     if (!complete) {
       if (holdUp !== undefined) {
         state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);
