@@ -8,11 +8,20 @@ export interface ApiRequest {
   readonly resource: string;
 }
 
+/** A request about one object. */
+export interface NamespacedRequest extends ApiRequest {
+  readonly name: string;
+  /** Whom our process acted for; undefined where it was for itself. */
+  readonly as: string | undefined;
+  readonly groups: readonly string[] | undefined;
+}
+
 interface AuditEvent {
   readonly stage: string;
   readonly verb: string;
   readonly requestURI: string;
   readonly userAgent?: string;
+  readonly impersonatedUser?: { readonly username?: string; readonly groups?: readonly string[] };
   readonly objectRef?: {
     readonly apiGroup?: string;
     readonly resource?: string;
@@ -42,6 +51,16 @@ export class AuditLog {
   /** The requests of the system's processes from a position on. */
   async since(position: number): Promise<readonly ApiRequest[]> {
     return (await this.#events(position)).filter(isCounted).map(requestOf);
+  }
+
+  /** The requests of the system's processes about objects of one namespace, and as whom they were. */
+  async inNamespace(namespace: string, position: number): Promise<readonly NamespacedRequest[]> {
+    const events = (await this.#events(position)).filter(isCounted);
+    return events.flatMap((event) => {
+      const { objectRef: { resource = '', name = '', ...object } = {}, verb } = event;
+      const { username, groups } = event.impersonatedUser ?? {};
+      return object.namespace === namespace ? [{ verb, resource, name, as: username, groups }] : [];
+    });
   }
 
   /** Installed objects and the different contents that the system's processes applied of each. */

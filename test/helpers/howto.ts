@@ -27,10 +27,20 @@ export async function followHowto(howto: Howto, heading: string): Promise<string
   return output;
 }
 
-/** Runs one line of a howto; what it printed. */
-export async function runCommand({ kubectl, kubeconfig }: Howto, line: string): Promise<string> {
-  const [program = '', ...words] = wordsOf(line);
-  if (program === 'kubectl') return await kubectl.must(words);
+/** Runs one line of a howto, where a pipe may be; what it printed. */
+export async function runCommand(howto: Howto, line: string): Promise<string> {
+  let output = '';
+  for (const command of line.split(' | ')) output = await runProgram(howto, command, output);
+  return output;
+}
+
+async function runProgram(
+  { kubectl, kubeconfig }: Howto,
+  command: string,
+  input: string,
+): Promise<string> {
+  const [program = '', ...words] = wordsOf(command);
+  if (program === 'kubectl') return await kubectl.must(words, input);
   if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
   const env = { ...process.env, KUBECONFIG: kubeconfig };
   const { stdout } = await run(process.execPath, ['cmd/rukpakctl.ts', ...words], {

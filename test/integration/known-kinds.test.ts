@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { knownGroups, knownKinds } from '../../cmd/ctl/permissions/known-kinds.ts';
+import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+
+let kube: KubeConnection;
+
+beforeAll(() => {
+  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'known-kinds-test' });
+});
+
+afterAll(async () => await kube.close());
+
+test('what is known of kinds without a cluster is what a cluster says', async () => {
+  const known = knownKinds();
+  const compared: string[] = [];
+  for (const { group, namespaced = '', clusterScoped = '' } of knownGroups) {
+    for (const kind of `${namespaced} ${clusterScoped}`.split(' ').filter(Boolean)) {
+      const served = await kube.discovery.resourceForGroupKind(group, kind);
+      if (served === undefined) continue;
+      const { version: _, ...resource } = served;
+      expect(await known.resourceForGroupKind(group, kind)).toMatchObject(resource);
+      compared.push(kind);
+    }
+  }
+  expect(compared.length).toBeGreaterThan(50);
+});
