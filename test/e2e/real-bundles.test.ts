@@ -5,6 +5,7 @@ import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { renderBundle } from '../../cmd/ctl/render-bundle.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
+import { changedCopy } from '../helpers/changed-copy.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { identitiesOf, missingContent, ownedObjects } from '../helpers/installed-content.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -15,6 +16,7 @@ import {
   realBundlesArePresent,
   withoutWebhooks,
 } from '../helpers/real-bundles.ts';
+import { aTree } from '../helpers/registry-bundle.ts';
 import { System } from '../helpers/system.ts';
 
 const present = realBundlesArePresent();
@@ -135,12 +137,24 @@ async function expectContent(name: string, content: BundleFiles): Promise<void> 
   expect(await missingContent(kubectl, objects)).toEqual([]);
 }
 
+/** Installs content, upgrades it to a changed copy of itself, and deletes it. */
 async function comesAndGoes(name: string, content: BundleFiles): Promise<void> {
   await deploy(name, 'v1', content);
   await condition(name, 'Installed', { status: 'True', reason: 'InstallationSucceeded' });
-  await condition(name, 'Healthy', { status: 'True', reason: 'Healthy' });
+  const first = await condition(name, 'Healthy', { status: 'True', reason: 'Healthy' });
   await expectContent(name, content);
-  await remove(name, renderBundle(content, {}));
+  const copy = aTree(changedCopy(Object.fromEntries(content.files), name));
+  await deploy(name, 'v2', copy);
+  await eventually(
+    async () => {
+      const { activeBundle } = statusOf(await kubectl.get('bundledeployment', name));
+      expect(activeBundle).not.toBe(statusOf(first).activeBundle);
+    },
+    { within: 120_000, every: 500 },
+  );
+  await condition(name, 'Healthy', { status: 'True', reason: 'Healthy' });
+  await expectContent(name, copy);
+  await remove(name, renderBundle(copy, {}));
 }
 
 describe.skipIf(!present).concurrent('a real bundle', () => {
@@ -172,7 +186,7 @@ describe.skipIf(!present).concurrent('a real bundle', () => {
     await remove(name, renderBundle(files, {}));
   });
 
-  test.each(installed)('$name installs and becomes healthy', async (bundle) => {
+  test.each(installed)('$name installs, is upgraded and goes', async (bundle) => {
     await comesAndGoes(deploymentName(bundle.name), contentOf(bundle.name));
   });
 

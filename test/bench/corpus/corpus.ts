@@ -5,12 +5,12 @@ import { loadDirectory } from '../../../cmd/ctl/load-directory.ts';
 import { classNameOf, renderBundle } from '../../../cmd/ctl/render-bundle.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { defaultLimits } from '../../../core/sdk.ts';
+import { changedCopy, type Files } from '../../helpers/changed-copy.ts';
 import { Kubectl } from '../../helpers/kubectl.ts';
 import { aTree } from '../../helpers/registry-bundle.ts';
 import { CoreProcess } from '../core-process.ts';
 import { type Row, rounded } from '../report.ts';
 import { startBench } from '../scale/bench.ts';
-import { changedCopy, type Files } from './changed-copy.ts';
 import { findBundles } from './find-bundles.ts';
 import { type Corpus, deploy, remove, type Version } from './life.ts';
 
@@ -72,14 +72,25 @@ async function liveAll(bundles: readonly Rendered[], rows: Map<string, Row>): Pr
   const corpus = { ...bench, core, kubectl: new Kubectl({ path, kubeconfig }) };
   for (const bundle of bundles) {
     process.stderr.write(`${bundle.path}\n`);
-    rows.set(bundle.path, { ...bundle.row, ...(await live(corpus, bundle)) });
+    const row = await live(corpus, bundle).catch((error: unknown) => ({
+      outcome: errorMessage(error),
+    }));
+    rows.set(bundle.path, { ...bundle.row, ...row });
   }
 }
 
+/** That a BundleDeployment, an image and a label can have. */
+function nameOf(path: string): string {
+  const name = path.replaceAll(/[^a-z0-9]+/g, '-');
+  return name.length <= 50
+    ? name
+    : `${name.slice(0, 20)}-${name.slice(-29)}`.replaceAll(/-+/g, '-');
+}
+
 async function live(corpus: Corpus, { path, files, className, objects }: Rendered): Promise<Row> {
-  const name = path.replaceAll(/[^a-z0-9]+/g, '-').slice(0, 40);
+  const name = nameOf(path);
   const first: Version = { name, className, tag: 'v1', files, objects };
-  const copy = changedCopy(files);
+  const copy = changedCopy(files, `${name}-changed`);
   const second = { ...first, tag: 'v2', files: copy, objects: renderBundle(aTree(copy), {}) };
   const steps: Record<string, Row> = { install: await deploy(corpus, first) };
   const isInstalled = steps['install']?.['outcome'] === 'ok';

@@ -3,13 +3,13 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { bundleDeploymentResource as resource } from '../../../api/v1alpha1/resources.ts';
 import { pushImage } from '../../../deploy/local/registry/push-image.ts';
+import type { Files } from '../../helpers/changed-copy.ts';
 import { missingContent, ownedObjects } from '../../helpers/installed-content.ts';
 import { conditionOf, type Kubectl } from '../../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../../helpers/objects.ts';
 import { type Row, rounded } from '../report.ts';
 import { type Cost, type Measured, measureCost } from '../scale/measure.ts';
 import { timeUntil } from '../scale/object-watch.ts';
-import type { Files } from './changed-copy.ts';
 
 /** Milliseconds without a request after which a step is done. */
 const quiet = 1_000;

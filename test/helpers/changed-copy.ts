@@ -1,14 +1,14 @@
-import { type JsonObject, parseYaml, stringifyJson } from '../../../core/sdk.ts';
-import { aConfigMap } from '../../helpers/objects.ts';
+import { type JsonObject, parseYaml, stringifyJson } from '../../core/sdk.ts';
+import { aConfigMap } from './objects.ts';
 
 export type Files = Readonly<Record<string, Uint8Array | string>>;
 
-/** The same bundle with one object more, and with a change to every deployment of a CSV. */
-export function changedCopy(files: Files): Files {
+/** The same bundle with one object more, of that name, and a change to every deployment of a CSV. */
+export function changedCopy(files: Files, added: string): Files {
   const changed = Object.entries(files).map(([path, content]) => [path, withChange(content)]);
   return {
     ...Object.fromEntries(changed),
-    'manifests/bench-changed.yaml': stringifyJson(aConfigMap('bench-changed')),
+    [`manifests/${added}.yaml`]: stringifyJson(aConfigMap(added)),
   };
 }
 
