@@ -93,6 +93,7 @@ function accountsOf(namespace: string): readonly Account[] {
       needs: [
         { verb: 'watch', group: '', resource: 'configmaps', namespace },
         { verb: 'watch', group: rukpak, resource: 'bundles' },
+        { verb: 'watch', group: rukpak, resource: 'bundledeployments' },
         { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
       ],
     },
