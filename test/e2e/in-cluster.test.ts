@@ -16,6 +16,7 @@ import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { secretData } from '../helpers/secret-volume.ts';
+import { mutatingConfiguration } from '../helpers/self-signed-overlay.ts';
 import { tokenOf } from '../helpers/service-account.ts';
 import { servedCertificate, tlsGet } from '../helpers/tls-request.ts';
 
@@ -94,10 +95,13 @@ describe('webhooks', () => {
 
   test('the CA in the webhook configuration is the one that signed', async () => {
     const { 'ca.crt': ca = '' } = await secretData(kubectl, webhookSecret);
-    const bundles = (await system.overlay.webhooks()).map(
-      ({ clientConfig }) => clientConfig.caBundle,
-    );
-    expect(bundles).toEqual([btoa(ca), btoa(ca)]);
+    const { overlay } = system;
+    const hooks = [
+      ...(await overlay.webhooks()),
+      ...(await overlay.webhooks(mutatingConfiguration)),
+    ];
+    const bundles = hooks.map(({ clientConfig }) => clientConfig.caBundle);
+    expect(bundles).toEqual(bundles.map(() => btoa(ca)));
     await servedCertificate({ port: webhooks.ports[1] ?? 0, servername: webhookHost, ca });
   });
 

@@ -304,3 +304,15 @@ describe('an account', () => {
     expect(requests.filter(({ resource }) => /reviews|configmaps/.test(resource))).toEqual([]);
   });
 });
+
+describe('with --require-service-account', () => {
+  test('a deployment without an account is refused', async () => {
+    await system.stop();
+    system = await System.start({ kubeconfig, registry, flags: ['--require-service-account'] });
+    const objects = [placed(aConfigMap('required'))];
+    const without = await aDeploymentOf({ name: 'required', objects });
+    const { stderr } = await kubectl.run(['create', '-f', '-'], JSON.stringify(without));
+    expect(stderr).toContain('spec.serviceAccount must be set');
+    await bringOut({ name: 'required', serviceAccount: account, objects });
+  });
+});

@@ -2,18 +2,21 @@ import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { stringifyJson } from '../../../api/json.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { isDefinition } from '../../../core/apply/order.ts';
 import { missingPermissions } from '../../../core/apply/privilege/missing-permissions.ts';
 import { neededPermissions } from '../../../core/apply/privilege/needed-permissions.ts';
 import { defaultLimits } from '../../../core/content/limits.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { isNotFound } from '../../../core/kube/api-error.ts';
+import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import { loadContent } from '../load-content.ts';
 import type { PermissionsFlags } from '../permissions.ts';
 import { renderBundle } from '../render-bundle.ts';
 import { namespaceResource } from '../verify/resources.ts';
-import { deploymentContent } from './deployment-content.ts';
+import { customResourceLists } from './custom-resource-lists.ts';
+import { type DeploymentContent, deploymentContent } from './deployment-content.ts';
 import { knownKinds } from './known-kinds.ts';
 import { missingRules } from './missing-rules.ts';
 import { type NeededRules, neededRules, UnknownKinds } from './needed-rules.ts';
@@ -62,12 +65,21 @@ export async function permissionsOfDeployment(
     const { discovery } = cluster;
     const needed = await neededRules({ ...found, discovery, systemNamespace, signal });
     const left = neededPermissions({ pending: [], superfluous: found.owned });
-    const all = { ...needed, permissions: [...needed.permissions, ...left] };
+    const lists = customResourceLists(found.deployment, definitionsOf(found));
+    const all = { ...needed, permissions: [...needed.permissions, ...left, ...lists] };
     const existing = await existingOf(cluster, needed.ownNamespaces, signal);
     const existingNamespace = [...flags.existingNamespace, ...existing];
     const request = { account, label: name, flags: { ...flags, existingNamespace }, signal };
     return flags.missing === true ? await missing(cluster, all, request) : printed(all, request);
   });
+}
+
+function definitionsOf({ objects, owned }: DeploymentContent): readonly string[] {
+  const names = [
+    ...objects.filter((object) => isDefinition(gvkOf(object))).map(({ metadata }) => metadata.name),
+    ...owned.filter(({ resource }) => isDefinition(resource)).map(({ key }) => key.name),
+  ];
+  return [...new Set(names.filter((name) => name !== undefined))];
 }
 
 function accountOf(

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { customResourceLists } from './custom-resource-lists.ts';
+
+const definitions = ['gadgets.a.example.com'];
+const deployment = aStoredDeployment();
+
+test.each([{ prune: { confirmData: true } }, { deletionPolicy: 'KeepCRDs' as const }])(
+  'custom resources are looked for with %j',
+  (policy) => {
+    const asking = { ...deployment, spec: { ...deployment.spec, ...policy } };
+    expect(customResourceLists(asking, definitions)).toEqual([
+      { verb: 'list', group: 'a.example.com', resource: 'gadgets' },
+    ]);
+  },
+);
+
+test('nobody looks for them otherwise', () => {
+  expect(customResourceLists(deployment, definitions)).toEqual([]);
+});

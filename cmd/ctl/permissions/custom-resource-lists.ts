@@ -1,0 +1,18 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Permission } from '../../../core/apply/privilege/permission.ts';
+
+/**
+ * Where spec.prune or spec.deletionPolicy makes it depend on custom resources what becomes of a CRD,
+ * they are looked for, in all namespaces. `definitions` are names of CRDs.
+ */
+export function customResourceLists(
+  { spec }: BundleDeployment,
+  definitions: readonly string[],
+): readonly Permission[] {
+  const isAsked = spec.prune?.confirmData === true || spec.deletionPolicy === 'KeepCRDs';
+  if (!isAsked) return [];
+  return definitions.map((name) => {
+    const dot = name.indexOf('.');
+    return { verb: 'list', group: name.slice(dot + 1), resource: name.slice(0, dot) };
+  });
+}
