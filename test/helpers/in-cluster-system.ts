@@ -3,7 +3,11 @@ import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 import { LocalPod, type LocalPodOptions } from './local-pod.ts';
 import { secretData } from './secret-volume.ts';
-import { crdWebhookConfiguration, SelfSignedOverlay } from './self-signed-overlay.ts';
+import {
+  crdWebhookConfiguration,
+  mutatingConfiguration,
+  SelfSignedOverlay,
+} from './self-signed-overlay.ts';
 import type { TlsServer } from './tls-request.ts';
 
 const archiveFolder = '/var/cache/bundles';
@@ -61,12 +65,16 @@ export class InClusterSystem {
     ]);
     await webhooks.start();
     await eventually(async () => {
-      const all = await this.overlay.webhooks();
+      const configurations = [undefined, mutatingConfiguration];
+      const found = configurations.map((name) => this.overlay.webhooks(name));
+      const all = (await Promise.all(found)).flat();
       if (!all.every(({ clientConfig }) => clientConfig.caBundle)) throw new Error('no CA yet');
     });
     // As an upgrade does: applying again conflicts with nobody, and leaves the CA alone.
     await this.overlay.apply();
-    await this.overlay.callWebhooksAt(`https://127.0.0.1:${webhooks.ports[1]}`);
+    const url = `https://127.0.0.1:${webhooks.ports[1]}`;
+    await this.overlay.callWebhooksAt(url);
+    await this.overlay.callWebhooksAt(url, mutatingConfiguration);
     return webhooks;
   }
 

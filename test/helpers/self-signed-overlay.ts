@@ -5,6 +5,7 @@ import type { Kubectl } from './kubectl.ts';
 
 const folder = join(import.meta.dirname, '../../deploy/overlays/self-signed');
 const webhookConfiguration = 'rukpak-validating-webhook-configuration';
+export const mutatingConfiguration = 'rukpak-mutating-webhook-configuration';
 export const crdWebhookConfiguration = 'crd-validation-webhook';
 
 interface Webhook {
@@ -44,7 +45,7 @@ export class SelfSignedOverlay {
   }
 
   async webhooks(name = webhookConfiguration): Promise<readonly Webhook[]> {
-    const object = await this.#kubectl.get('validatingwebhookconfiguration', name);
+    const object = await this.#kubectl.get(kindOf(name), name);
     return object['webhooks'] as readonly Webhook[];
   }
 
@@ -57,7 +58,7 @@ export class SelfSignedOverlay {
         { op: 'add', path: `${path}/url`, value: `${url}${clientConfig.service?.path}` },
       ];
     });
-    const target = ['validatingwebhookconfiguration', name];
+    const target = [kindOf(name), name];
     await this.#kubectl.must(['patch', ...target, '--type=json', '-p', JSON.stringify(patch)]);
   }
 
@@ -84,4 +85,9 @@ export class SelfSignedOverlay {
       await this.#kubectl.run(['patch', name, '--type=merge', '-p', patch]);
     }
   }
+}
+
+function kindOf(configuration: string): string {
+  const isMutating = configuration === mutatingConfiguration;
+  return `${isMutating ? 'mutating' : 'validating'}webhookconfiguration`;
 }
