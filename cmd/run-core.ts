@@ -3,6 +3,7 @@ import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
 import { fetchInWorkers } from '../core/runtime/worker/fetch-in-workers.ts';
 import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
+import { isSmallContent } from '../core/runtime/worker/small-content.ts';
 import { createConfigMapsSource } from '../core/sources/configmaps/index.ts';
 import { createHttpSource } from '../core/sources/http/index.ts';
 import { createImageSource } from '../core/sources/image/index.ts';
@@ -26,7 +27,8 @@ export async function runCore(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const workers = await runInWorkers({ modules: builtInProvisionerModules, logger });
+  const modules = builtInProvisionerModules;
+  const workers = await runInWorkers({ modules, inProcess: isSmallContent, logger });
   const size = flags.workers * gitProcessesPerWorker;
   const settings = { proxy: proxyFromEnvironment() };
   const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, logger });

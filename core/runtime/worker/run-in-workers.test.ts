@@ -179,6 +179,29 @@ function isAlive(pid: number): boolean {
   }
 }
 
+describe('content that may stay', () => {
+  const inProcess = ({ files }: BundleFiles): boolean => files.size < 2;
+
+  test('is given to the handlers of this process, other content is not', async () => {
+    const acme = await start({ inProcess });
+    expect(await pidOf(acme)).toBe(process.pid);
+    const [object] = await acme.deployment!(someFiles(), deployment('pid'), context());
+    expect(Number(object?.metadata.name)).not.toBe(process.pid);
+    expect(await convert(acme, 'same')).toBe(noFiles);
+  });
+
+  test('gives what it gives elsewhere: errors and bounds too', async () => {
+    const acme = await start({ inProcess });
+    await expect(convert(acme, 'terminal')).rejects.toEqual(
+      new TerminalError('cannot be', { reason: 'Odd' }),
+    );
+    const limits = { ...defaultLimits, maxEntries: 100 };
+    await expect(objectsOf(acme, 'many', context({ limits }))).rejects.toThrow(
+      'bundle has more than 100 objects (--max-content-entries)',
+    );
+  });
+});
+
 describe('a result', () => {
   test('is what a direct call returns: files', async () => {
     const acme = await start();

@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../clock.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { BundleHandler, DeploymentHandler, Provisioner } from '../../contracts/provisioner.ts';
 import { errorMessage } from '../../errors.ts';
+import { checkObjectCount } from '../../manifests/object-bounds.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 export interface WorkerOptions {
@@ -12,6 +14,11 @@ export interface WorkerOptions {
   readonly size?: number;
   /** Bound on the JavaScript heap of each process; 512 where absent. */
   readonly memoryMegabytes?: number;
+  /**
+   * Content that the handlers may be given in this process, for modules that are trusted not to
+   * loop, crash or wait over it. None where absent.
+   */
+  readonly inProcess?: (files: BundleFiles) => boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -25,6 +32,7 @@ export interface WorkerProvisioners {
 /**
  * Provisioners whose handlers run in processes of their own. Large content never holds up this
  * process, and a handler that crashes, loops or needs too much memory fails its own call only.
+ * What `inProcess` lets through runs here instead, and is spared the way there and back.
  * An aborted handler has a second to answer. The modules are loaded here too, to learn what they
  * serve, so loading one must be cheap.
  * @throws Error where a module cannot be loaded or exports no provisioner.
@@ -39,33 +47,45 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
     clock: options.clock ?? systemClock,
     logger: options.logger,
   });
+  const { inProcess = () => false } = options;
   return {
-    provisioners: served.map(({ module, provisioner: { className, bundle, deployment } }) => {
-      const origin = { module, callee: `class "${className}"` };
+    provisioners: served.map(({ module, provisioner }) => {
+      const { className, bundle, deployment } = provisioner;
+      const there = { module, callee: `class "${className}"`, pool, inProcess };
       return {
         className,
-        ...(bundle === undefined ? {} : { bundle: bundleHandler(pool, origin) }),
-        ...(deployment === undefined ? {} : { deployment: deploymentHandler(pool, origin) }),
+        ...(bundle === undefined ? {} : { bundle: bundleHandler(bundle, there) }),
+        ...(deployment === undefined ? {} : { deployment: deploymentHandler(deployment, there) }),
       };
     }),
     close: () => pool.close(),
   };
 }
 
-interface Origin {
+interface Place {
   readonly module: URL;
   readonly callee: string;
+  readonly pool: WorkerPool;
+  readonly inProcess: (files: BundleFiles) => boolean;
 }
 
-function bundleHandler(pool: WorkerPool, origin: Origin): BundleHandler {
+function bundleHandler(here: BundleHandler, place: Place): BundleHandler {
+  const { pool, inProcess, ...origin } = place;
   return async (files, object, context) => {
+    if (inProcess(files)) return await here(files, object, context);
     const answer = await pool.run({ ...origin, handler: 'bundle', files, object, context });
     return answer.files() ?? files;
   };
 }
 
-function deploymentHandler(pool: WorkerPool, origin: Origin): DeploymentHandler {
+function deploymentHandler(here: DeploymentHandler, place: Place): DeploymentHandler {
+  const { pool, inProcess, ...origin } = place;
   return async (files, object, context) => {
+    if (inProcess(files)) {
+      const objects = await here(files, object, context);
+      checkObjectCount(objects.length, context.limits.maxEntries);
+      return objects;
+    }
     const answer = await pool.run({ ...origin, handler: 'deployment', files, object, context });
     return answer.objects();
   };
