@@ -164,6 +164,24 @@ describe('a Bundle that is not healthy in time', () => {
   });
 });
 
+test('the Bundle that was gone back to is made again where it was deleted', async () => {
+  await installed({ rollback: { deadline: '30s' } });
+  sick('InProgress');
+  await upgrade();
+  await timePasses(30 * second);
+  fixture.client.drop({ name: first });
+  fixture.bundles.replace([aBundleOf(v2, undefined, at(1))]);
+  await fixture.reconcile();
+  expect(fixture.bundleNames).toEqual([next, first]);
+  const applied = fixture.applier.apply.mock.calls.length;
+  fixture.have(aBundleOf(v1, undefined, at(2)));
+  sick();
+  await fixture.reconcile();
+  expect(fixture.applier.apply).toHaveBeenCalledTimes(applied + 1);
+  expect(fixture.load.mock.lastCall?.[0].metadata).toMatchObject({ name: first, ...at(2) });
+  expect(fixture.status).toMatchObject({ activeBundle: first, rollback: { to: first } });
+});
+
 describe('a rollback ends', () => {
   beforeEach(async () => {
     await installed({ rollback: { deadline: '30s' } });

@@ -1,9 +1,10 @@
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+import { createBundle } from '../create-bundle.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { onlyAskedFor } from '../revisions/policy.ts';
 import { boundedHistory, withActive } from '../revisions/record.ts';
 import { rolledBack } from '../revisions/rollback.ts';
-import type { BundleDeploymentState, StepOutcome } from '../state.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 
 /**
  * Keeps the template's Bundle held up while it is rolled back. A changed template ends that, and so
@@ -12,6 +13,7 @@ import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 export async function followRollback(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
+  { signal }: StepContext,
 ): Promise<StepOutcome> {
   const { deployment, bundle } = state;
   const { rollback, ...rest } = onlyAskedFor(state.status, deployment.spec);
@@ -19,8 +21,24 @@ export async function followRollback(
   state.status = { ...rest, ...(inForce !== undefined && { rollback: inForce }) };
   rememberActive(state, dependencies);
   state.status = boundedHistory(state);
-  if (inForce !== undefined) state.holdUp ??= rolledBack(deployment, inForce);
+  if (inForce === undefined) return 'continue';
+  state.holdUp ??= rolledBack(deployment, inForce);
+  await restore(inForce.to, state, { dependencies, signal });
   return 'continue';
+}
+
+/** Makes the Bundle that was gone back to once more, as that of the template is, where it is gone. */
+async function restore(
+  name: string,
+  { deployment, status }: BundleDeploymentState,
+  { dependencies, signal }: { dependencies: ReconcileDependencies; signal: AbortSignal },
+): Promise<void> {
+  const owned = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
+  const revision = status.history?.find(({ bundle }) => bundle === name);
+  if (revision === undefined || owned.some(({ metadata }) => metadata.name === name)) return;
+  const { template } = revision;
+  const earlier = { ...deployment, spec: { ...deployment.spec, template } };
+  await createBundle(earlier, dependencies, signal);
 }
 
 /** What was installed before there was a history is what the first rollback goes back to. */

@@ -7,17 +7,24 @@ import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 /** Notes when the applied Bundle was healthy first; reached only by one that is. */
 export async function noteHealthy(
   state: BundleDeploymentState,
-  { clock, metrics }: ReconcileDependencies,
+  dependencies: ReconcileDependencies,
 ): Promise<StepOutcome> {
-  const { status, target } = state;
-  const { name = '' } = target?.metadata ?? {};
-  if (status.progress?.bundle === name && status.progress.healthyAt === undefined) {
-    state.status = withArrived(status, clock);
-    metrics?.becameHealthy(state.status.progress?.secondsToHealthy ?? 0);
-  }
+  const { name = '' } = state.target?.metadata ?? {};
+  noteProgress(state, name, dependencies);
   const { history } = state.status;
   if (history === undefined) return 'continue';
-  const noted = withHealthy(history, name, timestamp(clock));
+  const noted = withHealthy(history, name, timestamp(dependencies.clock));
   state.status = { ...state.status, history: [...noted] };
   return 'continue';
+}
+
+function noteProgress(
+  state: BundleDeploymentState,
+  name: string,
+  { clock, metrics }: ReconcileDependencies,
+): void {
+  const { progress } = state.status;
+  if (progress?.bundle !== name || progress.healthyAt !== undefined) return;
+  state.status = withArrived(state.status, clock);
+  metrics?.becameHealthy(state.status.progress?.secondsToHealthy ?? 0);
 }

@@ -1,0 +1,49 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { finalizer, label } from '../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { isAlreadyExists } from '../kube/api-error.ts';
+import type { BundleDeploymentDependencies } from './dependencies.ts';
+import { desiredBundle } from './desired-bundle.ts';
+import { templateHash } from './template-hash.ts';
+
+/** Makes the Bundle that the deployment's template asks for. */
+export async function createBundle(
+  deployment: BundleDeployment,
+  dependencies: Pick<BundleDeploymentDependencies, 'client' | 'bundles' | 'bundleClasses'>,
+  signal: AbortSignal,
+): Promise<Bundle> {
+  const { client, bundles } = dependencies;
+  const hash = templateHash(deployment.spec.template);
+  const desired = withFinalizer(desiredBundle(deployment, hash), dependencies);
+  try {
+    const created = (await client.create(bundleResource, desired, signal)) as Bundle;
+    bundles.upsertIfNewer(created);
+    return created;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const key = { name: desired.metadata.name ?? '' };
+    return adoptOwn((await client.get(bundleResource, key, signal)) as Bundle, desired);
+  }
+}
+
+/** Its reconciler would add it, with a request of its own; where that one is another process, it may not run. */
+function withFinalizer(
+  bundle: Bundle,
+  { bundleClasses }: Pick<BundleDeploymentDependencies, 'bundleClasses'>,
+): Bundle {
+  if (!bundleClasses.has(bundle.spec.provisionerClassName)) return bundle;
+  const finalizers = [finalizer.deleteCachedBundle];
+  return { ...bundle, metadata: { ...bundle.metadata, finalizers } };
+}
+
+/** The cache may lag behind our own create; a stranger of that name is not taken over. */
+function adoptOwn(live: Bundle, desired: Bundle): Bundle {
+  const own = [label.ownerKind, label.ownerName, label.templateHash].every(
+    (name) => live.metadata.labels?.[name] === desired.metadata.labels?.[name],
+  );
+  if (own) return live;
+  throw new Error(
+    `Bundle "${live.metadata.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
+  );
+}
