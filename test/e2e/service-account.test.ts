@@ -292,6 +292,36 @@ describe('an account', () => {
     await untilInstalled('granter', installed);
   });
 
+  test('binds roles of others, and gathers rules of others, with leave for just these roles', async () => {
+    const serviceAccount = await anAccount('gatherer');
+    const aggregationRule = {
+      clusterRoleSelectors: [{ matchLabels: { 'privilege.test/a': 'b' } }],
+    };
+    const metadata = { name: 'privilege-gathered' };
+    const binding = {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      subjects: [{ kind: 'User', name: 'nobody' }],
+    };
+    const objects = [
+      { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata, aggregationRule },
+      { ...binding, metadata, roleRef: roleRef('privilege-gathered') },
+      { ...binding, metadata: { name: 'privilege-views' }, roleRef: roleRef('view') },
+    ];
+    await bringOut({ name: 'gatherer', serviceAccount, objects });
+    await untilInstalled('gatherer', { reason: 'PermissionsMissing' });
+    const printed = await grantMissing('gatherer');
+    expect(printed).toMatch(/resourceNames:\n {2}- privilege-gathered\n {2}verbs:\n {2}- escalate/);
+    await nudge('gatherer');
+    await untilInstalled('gatherer', installed);
+    await kubectl.must(['delete', 'bundledeployment', 'gatherer', '--timeout=60s']);
+    await kubectl.must(['delete', '-f', '-'], printed);
+
+    function roleRef(name: string): object {
+      return { apiGroup: rbac, kind: 'ClusterRole', name };
+    }
+  });
+
   test('is asked about nothing while nothing changes', async () => {
     await untilInstalled('own', installed);
     // They are tried again, and ask.

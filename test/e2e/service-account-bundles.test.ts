@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { defaultLimits } from '../../core/sdk.ts';
+import { pushImage } from '../../deploy/local/registry/push-image.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment, anImage, aServiceAccount } from '../helpers/objects.ts';
+import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
+import { rukpakctl } from '../helpers/rukpakctl.ts';
+import { System } from '../helpers/system.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const namespace = 'privilege-bundles';
+const present = realBundlesArePresent();
+
+let kubectl: Kubectl;
+let system: System;
+
+beforeAll(async () => {
+  if (!present) return;
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  system = await System.start({ kubeconfig, registry });
+  await kubectl.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+});
+
+afterAll(async () => {
+  if (!present) return;
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await system.stop();
+});
+
+/** They have namespaces, CRDs, workloads, and roles of all kinds. */
+const bundles = [
+  'bpfman-operator/0.4.1',
+  'clickhouse/0.26.1',
+  'flux/0.13.4',
+  'infinispan/2.2.1',
+  'k8gb/0.11.4',
+  'konflux/0.0.4',
+  'kuadrant-operator/0.4.0',
+  'sap-data-intelligence-observer-operator/1.0.1',
+];
+
+describe.runIf(present)('with what rukpakctl permissions prints, and nothing more,', () => {
+  test.each(bundles)('%s comes and goes', async (bundle) => {
+    const [name = ''] = bundle.split('/');
+    const directory = realBundleDirectory(bundle);
+    const account = aServiceAccount(name) as { metadata: object };
+    await kubectl.apply({ ...account, metadata: { ...account.metadata, namespace } });
+    const { stdout } = await rukpakctl([
+      'permissions',
+      directory,
+      `--service-account=${namespace}/${name}`,
+    ]);
+    await kubectl.must(['apply', '-f', '-'], stdout);
+
+    const files = Object.fromEntries(loadDirectory(directory, defaultLimits).files);
+    const repository = `privilege/${name}`;
+    await pushImage({ registry, repository, tag: 'v1', layers: [{ files }] });
+    const source = anImage(`${registry}/${repository}:v1`);
+    const deployment = aBundleDeployment({
+      name,
+      source,
+      className: 'core-rukpak-io-registry',
+    }) as { spec: object };
+    // So that the deletion is ours, and not the garbage collector's.
+    const stages = { waitForReady: true };
+    const serviceAccount = { namespace, name };
+    await kubectl.apply({
+      ...deployment,
+      spec: { ...deployment.spec, serviceAccount, stages },
+    });
+    await eventually(async () => {
+      const live = await kubectl.get('bundledeployment', name);
+      expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
+    });
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await kubectl.must(['delete', '-f', '-'], stdout);
+  });
+});
