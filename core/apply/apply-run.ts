@@ -53,6 +53,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
 
 /** Nothing is changed where the owner's account may not do all of it. */
 async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
+  if (run.owner.spec.serviceAccount === undefined) return;
   const { inventory, preflight } = run.parts;
   await preflight.run({
     ...run,
