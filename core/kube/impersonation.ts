@@ -2,7 +2,7 @@ import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.t
 import type { HttpTransport } from './transport.ts';
 
 /** The name that the API server knows a ServiceAccount by. */
-export function serviceAccountUser({ namespace, name }: ServiceAccountRef): string {
+function serviceAccountUser({ namespace, name }: ServiceAccountRef): string {
   return `system:serviceaccount:${namespace}:${name}`;
 }
 

@@ -18,7 +18,7 @@ export interface Permission {
 /** Verbs whose requests name one object: a rule may name it too. */
 const namedVerbs: ReadonlySet<string> = new Set(['get', 'patch', 'delete']);
 
-export interface Address {
+interface Address {
   readonly resource: Pick<Resource, 'group' | 'plural' | 'namespaced'>;
   readonly key: ObjectKey;
 }
