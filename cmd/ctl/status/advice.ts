@@ -1,6 +1,7 @@
+import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import type { BundleReport } from './bundle-report.ts';
-import { deploymentState, isGood } from './deployment-state.ts';
+import { conditionOf, deploymentState, isGood } from './deployment-state.ts';
 import { isHealthy, type ObjectReport } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
 
@@ -15,6 +16,7 @@ const rules: readonly AdviceRule[] = [
   forUnobserved,
   forPause,
   forNextBundle,
+  forWaiting,
   forInstallation,
   forHealth,
 ];
@@ -65,6 +67,15 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
     default:
       return `Bundle "${name}" is being unpacked: look again in some seconds`;
   }
+}
+
+function forWaiting({ deployment }: StatusReport): string | undefined {
+  const held = conditionOf(deployment, bundleDeploymentCondition.progressing);
+  if (held?.reason === progressReason.waitingForDependencies) {
+    return 'it goes on by itself once they are installed and healthy: rukpakctl status says of each why it is not';
+  }
+  if (held?.reason !== progressReason.waitingForStage) return undefined;
+  return 'it goes on by itself once these objects are healthy: kubectl describe says of each why it is not';
 }
 
 function forInstallation({ deployment, name }: StatusReport): string | undefined {

@@ -150,6 +150,9 @@ describe('advice', () => {
   }
   const pending = aDeployment({ conditions: [aCondition('HasValidBundle', 'False')] });
   const unhealthy = aDeployment({ conditions: [valid, installed, aCondition('Healthy', 'False')] });
+  function aWaiting(reason: string): BundleDeployment {
+    return aDeployment({ conditions: [valid, { ...aCondition('Progressing', 'False'), reason }] });
+  }
   const sick: ObjectReport = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -192,6 +195,16 @@ describe('advice', () => {
       'a Bundle that nobody looks at',
       aReport(pending, { bundles: [aBundle({ class: 'other' })] }),
       'is class "other" the right one',
+    ],
+    [
+      'a dependency',
+      aReport(aWaiting('WaitingForDependencies')),
+      'rukpakctl status says of each why it is not',
+    ],
+    [
+      'a stage',
+      aReport(aWaiting('WaitingForStage')),
+      'kubectl describe says of each why it is not',
     ],
     [
       'an object',
