@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import { wantedBundle } from '../../core/bundle-deployment/wanted-bundle.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
@@ -251,6 +252,17 @@ describe('stages', () => {
   });
 });
 
+/** As a class says it that reports no health. */
+function anInstalled(): Condition {
+  return {
+    type: 'Installed',
+    status: 'True',
+    reason: 'InstallationSucceeded',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  };
+}
+
 function after(...names: readonly string[]): object {
   return { dependsOn: names.map((name) => ({ name })) };
 }
@@ -277,17 +289,41 @@ describe('dependencies', () => {
     const { activeBundle = '' } = await isUp('app');
 
     // Once installed it stays, and is repaired; the next Bundle waits again.
-    await kubectl.must(['delete', 'bundledeployment', 'base', '--wait=true', '--timeout=60s']);
+    await makeReady('nobody');
+    await kubectl.must(['delete', 'pods', '--all', '--namespace=default', '--wait=false']);
+    await condition('base', 'Healthy', { status: 'False' });
     await kubectl.must(['delete', 'configmap', 'ordering-app', '--namespace=default']);
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-app', 'default')).toBe(true);
     });
     const objects = [aConfigMap('ordering-app', { version: '2' })];
     await bringOut({ name: 'app', version: 2, objects, spec: after('base') });
-    const waiting = await condition('app', 'Progressing', because('it does not exist'));
+    const message = expect.stringContaining('base because its Healthy condition says: ');
+    const waiting = await condition('app', 'Progressing', { message });
     expect(waiting.activeBundle).toBe(activeBundle);
-    await bringOut({ name: 'base', objects: [anUnready('ordering-base')] });
+    await makeReady('ordering-base');
     await isUp('app', activeBundle);
+  });
+
+  test('one of a class that somebody else serves counts as well', async () => {
+    const objects = [aConfigMap('ordering-app')];
+    await bringOut({ name: 'app', objects, spec: after('foreign') });
+    const source = { type: 'image', image: { ref: 'example.invalid/none:1' } } as const;
+    const { spec, ...rest } = aBundleDeployment({ name: 'foreign', source }) as KubernetesObject & {
+      spec: object;
+    };
+    await kubectl.apply({ ...rest, spec: { ...spec, provisionerClassName: 'example-com-other' } });
+    const message = expect.stringContaining('its last change has not been looked at yet');
+    await condition('app', 'Progressing', { message });
+    const foreign = (await kubectl.get('bundledeployment', 'foreign')) as BundleDeployment;
+    const status = {
+      observedGeneration: foreign.metadata.generation,
+      activeBundle: wantedBundle(foreign),
+      conditions: [anInstalled()],
+    };
+    const patch = ['--subresource=status', '--type=merge', '--patch', JSON.stringify({ status })];
+    await kubectl.must(['patch', 'bundledeployment', 'foreign', ...patch]);
+    await isUp('app');
   });
 
   test('a cycle is refused with its names', async () => {
