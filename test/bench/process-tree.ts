@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Of Linux, whatever the machine: what /proc counts processor time in. */
-const ticksPerSecond = 100;
+const millisecondsPerTick = 10;
 
 /** Processes that a process has started, and those that these have. */
 export function descendantsOf(ancestor: number): readonly number[] {
@@ -16,17 +16,26 @@ export function descendantsOf(ancestor: number): readonly number[] {
   return found;
 }
 
-/** Seconds of processor time by process id. */
-export type CpuTimes = ReadonlyMap<number, number>;
-
-/** Of a process and its descendants; those that have ended and were waited for count to their parents. */
-export function cpuTimes(pid: number): CpuTimes {
-  return new Map([pid, ...descendantsOf(pid)].map((each) => [each, cpuSeconds(each)]));
+/** Milliseconds of processor time, of a process and of those that it has started. */
+export interface CpuTime {
+  readonly own: number;
+  readonly children: number;
 }
 
-function cpuSeconds(pid: number): number {
-  const ticks = statOf(pid).slice(11, 15);
-  return ticks.reduce((sum, each) => sum + Number(each), 0) / ticksPerSecond;
+/** What a process and its descendants have used since they were started. */
+export function cpuTime(pid: number): CpuTime {
+  const { own, ended } = cpuOf(pid);
+  const alive = descendantsOf(pid).map(cpuOf);
+  const children = alive.reduce((sum, child) => sum + child.own + child.ended, ended);
+  return { own, children };
+}
+
+/** Children that have ended count as such once they were waited for. */
+function cpuOf(pid: number): { readonly own: number; readonly ended: number } {
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = statOf(pid)
+    .slice(11, 15)
+    .map((ticks) => Number(ticks) * millisecondsPerTick);
+  return { own: user + system, ended: endedUser + endedSystem };
 }
 
 /** From the state on, the third field of proc_pid_stat(5); none for a process that has ended. */

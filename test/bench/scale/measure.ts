@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isWrite } from '../../helpers/audit-log.ts';
 import type { CoreProcess } from '../core-process.ts';
 import { type MemoryPeaks, watchMemory } from '../process-memory.ts';
-import { type CpuTimes, cpuTimes } from '../process-tree.ts';
+import { type CpuTime, cpuTime } from '../process-tree.ts';
 import type { Bench } from './bench.ts';
 import {
   countRequests,
@@ -51,7 +51,7 @@ export async function measureCost(
   const { core, audit, token } = bench;
   await untilQuiet(bench, quiet);
   const position = await audit.position();
-  const before = cpuTimes(core.pid);
+  const before = { pid: core.pid, ...cpuTime(core.pid) };
   await core.loopDelay(token);
   const watched = watchMemory(() => core.pid, memorySample);
   await work();
@@ -73,15 +73,14 @@ export async function measureCost(
   };
 }
 
-function cpuSince(before: CpuTimes, pid: number): Pick<Cost, 'managerCpu' | 'childrenCpu'> {
-  const spent = [...cpuTimes(pid)].map(
-    ([each, seconds]) => [each, (seconds - (before.get(each) ?? 0)) * 1000] as const,
-  );
-  const sum = (times: typeof spent): number => times.reduce((all, [, time]) => all + time, 0);
-  return {
-    managerCpu: sum(spent.filter(([each]) => each === pid)),
-    childrenCpu: sum(spent.filter(([each]) => each !== pid)),
-  };
+/** All of a process that was started meanwhile. */
+function cpuSince(
+  before: CpuTime & { readonly pid: number },
+  pid: number,
+): Pick<Cost, 'managerCpu' | 'childrenCpu'> {
+  const now = cpuTime(pid);
+  const then = before.pid === pid ? before : { own: 0, children: 0 };
+  return { managerCpu: now.own - then.own, childrenCpu: now.children - then.children };
 }
 
 async function untilQuiet({ audit }: Bench, quiet: number): Promise<void> {
