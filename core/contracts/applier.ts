@@ -96,7 +96,7 @@ export interface Forecast {
   readonly unchanged: number;
   /** Why the apply would fail, object by object. */
   readonly problems: readonly string[];
-  /** What the apply would leave out of objects, and what cannot be foreseen. */
+  /** What the apply would leave out of objects. */
   readonly warnings: readonly string[];
 }
 

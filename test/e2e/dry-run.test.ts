@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentSpec } from '../../api/v1alpha1/bundle-deployment.ts';
-import { deploymentPolicies } from '../../api/v1alpha1/deployment-policies.ts';
+import type { deploymentPolicies } from '../../api/v1alpha1/deployment-policies.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { everyObject } from '../helpers/every-object.ts';

@@ -1,6 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeploymentStatus, PlanStatus } from '../../api/v1alpha1/index.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+  PlanStatus,
+} from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
@@ -57,7 +61,8 @@ async function ask(name: string, version: number, objects: readonly object[]): P
 }
 
 async function statusOf(name: string): Promise<BundleDeploymentStatus> {
-  return ((await kubectl.get('bundledeployment', name))['status'] ?? {}) as BundleDeploymentStatus;
+  const { status } = (await kubectl.get('bundledeployment', name)) as BundleDeployment;
+  return status ?? {};
 }
 
 /** The plan that a deployment waits with, once it is another one than this. */

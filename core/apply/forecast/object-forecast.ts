@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../clock.ts';
 import { errorMessage } from '../../errors.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
@@ -15,7 +15,6 @@ import { describeObject, objectPath } from '../object-id.ts';
 import { OpenAPIDocuments } from '../openapi-documents.ts';
 import { ownershipOf } from '../ownership.ts';
 import { ServerSideApply } from '../server-side-apply.ts';
-import { overlaid } from './overlaid.ts';
 
 /** Two states of one object; undefined where it does not exist. */
 export interface ObjectStates {
@@ -36,7 +35,7 @@ export interface ObjectForecastOptions {
 
 /** What becomes of single objects when the core applies them, by dry runs of what it would send. */
 export class ObjectForecast {
-  /** What the core would leave out of objects, and what cannot be foreseen. */
+  /** What the core would leave out of objects. */
   readonly warnings: string[] = [];
   readonly #options: ObjectForecastOptions;
   readonly #apply: ServerSideApply;
@@ -119,17 +118,9 @@ export class ObjectForecast {
     live: KubernetesObject | undefined,
   ): Promise<KubernetesObject> {
     const { owner, signal } = this.#options;
-    try {
-      const object = contentToSend(desired, live);
-      const sent = { ...desired, object };
-      const request = { client: this.#client, owner, desired: sent, createOnly: false, signal };
-      return await this.#apply.apply(request);
-    } catch (error) {
-      if (!isDryRunRefused(error)) throw error;
-      const what = describeObject(desired.resource.kind, desired.key);
-      this.warnings.push(`${what} cannot be foreseen exactly: ${error.message}`);
-      return live === undefined ? desired.object : overlaid(live, desired.object);
-    }
+    const sent = { ...desired, object: contentToSend(desired, live) };
+    const request = { client: this.#client, owner, desired: sent, createOnly: false, signal };
+    return await this.#apply.apply(request);
   }
 
   /** The core removes the former controller in a request of its own, which a dry run cannot see. */
@@ -149,15 +140,6 @@ function contentToSend(
 ): KubernetesObject {
   if (ignored === undefined || live === undefined) return object;
   return withLeftFields(object, live, ignored.tree);
-}
-
-/** A webhook that says it has side effects, or does not say, is never asked in a dry run. */
-function isDryRunRefused(error: unknown): error is ApiError {
-  return (
-    error instanceof ApiError &&
-    error.code === 400 &&
-    error.message.includes('does not support dry run')
-  );
 }
 
 function foreign(

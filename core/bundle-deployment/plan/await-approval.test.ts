@@ -254,6 +254,28 @@ describe('an approval', () => {
   });
 });
 
+test('to wait for approval is no reason to go back', async () => {
+  const fixture = aManual();
+  fixture.changeSpec({ rollback: { deadline: '1m' }, revisionHistoryLimit: 2 });
+  await settle(fixture);
+  fixture.clock.advance(10 * 60_000);
+  await settle(fixture);
+  expect(fixture.status).not.toHaveProperty('rollback');
+  annotate(fixture, fixture.status.plan?.digest);
+  fixture.applier.health.mockReturnValue([{ message: 'object InProgress' }]);
+  await settle(fixture);
+  expect(fixture.status.activeBundle).toBe(nameOf(v2));
+  fixture.clock.advance(61_000);
+  await settle(fixture);
+  await settle(fixture);
+  // Going back needs no approval.
+  expect(fixture.status).toMatchObject({
+    activeBundle: nameOf(v1),
+    rollback: { from: nameOf(v2), to: nameOf(v1) },
+  });
+  expect(fixture.status).not.toHaveProperty('plan');
+});
+
 describe('no approval is needed', () => {
   test('for what was active when the policy came, and its drift', async () => {
     const fixture = aManual({ activeBundle: nameOf(v2) });

@@ -13,7 +13,7 @@ import { planMessage } from './plan-message.ts';
 
 /** Milliseconds between two plans, and times that it took to make one: watching must cost little. */
 const pause = { least: 10_000, factor: 20 } as const;
-/** Milliseconds until a plan that could not be made is tried again. */
+/** Milliseconds until a plan that could not be made, or would fail, is made again. */
 const retryInterval = 30_000;
 
 /**
@@ -72,31 +72,34 @@ async function currentPlan(
   bundle: Bundle,
   { dependencies, context }: Surroundings,
 ): Promise<KnownPlan> {
-  const { plans, clock } = dependencies;
   const asked = askedDigest(state);
-  const remembered = plans.get(state.deployment, bundle);
+  const remembered = dependencies.plans.get(state.deployment, bundle);
   const isNews = remembered === undefined || asked !== remembered.refused;
   if (remembered !== undefined && (asked === undefined || !isNews)) {
     remembered.refused = asked;
-    if (!remembered.stale) return remembered;
-    const wait = remembered.madeAt + pauseAfter(remembered) - clock.now();
-    if (wait > 0) {
-      context.wakeAfter(wait);
-      return remembered;
-    }
+    if (!isDue(remembered, { dependencies, context })) return remembered;
   }
   const made = await makePlan(state, dependencies, context);
-  if (asked === undefined || isApproval(asked, made)) return made;
-  made.refused = asked;
-  if (!isNews) return made;
-  // The difference may be drift that is about to be repaired.
-  made.stale = true;
-  context.wakeAfter(pauseAfter(made));
+  if (asked !== undefined && !isApproval(asked, made)) {
+    made.refused = asked;
+    // The difference may be drift that is about to be repaired.
+    made.stale ||= isNews;
+  }
+  if (made.stale) context.wakeAfter(pauseAfter(made));
   return made;
 }
 
-function pauseAfter({ took }: KnownPlan): number {
-  return Math.max(pause.least, pause.factor * took);
+/** Whether it is time to make a plan again; asks to be woken where it will be. */
+function isDue(known: KnownPlan, { dependencies, context }: Surroundings): boolean {
+  if (!known.stale) return false;
+  const wait = known.madeAt + pauseAfter(known) - dependencies.clock.now();
+  if (wait > 0) context.wakeAfter(wait);
+  return wait <= 0;
+}
+
+function pauseAfter({ took, plan }: KnownPlan): number {
+  const least = plan.problems.length > 0 ? retryInterval : pause.least;
+  return Math.max(least, pause.factor * took);
 }
 
 function approve(

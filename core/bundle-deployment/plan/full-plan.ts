@@ -32,6 +32,9 @@ export interface FullPlan extends z.infer<typeof fullPlanSchema> {}
 /** Bounds of status.plan: a deployment of a thousand objects still has to fit into etcd. */
 const statusLimits = { changes: 30, fields: 8, problems: 10, text: 500 } as const;
 
+/** Bounds of the full plan's sentences; a refusal may quote what it refuses. */
+const fullLimits = { sentences: 50, text: 2_000 } as const;
+
 export interface PlanSubject {
   readonly deployment: string;
   readonly bundle: { readonly name: string; readonly uid: string };
@@ -53,9 +56,16 @@ export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
     delete: count('Delete'),
     unchanged,
     changes,
-    problems,
-    warnings,
+    problems: bounded(problems),
+    warnings: bounded(warnings),
   };
+}
+
+function bounded(sentences: readonly string[]): readonly string[] {
+  const { sentences: limit, text } = fullLimits;
+  const shown = sentences.slice(0, limit).map((sentence) => sentence.slice(0, text));
+  const more = sentences.length - shown.length;
+  return more === 0 ? shown : [...shown, `and ${more} more`];
 }
 
 /** Hexadecimal: it is typed, and must not look like a flag. */

@@ -26,7 +26,9 @@ export async function makePlan(
   const same = status.plan?.digest === made.digest;
   const plan = same ? { ...made, createdAt: status.plan?.createdAt ?? made.createdAt } : made;
   await storedPlans.write(deployment, plan, signal);
-  const known: KnownPlan = { plan, madeAt, took: clock.now() - madeAt, stale: false };
+  // What stands in the way may be removed without our seeing it.
+  const stale = plan.problems.length > 0;
+  const known: KnownPlan = { plan, madeAt, took: clock.now() - madeAt, stale };
   plans.set({ deployment, bundle }, known);
   return known;
 }

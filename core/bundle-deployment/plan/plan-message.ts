@@ -2,6 +2,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { FullPlan } from './full-plan.ts';
 
 const listedProblems = 3;
+const shownLength = 1_000;
 
 /** Numbers of a plan, as `2 to create, 1 to change, 0 to delete, 4 unchanged`. */
 export function planCounts(
@@ -19,7 +20,8 @@ export function planMessage(plan: FullPlan, outdated: string | undefined): strin
       : `the plan ${outdated} that was approved is not the plan any more: the cluster or the bundle has changed since. `;
   const what = `${changed}the plan of Bundle ${bundle} (${planCounts(plan)})`;
   if (problems.length > 0) {
-    const listed = problems.slice(0, listedProblems).join('; ');
+    const shown = problems.slice(0, listedProblems).map((text) => text.slice(0, shownLength));
+    const listed = shown.join('; ');
     const more = problems.length - listedProblems;
     const rest = more > 0 ? `; and ${more} more` : '';
     return `${what} cannot be approved, because it would fail: ${listed}${rest}. See all of it with "rukpakctl plan ${name}"`;

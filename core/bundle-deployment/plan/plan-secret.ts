@@ -47,7 +47,7 @@ async function fittingBytes(plan: FullPlan): Promise<Buffer> {
   let fitting = withinLength(plan);
   for (;;) {
     const bytes = await compress(stringifyJson(fitting));
-    if (bytes.length <= maxBytes) return bytes;
+    if (bytes.length <= maxBytes || fitting.changes.length === 0) return bytes;
     fitting = firstChanges(fitting, Math.floor(fitting.changes.length / 2));
   }
 }
