@@ -89,6 +89,20 @@ describe('HasValidBundle', () => {
     expect(fixture.events.taken()).toEqual([]);
   });
 
+  test('told of later where this process unpacks the Bundle: it tells itself of what is slow', async () => {
+    const bundleClasses = new Map([['plain', { className: 'plain' }]]);
+    const fixture = new BundleDeploymentFixture(aStoredDeployment(), { bundleClasses });
+    const creationTimestamp = new Date(fixture.clock.now()).toISOString();
+    fixture.have(aBundleOf(v1, {}, { creationTimestamp }));
+    fixture.clock.advance(20_000);
+    await fixture.reconcile();
+    expect(fixture.client.calls).toEqual([]);
+    expect(fixture.wakeAfter).toBe(10_000);
+    fixture.have(aBundleOf(v1, { phase: 'Unpacking' }, { creationTimestamp }));
+    await fixture.reconcile();
+    expect(fixture.status.conditions).toMatchObject([{ reason: 'UnpackPending' }]);
+  });
+
   test.each([-60_000, 60_000])(
     'told of at once where the clocks differ by %i ms',
     async (difference) => {

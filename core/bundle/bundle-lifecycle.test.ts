@@ -379,7 +379,9 @@ describe('an unpacking that takes long', () => {
   const announced = { phase: 'Unpacking', conditions: [condition] };
   const result: SourceResult = { files: tree, resolvedSource: pinned };
 
-  beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  beforeEach(() =>
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }),
+  );
   afterEach(() => void vi.useRealTimers());
 
   function slowly(fixture: BundleFixture): PromiseWithResolvers<SourceResult> {
@@ -403,6 +405,22 @@ describe('an unpacking that takes long', () => {
       'Normal Unpacking: ',
       'Normal UnpackSuccessful: Successfully unpacked the image Bundle',
     ]);
+  });
+
+  test('is announced only after half a minute where it is others that take long', async () => {
+    const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
+    const fixture = new BundleFixture(aKeptBundle(), { slots });
+    const fetched = slowly(fixture);
+    const first = fixture.reconcile();
+    fixture.change(aKeptBundle({ name: 'other', source: anImage('example.com/other:v1') }));
+    const second = fixture.reconcile('other');
+    await vi.advanceTimersByTimeAsync(29_999);
+    expect(fixture.phases).toEqual(['Unpacking']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fixture.phases).toEqual(['Unpacking', 'Unpacking']);
+    fetched.resolve(result);
+    await Promise.all([first, second]);
+    expect(fixture.phases).toHaveLength(4);
   });
 
   test('never has its end overwritten by an announcement that is late', async () => {

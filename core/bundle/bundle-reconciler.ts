@@ -26,6 +26,9 @@ const maxFirstSteps = 64;
 /** Unpacking that takes longer is announced by phase Unpacking, so that a slow pull is seen. */
 const slowUnpack = 2_000;
 
+/** So is waiting that takes longer: announcing each of a thousand would make them all wait longer. */
+const longWait = 30_000;
+
 /** Brings one Bundle from its source into the store (spec section 2). */
 export class BundleReconciler {
   readonly #dependencies: BundleDependencies;
@@ -103,11 +106,15 @@ export class BundleReconciler {
   /** The returned function ends the waiting, and awaits a write under way: status has one writer. */
   #announceWhenSlow(state: BundleState, context: StepContext): () => Promise<void> {
     let writing = Promise.resolve();
-    const timer = setTimeout(() => {
+    let waited = 0;
+    const timer = setInterval(() => {
+      waited += slowUnpack;
+      if (state.slot === undefined && waited < longWait) return;
+      clearInterval(timer);
       writing = this.#announce(state, context);
     }, slowUnpack);
     return async () => {
-      clearTimeout(timer);
+      clearInterval(timer);
       await writing;
     };
   }

@@ -12,6 +12,9 @@ import { hasValidBundle, notObserved } from '../status.ts';
 /** Milliseconds in which most Bundles are unpacked. */
 const quickUnpack = 2_000;
 
+/** Milliseconds for which a Bundle of this process may say nothing: it says so itself once it is slow. */
+const longWait = 30_000;
+
 /** Milliseconds that the API server's clock may be before ours; it knows whole seconds. */
 const clockSkew = 1_000;
 
@@ -28,8 +31,10 @@ export async function awaitUnpacked(
   if (bundle === undefined) return 'done';
   // Most Bundles have no phase before they are unpacked: nothing waits that long.
   const isNew = bundle.status?.phase === undefined && state.holdUp === undefined;
-  const left = isNew ? quickUnpack - ageOf(bundle, dependencies) : 0;
-  if (left > 0 && left <= quickUnpack + clockSkew) {
+  const isOurs = dependencies.bundleClasses.has(bundle.spec.provisionerClassName);
+  const limit = isOurs ? longWait : quickUnpack;
+  const left = isNew ? limit - ageOf(bundle, dependencies) : 0;
+  if (left > 0 && left <= limit + clockSkew) {
     // Its own event comes first where it is quick, and there is one status to write in all.
     state.status = notObserved(state);
     context.wakeAfter(left);
