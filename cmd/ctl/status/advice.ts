@@ -1,3 +1,4 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import type { BundleReport } from './bundle-report.ts';
@@ -74,8 +75,17 @@ function forWaiting({ deployment }: StatusReport): string | undefined {
   if (held?.reason === progressReason.waitingForDependencies) {
     return 'it goes on by itself once they are installed and healthy: rukpakctl status says of each why it is not';
   }
+  if (held?.reason === progressReason.awaitingApproval) return forApproval(deployment);
   if (held?.reason !== progressReason.waitingForStage) return undefined;
   return 'it goes on by itself once these objects are healthy: kubectl describe says of each why it is not';
+}
+
+function forApproval({ metadata: { name }, status }: BundleDeployment): string {
+  const { plan } = status ?? {};
+  if (plan !== undefined && plan.problems === undefined) {
+    return `look at the plan (rukpakctl plan ${name}), and approve it: rukpakctl approve ${name}`;
+  }
+  return 'what the condition Progressing says keeps the plan from being approved; once that is gone, the plan is made again';
 }
 
 function forInstallation({ deployment, name }: StatusReport): string | undefined {

@@ -153,6 +153,16 @@ describe('advice', () => {
   function aWaiting(reason: string): BundleDeployment {
     return aDeployment({ conditions: [valid, { ...aCondition('Progressing', 'False'), reason }] });
   }
+  const plan = {
+    bundle: 'b',
+    digest: 'd',
+    createdAt: '2026-01-01T00:00:00Z',
+    create: 1,
+    change: 0,
+    delete: 0,
+    unchanged: 0,
+    changes: [],
+  };
   const sick: ObjectReport = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -205,6 +215,19 @@ describe('advice', () => {
       'a stage',
       aReport(aWaiting('WaitingForStage')),
       'kubectl describe says of each why it is not',
+    ],
+    [
+      'an approval',
+      aReport({
+        ...aWaiting('AwaitingApproval'),
+        status: { ...aWaiting('AwaitingApproval').status, plan },
+      }),
+      'approve it: rukpakctl approve ',
+    ],
+    [
+      'a plan that cannot be made',
+      aReport(aWaiting('AwaitingApproval')),
+      'keeps the plan from being approved',
     ],
     [
       'an object',
