@@ -32,6 +32,11 @@ export class AppliedRecords {
     this.#byID.set(record.id, record);
   }
 
+  /** Forgets what the owner knows of one object; another owner's record of it stays. */
+  drop(id: string, owner: string): void {
+    if (this.#byID.get(id)?.owner === owner) this.#byID.delete(id);
+  }
+
   /** The owner's records, in the order of its objects. */
   of(owner: string): readonly AppliedRecord[] {
     return (this.#members.get(owner) ?? []).flatMap((id) => {

@@ -67,6 +67,7 @@ export class ApplyEngine implements Applier {
     records.forget(ownerName);
     rules.forget(ownerName);
     claims.releaseAll(ownerName);
+    this.#parts.given.forget(ownerName);
     parents.forget(ownerName);
     preflight.forget(ownerName);
     occupied.delete(ownerName);

@@ -1,6 +1,8 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
+import { handsOverTo } from './adoption/adoption-level.ts';
 import { applyPending } from './apply-pending.ts';
+import type { DesiredObject } from './desired.ts';
 import { desiredSet } from './desired-set.ts';
 import { driftMode, noteDrift, splitPlan } from './drift-policy.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
@@ -52,7 +54,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
 }
 
 /** Nothing is changed where the owner's account may not do all of it. */
-async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
+export async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
   if (run.owner.spec.serviceAccount === undefined) return;
   const { inventory, preflight } = run.parts;
   await preflight.run({
@@ -75,9 +77,10 @@ interface PlannedRun {
 }
 
 /** Finds out without any request what has to be sent. */
-function planRun({ parts, owner, name, set, unchanged }: Run): PlannedRun {
+function planRun(run: Run): PlannedRun {
+  const { parts, owner, name, unchanged } = run;
   const { records, drift, claims, options } = parts;
-  const { pending, found } = planSet(set.objects, {
+  const { pending, found } = planSet(withoutGiven(run), {
     ...parts,
     owner: name,
     backoff: driftMode(owner) === 'Correct' ? parts.backoff : { pause: () => 0 },
@@ -88,12 +91,26 @@ function planRun({ parts, owner, name, set, unchanged }: Run): PlannedRun {
     records.set(record);
     drift.health(record);
   }
-  claims.take(
+  // What the cluster says is more than what somebody is about to do.
+  claims.seize(
     found.map(({ id }) => id),
     name,
   );
   const split = splitPlan(owner, pending, unchanged);
   return { pending: split.pending, drifted: noteDrift(parts, owner, split.drifted) };
+}
+
+/** The set without what other deployments have taken with the owner's consent. */
+function withoutGiven({ parts, owner, name, set }: Run): readonly DesiredObject[] {
+  const { records, claims } = parts;
+  const given = parts.given.find(owner, set.objects);
+  parts.given.keep(name, given);
+  if (given.size === 0) return set.objects;
+  for (const { id } of given) {
+    records.drop(id, name);
+    claims.release([id], name);
+  }
+  return set.objects.filter((object) => !given.has(object));
 }
 
 /** From now on exactly this set is the owner's, and what still waits to be pruned. */
@@ -106,6 +123,8 @@ async function settle(
   claims.keepOnly(set.ids, name);
   const heldKinds = held.map(({ resource }) => resource);
   await parents.write(owner, [...set.resources, ...heldKinds], signal);
+  // They may wait for what they can take now.
+  for (const taker of handsOverTo(owner)) if (!claims.isSettled(taker)) parts.notify(taker);
 }
 
 function isInstalled({ status }: BundleDeployment): boolean {

@@ -21,3 +21,23 @@ test('taking again yields only what is new', () => {
   claims.take(['a'], 'one');
   expect(claims.take(['a', 'b'], 'one')).toEqual(['b']);
 });
+
+test('what was handed over changes its holder at once', () => {
+  const claims = new Claims();
+  claims.take(['a', 'b'], 'one');
+  claims.seize(['a', 'c'], 'two');
+  expect(claims.otherHolder('a', 'one')).toBe('two');
+  expect(claims.otherHolder('b', 'two')).toBe('one');
+  claims.releaseAll('one');
+  expect(claims.otherHolder('a', 'one')).toBe('two');
+});
+
+test('all that an owner wants is known once it said so, until it is gone', () => {
+  const claims = new Claims();
+  claims.take(['a'], 'one');
+  expect(claims.isSettled('one')).toBe(false);
+  claims.keepOnly(new Set(['a']), 'one');
+  expect(claims.isSettled('one')).toBe(true);
+  claims.releaseAll('one');
+  expect(claims.isSettled('one')).toBe(false);
+});

@@ -5,6 +5,7 @@
 export class Claims {
   readonly #ownerByID = new Map<string, string>();
   readonly #idsByOwner = new Map<string, Set<string>>();
+  readonly #settled = new Set<string>();
 
   /** Who else holds an object; undefined where it is free or the owner's own. */
   otherHolder(id: string, owner: string): string | undefined {
@@ -33,8 +34,23 @@ export class Claims {
     }
   }
 
-  /** Gives up what the owner holds beyond these. */
+  /** Takes these, whoever holds them: they were handed over, or are the owner's in the cluster. */
+  seize(ids: Iterable<string>, owner: string): void {
+    for (const id of ids) {
+      const holder = this.otherHolder(id, owner);
+      if (holder !== undefined) this.release([id], holder);
+      this.take([id], owner);
+    }
+  }
+
+  /** True where all that the owner wants is known: what it does not hold it does not want. */
+  isSettled(owner: string): boolean {
+    return this.#settled.has(owner);
+  }
+
+  /** Gives up what the owner holds beyond these; they are all that it wants. */
   keepOnly(ids: ReadonlySet<string>, owner: string): void {
+    this.#settled.add(owner);
     const held = this.#idsByOwner.get(owner) ?? [];
     this.release(
       [...held].filter((id) => !ids.has(id)),
@@ -45,5 +61,6 @@ export class Claims {
   releaseAll(owner: string): void {
     this.release([...(this.#idsByOwner.get(owner) ?? [])], owner);
     this.#idsByOwner.delete(owner);
+    this.#settled.delete(owner);
   }
 }

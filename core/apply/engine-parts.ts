@@ -4,7 +4,9 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Discovery } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
+import { AwaitedTakers } from './adoption/awaited-takers.ts';
 import { FormerReleases } from './adoption/former-releases.ts';
+import { GivenObjects } from './adoption/given-objects.ts';
 import { AppliedRecords } from './applied-records.ts';
 import { ApplySetParents } from './applyset-parent.ts';
 import { Claims } from './claims.ts';
@@ -53,6 +55,10 @@ export interface EngineParts {
   readonly preflight: Preflight;
   readonly ownership: OwnershipCheck;
   readonly drift: DriftDetector;
+  readonly given: GivenObjects;
+  readonly takers: AwaitedTakers;
+  /** Wakes an owner whose objects need a look. */
+  readonly notify: (owner: string) => void;
   readonly removals: RemovalWatch;
   readonly confirmed: ConfirmedPrunes;
   readonly writer: Writer;
@@ -72,7 +78,8 @@ export function engineParts(
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
   const drift = new DriftDetector({ ...options, inventory, records, backoff, rules, notify });
-  const removals = new RemovalWatch({ notify, next: drift });
+  const given = new GivenObjects({ inventory, notify, next: drift });
+  const removals = new RemovalWatch({ notify, next: given });
   inventory.listen(new KindLifecycle({ discovery, documents, watches, next: removals }));
   const apply = new ServerSideApply({ ...options, documents });
   return {
@@ -88,8 +95,11 @@ export function engineParts(
     releases: new FormerReleases(options),
     definitions: new Definitions({ ...options, inventory }),
     preflight: new Preflight(client),
-    ownership: new OwnershipCheck({ claims, systemNamespace: options.systemNamespace }),
+    ownership: new OwnershipCheck({ ...options, claims }),
     drift,
+    given,
+    takers: new AwaitedTakers({ ...options, notify }),
+    notify,
     removals,
     confirmed: new ConfirmedPrunes(),
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),

@@ -5,10 +5,12 @@ import { TerminalError } from '../errors.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
+import { DeploymentConsent } from './adoption/deployment-consent.ts';
 import type { Claims } from './claims.ts';
 import type { DesiredObject } from './desired.ts';
 import { forEachLimit } from './for-each-limit.ts';
-import { isLeftByRukpak, ownershipMessage, ownershipOf, type RefusedObject } from './ownership.ts';
+import { controllerOf, isLeftByRukpak, type Ownership, ownershipOf } from './ownership.ts';
+import { ownershipMessage, type RefusedObject } from './ownership-message.ts';
 import type { PlannedObject } from './plan.ts';
 
 const concurrentReads = 8;
@@ -36,12 +38,16 @@ export interface CheckedObject extends PlannedObject {
   readonly takeOver: boolean;
   /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
   readonly createOnly: boolean;
+  /** The deployment that handed it over, which had it until now. */
+  readonly handedOverBy?: BundleDeployment | undefined;
 }
 
 /** Objects of somebody else's stand in the way (spec section 6, number 5). */
 export class OwnershipRefusal extends TerminalError {}
 
 export interface OwnershipCheckOptions {
+  /** Reads deployments of all classes. */
+  readonly client: Pick<KubeClient, 'get'>;
   readonly claims: Claims;
   readonly systemNamespace: string;
 }
@@ -61,15 +67,10 @@ export class OwnershipCheck {
    * @throws OwnershipRefusal that lists each object of somebody else's.
    */
   async run(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
-    const { owner, desired, pending } = request;
+    const { owner, desired } = request;
     const { claims } = this.#options;
     const name = owner.metadata.name ?? '';
-    const claimed = pending.flatMap(({ desired: { id, resource, key } }) => {
-      const holder = claims.otherHolder(id, name);
-      const because = `belongs to BundleDeployment "${holder}"`;
-      return holder === undefined ? [] : [{ kind: resource.kind, key, because }];
-    });
-    if (claimed.length > 0) throw refusal(claimed, request);
+    await this.#claimHandedOver(request);
     const taken = claims.take(
       desired.map(({ id }) => id),
       name,
@@ -83,34 +84,92 @@ export class OwnershipCheck {
   }
 
   /**
-   * The judgement alone, of objects that are claimed already.
+   * The judgement alone, of objects that are claimed already. What the owner has handed over itself
+   * is left out.
    * @throws OwnershipRefusal
    */
   async judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
     const refused: RefusedObject[] = [];
     const checked: CheckedObject[] = [];
-    const { owner } = request;
-    const { systemNamespace } = this.#options;
+    const consent = this.#consent(request);
     await forEachLimit(request.pending, concurrentReads, async (planned) => {
       const live = planned.live ?? (await read(planned, request));
       if (live === undefined) {
         checked.push(missing(planned));
         return;
       }
-      const ownership = ownershipOf(live, owner, systemNamespace);
-      if (ownership.verdict === 'refused') {
-        const { resource, key } = planned.desired;
-        refused.push({ kind: resource.kind, key, because: ownership.because });
+      const ownership = await this.#ownership(request.owner, { planned, live, consent });
+      if (ownership.verdict === 'left') return;
+      if (ownership.verdict !== 'refused') {
+        checked.push(this.#checked(request.owner, { ...planned, live }, ownership));
         return;
       }
-      const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
-      const takeOver = isLeftByRukpak(live, owner.metadata.name ?? '', systemNamespace);
-      checked.push({ ...planned, live, dropControllers, takeOver, createOnly: false });
+      const { resource, key } = planned.desired;
+      refused.push({ ...ownership, kind: resource.kind, key });
     });
     if (refused.length > 0) throw refusal(refused, request);
     return checked;
   }
+
+  /** Of two deployments that want an object at once the first has it, unless it gives it. */
+  async #claimHandedOver(request: OwnershipRequest): Promise<void> {
+    const { owner, pending } = request;
+    const { claims } = this.#options;
+    const name = owner.metadata.name ?? '';
+    const consent = this.#consent(request);
+    const [refused, given]: [RefusedObject[], string[]] = [[], []];
+    for (const { desired } of pending) {
+      const deployment = claims.otherHolder(desired.id, name);
+      if (deployment === undefined) continue;
+      if ((await consent.toHandOver(deployment, owner)) !== undefined) {
+        given.push(desired.id);
+        continue;
+      }
+      const because = `belongs to BundleDeployment "${deployment}"`;
+      refused.push({ kind: desired.resource.kind, key: desired.key, because, deployment });
+    }
+    if (refused.length > 0) throw refusal(refused, request);
+    claims.seize(given, name);
+  }
+
+  #consent({ signal }: OwnershipRequest): DeploymentConsent {
+    return new DeploymentConsent({ ...this.#options, signal });
+  }
+
+  /** The judgement, with the consent of the deployment that has the object. */
+  async #ownership(owner: BundleDeployment, { planned, live, consent }: Subject): Promise<Judged> {
+    const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
+    if (ownership.verdict !== 'refused' || ownership.deployment === undefined) return ownership;
+    const { deployment: holder } = ownership;
+    const { id } = planned.desired;
+    const answer = await consent.toTake({ holder, id, live }, owner);
+    if (!answer.given) return ownership;
+    const { handedOverBy } = answer;
+    // The former deployment's reference is a field of ours: the apply takes it out.
+    const dropControllers = handedOverBy === undefined && controllerOf(live) !== undefined;
+    return { verdict: 'adopt', dropControllers, handedOverBy };
+  }
+
+  #checked(
+    owner: BundleDeployment,
+    planned: PlannedObject & { readonly live: KubernetesObject },
+    ownership: Exclude<Judged, { verdict: 'refused' | 'left' }>,
+  ): CheckedObject {
+    const { systemNamespace } = this.#options;
+    const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
+    const takeOver = isLeftByRukpak(planned.live, owner.metadata.name ?? '', systemNamespace);
+    const { handedOverBy } = ownership;
+    return { ...planned, dropControllers, handedOverBy, takeOver, createOnly: false };
+  }
 }
+
+interface Subject {
+  readonly planned: PlannedObject;
+  readonly live: KubernetesObject;
+  readonly consent: DeploymentConsent;
+}
+
+type Judged = Ownership & { readonly handedOverBy?: BundleDeployment | undefined };
 
 async function read(
   planned: PlannedObject,

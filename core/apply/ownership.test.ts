@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { isLeftByRukpak, labelledOwner, ownershipMessage, ownershipOf } from './ownership.ts';
+import { isLeftByRukpak, labelledOwner, ownershipOf } from './ownership.ts';
 
-function owner(annotations: object = {}): BundleDeployment {
-  return { metadata: { name: 'demo', annotations } } as unknown as BundleDeployment;
+function owner(annotations: object = {}, spec: object = {}): BundleDeployment {
+  return { metadata: { name: 'demo', annotations }, spec } as unknown as BundleDeployment;
 }
 
 function judge(metadata: object, deployment = owner()) {
@@ -50,11 +50,6 @@ test.each([
 test.each([
   ['has no owner', {}],
   ['has no owner', labels('demo', 'Bundle')],
-  ['belongs to BundleDeployment "other"', labels('other')],
-  [
-    'is controlled by BundleDeployment "other"',
-    { ...labels('demo'), ...controlledBy({ name: 'other' }) },
-  ],
   [
     'is controlled by ReplicaSet "demo"',
     controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'demo' }),
@@ -70,6 +65,54 @@ test.each([
   ['belongs to Helm release "demo" in namespace "default"', release('demo', 'default')],
 ])('refused: %s', (because, metadata) => {
   expect(judge(metadata)).toEqual({ verdict: 'refused', because });
+});
+
+describe('what another deployment has', () => {
+  const others = [
+    ['belongs to', labels('other')],
+    ['is controlled by', { ...labels('demo'), ...controlledBy({ name: 'other' }) }],
+  ] as const;
+
+  test.each(others)('is refused with its name, whatever is adopted: it %s it', (verb, metadata) => {
+    const because = `${verb} BundleDeployment "other"`;
+    const refused = { verdict: 'refused', because, deployment: 'other' };
+    expect(judge(metadata)).toEqual(refused);
+    expect(judge(metadata, owner({}, { adoption: 'Always' }))).toEqual(refused);
+    expect(judge(metadata, owner({ 'core.rukpak.io/adopt': '*' }))).toEqual(refused);
+  });
+
+  test.each(others)('is left to it where it was handed over: it %s it', (_, metadata) => {
+    const giver = owner({ 'core.rukpak.io/hand-over': 'some, other' });
+    expect(judge(metadata, giver)).toEqual({ verdict: 'left', to: 'other' });
+  });
+});
+
+describe('spec.adoption', () => {
+  const foreign = controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'x' });
+  const named = { 'core.rukpak.io/adopt': '*' };
+
+  test.each([
+    ['Never', {}, 'refused'],
+    ['Never', release('demo', 'rukpak-system'), 'refused'],
+    ['Never', labels('demo'), 'ours'],
+    ['Unowned', {}, 'adopt'],
+    ['Unowned', release('demo', 'rukpak-system'), 'adopt'],
+    ['Unowned', release('other', 'default'), 'refused'],
+    ['Unowned', foreign, 'refused'],
+    ['Always', {}, 'adopt'],
+    ['Always', release('other', 'default'), 'adopt'],
+    ['Always', foreign, 'adopt'],
+  ])('%s: %j is %s', (adoption, metadata, verdict) => {
+    expect(judge(metadata, owner({}, { adoption })).verdict).toBe(verdict);
+  });
+
+  test.each([
+    ['Never', 'refused'],
+    ['Unowned', 'adopt'],
+    ['Always', 'adopt'],
+  ])('%s with the annotation: what has a controller is %s', (adoption, verdict) => {
+    expect(judge(foreign, owner(named, { adoption })).verdict).toBe(verdict);
+  });
 });
 
 test('the Helm release of the same name is taken over', () => {
@@ -119,10 +162,8 @@ describe('what RukPak wrote is left by it', () => {
 test.each(['*', 'ConfigMap/n/c', 'Secret/n/x, ConfigMap/n/c '])('adopt=%s allows it', (adopt) => {
   const deployment = owner({ 'core.rukpak.io/adopt': adopt });
   expect(judge({}, deployment)).toEqual({ verdict: 'adopt', dropControllers: false });
-  expect(judge(controlledBy({ name: 'other' }), deployment)).toEqual({
-    verdict: 'adopt',
-    dropControllers: true,
-  });
+  const foreign = controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'other' });
+  expect(judge(foreign, deployment)).toEqual({ verdict: 'adopt', dropControllers: true });
 });
 
 test.each(['', 'ConfigMap/c', 'Secret/n/c', 'ConfigMap/n/c2'])('adopt=%s does not', (adopt) => {
@@ -132,35 +173,6 @@ test.each(['', 'ConfigMap/c', 'Secret/n/c', 'ConfigMap/n/c2'])('adopt=%s does no
 test('a cluster-scoped object is named without a namespace', () => {
   const deployment = owner({ 'core.rukpak.io/adopt': 'ConfigMap/c' });
   expect(judge({ namespace: undefined }, deployment).verdict).toBe('adopt');
-});
-
-test('the message names every object and the way out', () => {
-  const refused = [
-    { kind: 'ConfigMap', key: { namespace: 'default', name: 'foreign' }, because: 'has no owner' },
-    { kind: 'ClusterRole', key: { name: 'r' }, because: 'belongs to BundleDeployment "b"' },
-  ];
-  expect(ownershipMessage(refused, owner(), 'update')).toBe(
-    'rendered manifests contain a resource that already exists. Unable to continue with update: ' +
-      'ConfigMap "foreign" in namespace "default" exists and cannot be imported into the current ' +
-      'release: it has no owner; ' +
-      'ClusterRole "r" in namespace "" exists and cannot be imported into the current ' +
-      'release: it belongs to BundleDeployment "b". ' +
-      'Delete or rename them, or if they are to belong to this BundleDeployment: ' +
-      'kubectl annotate bundledeployment demo ' +
-      'core.rukpak.io/adopt=ConfigMap/default/foreign,ClusterRole/r',
-  );
-});
-
-test('a thousand objects make a short message', () => {
-  const refused = Array.from({ length: 1000 }, (_, index) => ({
-    kind: 'ConfigMap',
-    key: { namespace: 'n', name: `c${index}` },
-    because: 'has no owner',
-  }));
-  const message = ownershipMessage(refused, owner(), 'install');
-  expect(message.length).toBeLessThan(3000);
-  expect(message).toContain('; and 990 more. ');
-  expect(message).toMatch(/core\.rukpak\.io\/adopt='\*'$/);
 });
 
 describe('a Bundle that was generated for a deployment', () => {

@@ -1,12 +1,11 @@
 import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { generatedFor } from '../../api/v1alpha1/generated-bundle.ts';
-import { annotation, label } from '../../api/v1alpha1/labels.ts';
+import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import type { ObjectKey } from '../kube/resource.ts';
+import { handsOverTo, takesOwned, takesUnowned } from './adoption/adoption-level.ts';
 import { hasFormerFields } from './adoption/former-fields.ts';
 import { stringAt } from './json-fields.ts';
-import { describeObject, objectPath } from './object-id.ts';
 import { managedFieldsOf } from './projection.ts';
 
 /** Whether an existing object may become, or already is, part of a deployment. */
@@ -14,17 +13,10 @@ export type Ownership =
   | { readonly verdict: 'ours' }
   /** Free to take once the references of its former controllers are removed, if it has any. */
   | { readonly verdict: 'adopt'; readonly dropControllers: boolean }
-  /** Who has it, as the second half of "it …". */
-  | { readonly verdict: 'refused'; readonly because: string };
-
-/** A refused object, for the message. */
-export interface RefusedObject {
-  readonly kind: string;
-  readonly key: ObjectKey;
-  readonly because: string;
-}
-
-const listedRefusals = 10;
+  /** Handed over to the deployment that has it by now: nothing of it is ours to change. */
+  | { readonly verdict: 'left'; readonly to: string }
+  /** Who has it, as the second half of "it …", and which other deployment that is. */
+  | { readonly verdict: 'refused'; readonly because: string; readonly deployment?: string };
 
 export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
@@ -51,67 +43,54 @@ export function labelledOwner(object: KubernetesObject): string | undefined {
 /**
  * Judges a live object. It is ours by its controller reference, or by its labels where it has no
  * controller (kept objects). Objects of the Helm release that RukPak made under the same name are
- * taken over silently. Anything else only where the BundleDeployment's annotation
- * `core.rukpak.io/adopt` allows it: `*` for everything, or a comma-separated list of
- * `Kind/namespace/name`, for cluster-scoped objects `Kind/name`.
+ * taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
+ * annotation `core.rukpak.io/adopt` allow it. What another BundleDeployment has is refused, with its
+ * name: whether it may be taken all the same is for `DeploymentConsent` to say.
  */
 export function ownershipOf(
   live: KubernetesObject,
   owner: BundleDeployment,
   systemNamespace: string,
 ): Ownership {
-  const name = owner.metadata.name ?? '';
-  const deployment = generatedFor(live);
-  if (deployment !== undefined) {
-    return { verdict: 'refused', because: `was generated for BundleDeployment "${deployment}"` };
-  }
+  const generated = generatedFor(live);
+  if (generated !== undefined) return refused(`was generated for BundleDeployment "${generated}"`);
   const controller = controllerOf(live);
-  if (controller !== undefined) {
-    if (isDeployment(controller, name)) return { verdict: 'ours' };
-    if (mayAdopt(live, owner)) return { verdict: 'adopt', dropControllers: true };
-    return {
-      verdict: 'refused',
-      because: `is controlled by ${controller.kind} "${controller.name}"`,
-    };
+  const deployment = deploymentThatHas(live, controller);
+  const name = owner.metadata.name ?? '';
+  if (deployment === name) return { verdict: 'ours' };
+  const because = holder(live, controller);
+  if (deployment !== undefined) {
+    if (handsOverTo(owner).includes(deployment)) return { verdict: 'left', to: deployment };
+    return { ...refused(because), deployment };
   }
-  if (labelledOwner(live) === name) return { verdict: 'ours' };
-  if (isReleaseOf(live, name, systemNamespace) || mayAdopt(live, owner)) {
-    return { verdict: 'adopt', dropControllers: false };
-  }
-  return { verdict: 'refused', because: holder(live) };
+  return mayAdopt(live, owner, systemNamespace)
+    ? { verdict: 'adopt', dropControllers: controller !== undefined }
+    : refused(because);
 }
 
-/** The message of spec section 6, number 5, up to its last colon; then who has each object and the way out. */
-export function ownershipMessage(
-  refused: readonly RefusedObject[],
+function refused(because: string): Ownership & { readonly verdict: 'refused' } {
+  return { verdict: 'refused', because };
+}
+
+/** The deployment that controls an object, or has it by its labels where nobody controls it. */
+function deploymentThatHas(
+  live: KubernetesObject,
+  controller: OwnerReference | undefined,
+): string | undefined {
+  if (controller === undefined) return labelledOwner(live);
+  return isDeployment(controller, controller.name) ? controller.name : undefined;
+}
+
+/** Of what no deployment has. */
+function mayAdopt(
+  live: KubernetesObject,
   owner: BundleDeployment,
-  operation: 'install' | 'update',
-): string {
-  const listed = refused.slice(0, listedRefusals);
-  const objects = listed.map(
-    ({ kind, key, because }) =>
-      `${describeObject(kind, key)} exists and cannot be imported into the current release: it ${because}`,
-  );
-  const more = refused.length - listed.length;
-  const rest = more > 0 ? `; and ${more} more` : '';
-  const paths = listed.map(({ kind, key }) => objectPath(kind, key)).join(',');
-  const [them, is] = refused.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
-  return (
-    'rendered manifests contain a resource that already exists. ' +
-    `Unable to continue with ${operation}: ${objects.join('; ')}${rest}. ` +
-    `Delete or rename ${them}, or if ${is} to belong to this BundleDeployment: ` +
-    `kubectl annotate bundledeployment ${owner.metadata.name ?? ''} ` +
-    `${annotation.adopt}=${more > 0 ? "'*'" : paths}`
-  );
-}
-
-function mayAdopt(live: KubernetesObject, owner: BundleDeployment): boolean {
-  const { namespace, name = '' } = live.metadata;
-  const path = objectPath(live.kind, { namespace, name });
-  return (stringAt(owner.metadata.annotations, annotation.adopt) ?? '')
-    .split(',')
-    .map((entry) => entry.trim())
-    .some((entry) => entry === '*' || entry === path);
+  systemNamespace: string,
+): boolean {
+  const name = owner.metadata.name ?? '';
+  if (controllerOf(live) !== undefined) return takesOwned(owner, live);
+  if (isReleaseOf(live, name, systemNamespace)) return owner.spec.adoption !== 'Never';
+  return helmRelease(live) === undefined ? takesUnowned(owner, live) : takesOwned(owner, live);
 }
 
 interface Release {
@@ -147,7 +126,8 @@ function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: stri
   return release?.name === name && release.namespace === systemNamespace;
 }
 
-function holder(live: KubernetesObject): string {
+function holder(live: KubernetesObject, controller: OwnerReference | undefined): string {
+  if (controller !== undefined) return `is controlled by ${controller.kind} "${controller.name}"`;
   const deployment = labelledOwner(live);
   if (deployment !== undefined) return `belongs to BundleDeployment "${deployment}"`;
   const release = helmRelease(live);

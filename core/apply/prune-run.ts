@@ -16,8 +16,11 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 /** Deletes what the owner has and no longer wants, as far as its guards let it. */
 export async function pruneRun(run: Run): Promise<PruneResult> {
   const { parts, name, client, set, signal } = run;
-  const left = await leaveKept(run);
   const entries = superfluous(parts.inventory, name, set.ids);
+  const dropped = [...entries, ...droppedKept(run)];
+  const awaited = await parts.takers.holdUp(run.owner, dropped, signal);
+  if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
+  const left = await leaveKept(run);
   if (entries.length === 0) {
     parts.confirmed.forget(name);
     return { changes: left, held: [] };
@@ -37,8 +40,9 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
 }
 
 /** What somebody annotated to be kept becomes nobody's: the garbage collector would take it later. */
-async function leaveKept({ parts, owner, name, client, set, signal }: Run): Promise<number> {
-  const kept = keptByAnnotation(parts.inventory, name).filter(({ id }) => !set.ids.has(id));
+async function leaveKept(run: Run): Promise<number> {
+  const { parts, owner, name, client, signal } = run;
+  const kept = droppedKept(run);
   for (const entry of kept) {
     await leaveObject(client, entry, { owner: name, signal });
     parts.inventory.leave(entry);
@@ -51,4 +55,8 @@ async function leaveKept({ parts, owner, name, client, set, signal }: Run): Prom
     });
   }
   return kept.length;
+}
+
+function droppedKept({ parts, name, set }: Run): readonly InventoryEntry[] {
+  return keptByAnnotation(parts.inventory, name).filter(({ id }) => !set.ids.has(id));
 }

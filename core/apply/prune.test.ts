@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../kube/api-error.ts';
+import type { DeleteOptions } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
-import { Inventory } from './inventory.ts';
-import { keptByAnnotation, superfluous } from './prune.ts';
+import { Inventory, type InventoryEntry } from './inventory.ts';
+import { keptByAnnotation, prune, superfluous } from './prune.ts';
 
 const configMaps: Resource = {
   group: '',
@@ -76,4 +78,64 @@ test('what is annotated to be kept stays, and is found while the garbage collect
   const names = superfluous(inventory, 'demo', new Set()).map(({ key }) => key.name);
   expect(names).toEqual(['not-so']);
   expect(keptByAnnotation(inventory, 'demo').map(({ key }) => key.name)).toEqual(['annotated']);
+});
+
+describe('a deletion', () => {
+  const conflict = new ApiError(409, { reason: 'Conflict' });
+
+  /** Deletes the object while the API server has this; what was asked of it. */
+  async function deleted(live: InventoryEntry['object'] | undefined, refusals = 1) {
+    const entry = put({ inventory: new Inventory() }, 'goes', { uid: 'u1' });
+    const asked: (string | undefined)[] = [];
+    const failures = await prune(
+      [entry],
+      {
+        delete: async (_resource: unknown, _key: unknown, options: DeleteOptions = {}) => {
+          asked.push(`${options.uid} ${options.resourceVersion}`);
+          if (asked.length <= refusals) throw conflict;
+        },
+        get: async () => {
+          if (live === undefined) throw new ApiError(404, { reason: 'NotFound' });
+          return live;
+        },
+      },
+      AbortSignal.timeout(10_000),
+    );
+    return { asked, failures };
+  }
+
+  function anObject(metadata: object): InventoryEntry['object'] {
+    return put({ inventory: new Inventory() }, 'goes', { uid: 'u1', ...metadata }).object;
+  }
+
+  test('is of exactly what is known', async () => {
+    expect(await deleted(undefined, 0)).toEqual({ asked: ['u1 1'], failures: [] });
+  });
+
+  test('follows an object that was only changed', async () => {
+    const { asked, failures } = await deleted(anObject({ resourceVersion: '7' }));
+    expect(asked).toEqual(['u1 1', 'u1 7']);
+    expect(failures).toEqual([]);
+  });
+
+  const taken = {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    name: 'other',
+    uid: 'x',
+    controller: true,
+  };
+
+  test.each([
+    ['another deployment has taken', anObject({ ownerReferences: [taken] })],
+    ['is a namesake by now', anObject({ uid: 'u2' })],
+    ['is gone', undefined],
+  ])('spares what %s', async (_, live) => {
+    expect(await deleted(live)).toEqual({ asked: ['u1 1'], failures: [] });
+  });
+
+  test('is told to have failed where the object never rests', async () => {
+    const { failures } = await deleted(anObject({ resourceVersion: '7' }), 99);
+    expect(failures).toMatchObject([{ action: 'delete', error: conflict }]);
+  });
 });

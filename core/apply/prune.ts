@@ -1,13 +1,17 @@
+import type { KubernetesObject } from '../../api/meta.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import { liveObject } from '../kube/live-object.ts';
+import { belongsTo } from './belonging.ts';
 import { isKept } from './desired.ts';
 import type { ApplyFailure } from './failures.ts';
 import { forEachLimit } from './for-each-limit.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { inKindOrder } from './order.ts';
-import { controllerOf, isDeployment } from './ownership.ts';
+import { labelledOwner } from './ownership.ts';
 
 const concurrentDeletes = 8;
+const attempts = 5;
 
 /**
  * What a deployment has and no longer wants. Only objects that it controls count: other
@@ -29,15 +33,12 @@ export function keptByAnnotation(inventory: Inventory, owner: string): readonly 
 }
 
 function controlled(inventory: Inventory, owner: string): readonly InventoryEntry[] {
-  const entries = inventory.ownedBy(owner).filter(({ object, deleted }) => {
-    const controller = controllerOf(object);
-    return (
-      !deleted &&
-      object.metadata.deletionTimestamp === undefined &&
-      controller !== undefined &&
-      isDeployment(controller, owner)
+  const entries = inventory
+    .ownedBy(owner)
+    .filter(
+      ({ object, deleted }) =>
+        !deleted && object.metadata.deletionTimestamp === undefined && belongsTo(object, owner),
     );
-  });
   // One object may be watched in two versions.
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
 }
@@ -45,14 +46,14 @@ function controlled(inventory: Inventory, owner: string): readonly InventoryEntr
 /** Deletes in the background, last kinds first; returns what the server refused to delete. */
 export async function prune(
   entries: readonly InventoryEntry[],
-  client: KubeClient,
+  client: DeleteContext['client'],
   signal: AbortSignal,
 ): Promise<readonly ApplyFailure[]> {
   return await deleteObjects(entries, { client, signal });
 }
 
 export interface DeleteContext {
-  readonly client: Pick<KubeClient, 'delete'>;
+  readonly client: Pick<KubeClient, 'get' | 'delete'>;
   /** Waits for what an object has made as well, before it is gone; Background where absent. */
   readonly propagation?: (entry: InventoryEntry) => 'Background' | 'Foreground';
   readonly signal: AbortSignal;
@@ -78,16 +79,45 @@ export async function deleteObjects(
   return failures;
 }
 
+/**
+ * Deletes exactly the version that is known, and a newer one only where it is still the same object
+ * of the same deployment: another one may have taken it meanwhile.
+ */
 async function deleteEntry(entry: InventoryEntry, context: DeleteContext): Promise<void> {
   const { resource, key, object } = entry;
   const { client, propagation, signal } = context;
-  const { uid } = object.metadata;
-  const precondition = uid === undefined ? {} : { uid };
   const propagationPolicy = propagation?.(entry) ?? 'Background';
-  try {
-    await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
-  } catch (error) {
-    // Gone already, or a namesake of somebody else's is there now.
-    if (!isNotFound(error) && !isConflict(error)) throw error;
+  let found: KubernetesObject | undefined = object;
+  for (let attempt = 1; found !== undefined; attempt += 1) {
+    try {
+      const precondition = preconditionOf(found);
+      await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isConflict(error) || attempt === attempts) throw error;
+      found = await sameObject(entry, context);
+    }
   }
+}
+
+function preconditionOf({ metadata }: KubernetesObject): {
+  uid?: string;
+  resourceVersion?: string;
+} {
+  const { uid, resourceVersion } = metadata;
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
+
+/** As it is now; undefined where it is gone, a namesake, or another deployment's. */
+async function sameObject(
+  { resource, key, object, owner }: InventoryEntry,
+  { client, signal }: DeleteContext,
+): Promise<KubernetesObject | undefined> {
+  const live = await liveObject(client, { resource, key }, signal);
+  if (live === undefined || live.metadata.uid !== object.metadata.uid) return undefined;
+  return labelledOwner(live) === owner && belongsTo(live, owner) ? live : undefined;
 }

@@ -66,7 +66,29 @@ export class Writer {
     records.set(record);
     drift.health(record);
     if (object.repair) this.#repaired(owner, object);
+    if (object.handedOverBy !== undefined) this.#taken(owner, desired, object.handedOverBy);
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
+  }
+
+  /** Told once: from now on it is not the other one's. */
+  #taken(
+    owner: BundleDeployment,
+    { resource, key }: CheckedObject['desired'],
+    from: BundleDeployment,
+  ): void {
+    const { events } = this.#options;
+    const what = describeObject(resource.kind, key);
+    const [to, giver] = [owner.metadata.name ?? '', from.metadata.name ?? ''];
+    events.event(from, {
+      type: 'Normal',
+      reason: 'ObjectHandedOver',
+      message: `${what} was handed over to BundleDeployment "${to}" and is left alone from now on`,
+    });
+    events.event(owner, {
+      type: 'Normal',
+      reason: 'ObjectTakenOver',
+      message: `${what} was taken over from BundleDeployment "${giver}", which hands it over`,
+    });
   }
 
   #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {

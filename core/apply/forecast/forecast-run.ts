@@ -1,5 +1,5 @@
 import type { ApplyRequest, Forecast } from '../../contracts/applier.ts';
-import { beginRun, watchKinds } from '../apply-run.ts';
+import { beginRun, permitted, watchKinds } from '../apply-run.ts';
 import { digestOf } from '../digest.ts';
 import { splitPlan } from '../drift-policy.ts';
 import type { EngineParts } from '../engine-parts.ts';
@@ -16,6 +16,7 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
   const run = await beginRun(parts, request);
   await watchKinds(run);
   const pending = pendingOf(run);
+  await permitted(run, pending);
   const { claimed, free } = byClaim(run, pending);
   const found = await forecastObjects(
     {
@@ -42,7 +43,9 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
 /** As an apply finds out what has to be sent, but for repairs that wait: they would come. */
 function pendingOf({ parts, owner, name, set, unchanged }: Run): readonly PlannedObject[] {
   const { drift, options } = parts;
-  const { pending } = planSet(set.objects, {
+  const given = parts.given.find(owner, set.objects);
+  const own = set.objects.filter((object) => !given.has(object));
+  const { pending } = planSet(own, {
     ...parts,
     owner: name,
     backoff: { pause: () => 0 },

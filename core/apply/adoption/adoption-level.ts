@@ -1,0 +1,38 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { stringAt } from '../json-fields.ts';
+import { objectPath } from '../object-id.ts';
+
+/** True where the deployment may take objects that nobody has. */
+export function takesUnowned(owner: BundleDeployment, live: KubernetesObject): boolean {
+  return owner.spec.adoption === 'Unowned' || takesOwned(owner, live);
+}
+
+/**
+ * True where the deployment may take objects of others: by spec.adoption, or where it is absent or
+ * Unowned by the annotation `core.rukpak.io/adopt`: `*` for everything, or a comma-separated list of
+ * `Kind/namespace/name`, for cluster-scoped objects `Kind/name`.
+ */
+export function takesOwned(owner: BundleDeployment, live: KubernetesObject): boolean {
+  if (owner.spec.adoption === 'Never') return false;
+  return owner.spec.adoption === 'Always' || isNamed(owner, live);
+}
+
+/** The deployments that may take objects of this one (annotation `core.rukpak.io/hand-over`). */
+export function handsOverTo(owner: BundleDeployment): readonly string[] {
+  return listed(owner, annotation.handOver).filter((name) => name !== owner.metadata.name);
+}
+
+function isNamed(owner: BundleDeployment, live: KubernetesObject): boolean {
+  const { namespace, name = '' } = live.metadata;
+  const path = objectPath(live.kind, { namespace, name });
+  return listed(owner, annotation.adopt).some((entry) => entry === '*' || entry === path);
+}
+
+function listed({ metadata }: BundleDeployment, key: string): readonly string[] {
+  return (stringAt(metadata.annotations, key) ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}

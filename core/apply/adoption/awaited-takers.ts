@@ -1,0 +1,102 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  bundleDeploymentReason,
+  progressReason,
+  bundleDeploymentCondition as type,
+} from '../../../api/v1alpha1/conditions.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { Clock } from '../../clock.ts';
+import type { HoldUp } from '../../contracts/applier.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { liveObject } from '../../kube/live-object.ts';
+import type { InventoryEntry } from '../inventory.ts';
+import { objectPath } from '../object-id.ts';
+import { handsOverTo } from './adoption-level.ts';
+
+/** How often is looked again while somebody may still take objects: other processes tell nothing. */
+const lookInterval = 5000;
+const listedObjects = 5;
+
+export interface AwaitedTakersOptions {
+  /** Reads deployments of all classes. */
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly notify: (owner: string) => void;
+}
+
+/** Keeps objects that a deployment drops until those it hands over to have had time to take them. */
+export class AwaitedTakers {
+  readonly #options: AwaitedTakersOptions;
+  readonly #waiting = new Set<string>();
+
+  constructor(options: AwaitedTakersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Why none of these objects may be deleted yet; undefined where nobody else may want one. A
+   * deployment that has brought out its present spec and took none wants none.
+   */
+  async holdUp(
+    owner: BundleDeployment,
+    dropped: readonly InventoryEntry[],
+    signal: AbortSignal,
+  ): Promise<HoldUp | undefined> {
+    if (dropped.length === 0) return undefined;
+    const { client } = this.#options;
+    for (const name of handsOverTo(owner)) {
+      const target = { resource: bundleDeploymentResource, key: { name } };
+      const taker = (await liveObject(client, target, signal)) as BundleDeployment | undefined;
+      if (taker === undefined || isSettled(taker)) continue;
+      this.#lookAgain(owner.metadata.name ?? '');
+      return { reason: progressReason.pruneHeld, message: waitingMessage(name, owner, dropped) };
+    }
+    return undefined;
+  }
+
+  #lookAgain(owner: string): void {
+    const { clock, signal, notify } = this.#options;
+    if (this.#waiting.has(owner)) return;
+    this.#waiting.add(owner);
+    const look = (): void => {
+      this.#waiting.delete(owner);
+      notify(owner);
+    };
+    clock.sleep(lookInterval, signal).then(look, () => undefined);
+  }
+}
+
+function isSettled({ metadata, status }: BundleDeployment): boolean {
+  const { conditions = [], observedGeneration } = status ?? {};
+  const is = (name: string, reason: string): boolean =>
+    conditions.some((condition) => condition.type === name && condition.reason === reason);
+  // What waits to be pruned was applied before.
+  const waits = conditions.some(
+    ({ type: name, reason }) => name === type.progressing && reason !== progressReason.pruneHeld,
+  );
+  return (
+    metadata.deletionTimestamp !== undefined ||
+    (observedGeneration === metadata.generation &&
+      is(type.hasValidBundle, bundleDeploymentReason.unpackSuccessful) &&
+      is(type.installed, bundleDeploymentReason.installationSucceeded) &&
+      !waits)
+  );
+}
+
+function waitingMessage(
+  taker: string,
+  owner: BundleDeployment,
+  dropped: readonly InventoryEntry[],
+): string {
+  const named = dropped
+    .slice(0, listedObjects)
+    .map(({ resource, key }) => objectPath(resource.kind, key));
+  const more = dropped.length - named.length;
+  return (
+    `not deleted: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ` +
+    `BundleDeployment "${taker}" may take them, and has not brought out its present spec. ` +
+    `To delete them: kubectl annotate bundledeployment ${owner.metadata.name ?? ''} ${annotation.handOver}-`
+  );
+}
