@@ -6,7 +6,6 @@ import { fallBack } from '../hold-up.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { notInstalled } from '../status.ts';
 import { approvalOf, askedDigest, isApproved, isSameRendering, renderingOf } from './approval.ts';
-import { planStatus } from './full-plan.ts';
 import { makePlan } from './make-plan.ts';
 import type { KnownPlan } from './plan-memory.ts';
 import { planMessage } from './plan-message.ts';
@@ -49,12 +48,10 @@ export async function awaitApproval(
     approve(state, plan, dependencies);
     return { requeueAfter: 0 };
   }
-  state.status = { ...state.status, plan: planStatus(plan) };
-  return wait(
-    state,
-    planMessage(plan, refused === plan.digest ? undefined : refused),
-    dependencies,
-  );
+  state.status = { ...state.status, plan };
+  const { name = '' } = deployment.metadata;
+  const outdated = refused === plan.digest ? undefined : refused;
+  return wait(state, planMessage(name, plan, outdated), dependencies);
 }
 
 interface Surroundings {
@@ -63,7 +60,7 @@ interface Surroundings {
 }
 
 function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
-  return asked === plan.digest && plan.problems.length === 0;
+  return asked === plan.digest && plan.problems === undefined;
 }
 
 /** The plan remembered, or a new one where it may have changed and always for an approval. */
@@ -98,7 +95,7 @@ function isDue(known: KnownPlan, { dependencies, context }: Surroundings): boole
 }
 
 function pauseAfter({ took, plan }: KnownPlan): number {
-  const least = plan.problems.length > 0 ? retryInterval : pause.least;
+  const least = plan.problems !== undefined ? retryInterval : pause.least;
   return Math.max(least, pause.factor * took);
 }
 
@@ -113,7 +110,7 @@ function approve(
     digest: plan.digest,
     approvedAt: new Date(clock.now()).toISOString(),
   };
-  state.status = { ...state.status, plan: planStatus(plan), approval };
+  state.status = { ...state.status, plan, approval };
   events.event(state.deployment, {
     type: 'Normal',
     reason: 'PlanApproved',

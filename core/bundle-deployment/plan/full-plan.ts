@@ -30,7 +30,7 @@ export const fullPlanSchema = planStatusSchema.extend({
 export interface FullPlan extends z.infer<typeof fullPlanSchema> {}
 
 /** Bounds of status.plan: a deployment of a thousand objects still has to fit into etcd. */
-const statusLimits = { changes: 30, fields: 8, problems: 10, text: 500 } as const;
+const statusLimits = { changes: 30, fields: 8, sentences: 10, text: 500 } as const;
 
 /** Bounds of the full plan's sentences; a refusal may quote what it refuses. */
 const fullLimits = { sentences: 50, text: 2_000 } as const;
@@ -56,14 +56,18 @@ export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
     delete: count('Delete'),
     unchanged,
     changes,
-    problems: bounded(problems),
-    warnings: bounded(warnings),
+    problems: bounded(problems, fullLimits),
+    warnings: bounded(warnings, fullLimits),
   };
 }
 
-function bounded(sentences: readonly string[]): readonly string[] {
-  const { sentences: limit, text } = fullLimits;
-  const shown = sentences.slice(0, limit).map((sentence) => sentence.slice(0, text));
+function bounded(
+  sentences: readonly string[],
+  limits: { readonly sentences: number; readonly text: number },
+): string[] {
+  const shown = sentences
+    .slice(0, limits.sentences)
+    .map((sentence) => sentence.slice(0, limits.text));
   const more = sentences.length - shown.length;
   return more === 0 ? shown : [...shown, `and ${more} more`];
 }
@@ -77,9 +81,7 @@ function planDigest({ digest }: Forecast, bundleUID: string): string {
 export function planStatus(plan: FullPlan): PlanStatus {
   const { bundle, digest, createdAt, unchanged } = plan;
   const changes = plan.changes.slice(0, statusLimits.changes).map(statusChange);
-  const problems = plan.problems
-    .slice(0, statusLimits.problems)
-    .map((text) => text.slice(0, statusLimits.text));
+  const problems = bounded(plan.problems, statusLimits);
   const isCut = plan.changes.length > changes.length || plan.changes.some(hasMoreFields);
   return {
     bundle,

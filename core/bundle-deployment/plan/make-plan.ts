@@ -1,7 +1,8 @@
+import { isOrdered } from '../deletion/needs-finalizer.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { loadObjects } from '../steps/load-objects.ts';
-import { fullPlan } from './full-plan.ts';
+import { fullPlan, planStatus } from './full-plan.ts';
 import type { KnownPlan } from './plan-memory.ts';
 
 /** Makes the plan of the target from the cluster as it is, stores and remembers it. */
@@ -15,8 +16,9 @@ export async function makePlan(
   const madeAt = clock.now();
   await loadObjects(state, dependencies, context);
   const { deployment, status, target: bundle, objects = [] } = state;
+  const ordered = isOrdered(state, dependencies);
   if (bundle === undefined) throw new Error('there is no Bundle to make a plan of');
-  const forecast = await applier.plan({ owner: deployment, objects, signal });
+  const forecast = await applier.plan({ owner: deployment, objects, ordered, signal });
   const { name = '', uid = '' } = bundle.metadata;
   const made = fullPlan(forecast, {
     deployment: deployment.metadata.name ?? '',
@@ -26,9 +28,15 @@ export async function makePlan(
   const same = status.plan?.digest === made.digest;
   const plan = same ? { ...made, createdAt: status.plan?.createdAt ?? made.createdAt } : made;
   await storedPlans.write(deployment, plan, signal);
+  // The full plan may be megabytes long: it is not kept here as well.
   // What stands in the way may be removed without our seeing it.
   const stale = plan.problems.length > 0;
-  const known: KnownPlan = { plan, madeAt, took: clock.now() - madeAt, stale };
+  const known: KnownPlan = {
+    plan: planStatus(plan),
+    madeAt,
+    took: clock.now() - madeAt,
+    stale,
+  };
   plans.set({ deployment, bundle }, known);
   return known;
 }

@@ -1,11 +1,11 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { FullPlan } from './full-plan.ts';
 
 /** A plan, and what is known of its being up to date. */
 export interface KnownPlan {
-  readonly plan: FullPlan;
+  readonly plan: PlanStatus;
   /** Milliseconds: when it was begun, and how long that took. */
   readonly madeAt: number;
   readonly took: number;
