@@ -172,6 +172,7 @@ export const deploymentPolicies = {
 
 export interface IgnoredFields extends z.infer<typeof ignoredFieldsSchema> {}
 export interface DriftPolicy extends z.infer<typeof driftPolicySchema> {}
+export type DeletionPolicy = z.infer<typeof deletionPolicySchema>;
 export interface PrunePolicy extends z.infer<typeof prunePolicySchema> {}
 export interface HealthRule extends z.infer<typeof healthRuleSchema> {}
 export interface ServiceAccountRef extends z.infer<typeof serviceAccountSchema> {}

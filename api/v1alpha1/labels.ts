@@ -22,6 +22,8 @@ export const annotation = {
   stage: 'core.rukpak.io/stage',
   /** On an object of a bundle: "true" keeps it when it would be pruned or its deployment is deleted. */
   keep: 'core.rukpak.io/keep',
+  /** On an object, in place of an ownerReference: its BundleDeployment, which removes it itself. */
+  ownerUID: 'core.rukpak.io/owner-uid',
   /** On an object: the BundleDeployment that left it behind when it was deleted or pruned. */
   leftBy: 'core.rukpak.io/left-by',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */

@@ -133,16 +133,10 @@ test('an object that our annotation keeps has no reference either', () => {
   expect(object.metadata.annotations).toMatchObject(annotations);
 });
 
-test('of an owner that removes its objects itself no foreground deletion waits for them', () => {
-  const finalizers = ['core.rukpak.io/delete-objects'];
-  const ordered = { ...owner, metadata: { ...owner.metadata, finalizers } };
+test('objects that their owner removes itself are not found by the garbage collector', () => {
   const content = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
-  const blocking = [owner, ordered].map((each) => {
-    const context = { owner: each, systemNamespace: 'rukpak-system' };
-    return desiredObject(content, namespaced, context).object.metadata.ownerReferences;
-  });
-  expect(blocking).toMatchObject([
-    [{ controller: true, blockOwnerDeletion: true }],
-    [{ controller: true, blockOwnerDeletion: false }],
-  ]);
+  const context = { owner, systemNamespace: 'rukpak-system', ordered: true };
+  const { metadata } = desiredObject(content, namespaced, context).object;
+  expect(metadata).not.toHaveProperty('ownerReferences');
+  expect(metadata.annotations).toEqual({ 'core.rukpak.io/owner-uid': 'u1' });
 });

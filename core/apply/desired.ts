@@ -1,6 +1,6 @@
 import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { annotation, finalizer, label } from '../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import type { ObjectKey, Resource } from '../kube/resource.ts';
 import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { digestOf } from './digest.ts';
@@ -24,6 +24,8 @@ export interface DesiredObject {
 export interface DesiredContext {
   readonly owner: BundleDeployment;
   readonly systemNamespace: string;
+  /** The owner removes its objects itself: the garbage collector must find none through it. */
+  readonly ordered?: boolean;
 }
 
 /** Set by the API server, or read by nobody in an applied object. */
@@ -60,8 +62,9 @@ export function isKept(object: KubernetesObject): boolean {
 export function desiredObject(
   content: KubernetesObject,
   resource: Resource,
-  { owner, systemNamespace }: DesiredContext,
+  context: DesiredContext,
 ): DesiredObject {
+  const { owner, systemNamespace } = context;
   const name = content.metadata.name ?? '';
   const key: ObjectKey = resource.namespaced
     ? { namespace: content.metadata.namespace || systemNamespace, name }
@@ -73,7 +76,7 @@ export function desiredObject(
     metadata: {
       ...withoutServerFields(metadata),
       ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
-      ...ownerMarks(content, owner),
+      ...ownerMarks(content, context),
     },
   };
   const ignored = ignoredIn(owner, { resource, key }, object);
@@ -96,12 +99,14 @@ export function controllerReference(owner: BundleDeployment): OwnerReference {
     name: owner.metadata.name ?? '',
     uid: owner.metadata.uid ?? '',
     controller: true,
-    // Else a foreground deletion would have the garbage collector delete what we leave, or in no order.
-    blockOwnerDeletion: owner.metadata.finalizers?.includes(finalizer.deleteObjects) !== true,
+    blockOwnerDeletion: true,
   };
 }
 
-function ownerMarks(content: KubernetesObject, owner: BundleDeployment): object {
+function ownerMarks(
+  content: KubernetesObject,
+  { owner, ordered = false }: Pick<DesiredContext, 'owner' | 'ordered'>,
+): object {
   const name = owner.metadata.name ?? '';
   const labels = {
     ...mapOf(content.metadata.labels),
@@ -109,7 +114,12 @@ function ownerMarks(content: KubernetesObject, owner: BundleDeployment): object 
     [label.ownerName]: name,
     [applySetKey.partOf]: deploymentApplySetID(name),
   };
-  if (!isKept(content)) return { labels, ownerReferences: [controllerReference(owner)] };
+  const kept = isKept(content);
+  if (!kept && !ordered) return { labels, ownerReferences: [controllerReference(owner)] };
+  if (!kept) {
+    const uid = { [annotation.ownerUID]: owner.metadata.uid ?? '' };
+    return { labels, annotations: { ...mapOf(content.metadata.annotations), ...uid } };
+  }
   // The garbage collector must not find these through their owner; annotations tell people.
   const [resource, type] = primaryResourceKeys;
   const annotations = {

@@ -57,7 +57,7 @@ function leavingPatch(live: KubernetesObject, owner: string): readonly Operation
   return [
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
     ...without('/metadata/labels', labels, marks),
-    ...without('/metadata/annotations', annotations, primaryResourceKeys),
+    ...without('/metadata/annotations', annotations, [...primaryResourceKeys, annotation.ownerUID]),
     ...(annotations === undefined
       ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const]
       : []),

@@ -1,19 +1,19 @@
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import { type CustomResourceQuery, definedKind, hasCustomResources } from './custom-resources.ts';
 import type { InventoryEntry } from './inventory.ts';
 import { isDefinition } from './order.ts';
 import type { RemovalPlan } from './removal-plan.ts';
 
 /**
- * With deletionPolicy KeepCRDs, the plan with those namespaces left that have custom resources of the
+ * With policy KeepCRDs, the plan with those namespaces left that have custom resources of the
  * CRDs: these would go with their namespace.
  */
 export async function leaveNamespaces(
   plan: RemovalPlan,
-  { spec }: BundleDeployment,
+  policy: DeletionPolicy,
   query: Omit<CustomResourceQuery, 'namespace' | 'except'>,
 ): Promise<RemovalPlan> {
-  if (spec.deletionPolicy !== 'KeepCRDs') return plan;
+  if (policy !== 'KeepCRDs') return plan;
   const definitions = plan.leave.filter(({ resource }) => isDefinition(resource));
   const kept = new Set<InventoryEntry>();
   for (const entry of plan.remove.filter(isNamespace)) {

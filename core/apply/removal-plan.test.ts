@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { BundleDeploymentSpec } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import { anOwnedCRD, anOwnedEntry } from '../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { Inventory, type InventoryEntry } from './inventory.ts';
@@ -11,10 +11,8 @@ beforeEach(() => {
   inventory = new Inventory();
 });
 
-function plan(deletionPolicy?: BundleDeploymentSpec['deletionPolicy']) {
-  const deployment = aStoredDeployment();
-  const spec = { ...deployment.spec, ...(deletionPolicy && { deletionPolicy }) };
-  const { leave, remove } = planRemoval(inventory, { ...deployment, spec });
+function plan(policy: DeletionPolicy = 'Delete') {
+  const { leave, remove } = planRemoval(inventory, { owner: aStoredDeployment(), policy });
   return { leave: namesOf(leave), remove: namesOf(remove) };
 }
 
@@ -30,10 +28,12 @@ const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
 
 test('Delete removes what the deployment controls; what others labelled alike stays theirs', () => {
   put('ConfigMap', 'goes');
+  const annotations = { 'core.rukpak.io/owner-uid': 'uid-of-demo' };
+  put('ConfigMap', 'goes-in-order', { ownerReferences: [], annotations });
   put('ConfigMap', 'copied-labels', { ownerReferences: [] });
   const other = { apiVersion: 'v1', kind: 'Service', name: 'demo', uid: 'x', controller: true };
   put('EndpointSlice.discovery.k8s.io', 'of-a-service', { ownerReferences: [other] });
-  expect(plan()).toEqual({ leave: [], remove: ['goes'] });
+  expect(plan()).toEqual({ leave: [], remove: ['goes', 'goes-in-order'] });
 });
 
 test('kept objects stay: ours loses its reference first, that of the bundle has none', () => {

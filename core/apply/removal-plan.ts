@@ -1,9 +1,10 @@
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { RemoveRequest } from '../contracts/applier.ts';
+import { belongsTo } from './belonging.ts';
 import { definedKind } from './custom-resources.ts';
 import { isKept } from './desired.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { isDefinition } from './order.ts';
-import { controllerOf, isDeployment } from './ownership.ts';
+import { controllerOf } from './ownership.ts';
 import type { GroupKind } from './run.ts';
 import { stageOf } from './stage-of.ts';
 
@@ -15,22 +16,24 @@ export interface RemovalPlan {
 }
 
 /**
- * Goes by spec.deletionPolicy. Kept objects stay whatever it says: those that are without our
+ * Goes by the policy. Kept objects stay whatever it says: those that are without our
  * reference anyway stay as they are, until all objects are left.
  */
-export function planRemoval(inventory: Inventory, owner: BundleDeployment): RemovalPlan {
-  const name = owner.metadata.name ?? '';
+export function planRemoval(
+  inventory: Inventory,
+  { owner: { metadata }, policy }: Pick<RemoveRequest, 'owner' | 'policy'>,
+): RemovalPlan {
+  const { name = '' } = metadata;
   const entries = objectsOf(inventory, name);
-  const { deletionPolicy } = owner.spec;
-  if (deletionPolicy === 'Orphan') return { leave: entries, remove: [] };
-  const staying = deletionPolicy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
-  const controlled = entries.filter((entry) => isControlled(entry, name));
+  if (policy === 'Orphan') return { leave: entries, remove: [] };
+  const staying = policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
+  const going = entries.filter(({ object }) => belongsTo(object, name));
   const stays = ({ id, object }: InventoryEntry): boolean => staying.has(id) || isKept(object);
   return {
     leave: entries.filter(
-      (entry) => staying.has(entry.id) || (isKept(entry.object) && isControlled(entry, name)),
+      (entry) => staying.has(entry.id) || (isKept(entry.object) && belongsTo(entry.object, name)),
     ),
-    remove: controlled.filter((entry) => !stays(entry)),
+    remove: going.filter((entry) => !stays(entry)),
   };
 }
 
@@ -43,7 +46,7 @@ export function objectsOf(inventory: Inventory, owner: string): readonly Invento
     .ownedBy(owner)
     .filter(
       (entry) =>
-        isControlled(entry, owner) ||
+        belongsTo(entry.object, owner) ||
         (controllerOf(entry.object) === undefined && isKept(entry.object)),
     );
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
@@ -54,11 +57,6 @@ export function removalStages(entries: readonly InventoryEntry[]): readonly Inve
   return [...Map.groupBy(entries, (entry) => stageOf(entry))]
     .toSorted(([a], [b]) => b - a)
     .map(([, stage]) => stage);
-}
-
-function isControlled({ object }: InventoryEntry, owner: string): boolean {
-  const controller = controllerOf(object);
-  return controller !== undefined && isDeployment(controller, owner);
 }
 
 /** IDs of the CRDs among these objects, and of their custom resources. */

@@ -1,6 +1,6 @@
+import { belongsTo } from './belonging.ts';
 import { isKept } from './desired.ts';
 import type { InventoryEntry, InventoryListener } from './inventory.ts';
-import { controllerOf } from './ownership.ts';
 
 /** What the removal of a deployment's objects waits for. */
 export interface AwaitedObjects {
@@ -62,8 +62,8 @@ export class RemovalWatch implements InventoryListener {
     this.#options.next.removed(entry);
   }
 
-  #isNewlyKept({ id, object }: InventoryEntry): boolean {
-    if (!isKept(object) || controllerOf(object) === undefined) {
+  #isNewlyKept({ id, owner, object }: InventoryEntry): boolean {
+    if (!isKept(object) || !belongsTo(object, owner)) {
       this.#kept.delete(id);
       return false;
     }

@@ -1,4 +1,3 @@
-import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { RemoveRequest, RemoveResult } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { applySetKey } from './applyset.ts';
@@ -28,16 +27,16 @@ interface Removal extends RemoveRequest {
  * resumed by another call.
  */
 export async function removeRun(parts: EngineParts, request: RemoveRequest): Promise<RemoveResult> {
-  const { owner, signal } = request;
+  const { owner, policy, signal } = request;
   const name = owner.metadata.name ?? '';
   const { discovery } = parts.options;
   const client = clientOf(owner, parts.options.client);
   const removal = { ...request, parts, name, client };
-  checkMarks(parts, owner);
+  checkMarks(parts, request);
   const kinds = await earlierKinds(parts, owner, signal);
   await parts.watches.ensure(await servedResources(parts, kinds, signal), signal);
-  const planned = planRemoval(parts.inventory, owner);
-  const plan = await leaveNamespaces(planned, owner, { client, discovery, signal });
+  const planned = planRemoval(parts.inventory, request);
+  const plan = await leaveNamespaces(planned, policy, { client, discovery, signal });
   await leave(removal, plan.leave);
   for (const stage of removalStages(plan.remove)) {
     const waitsFor = await removeStage(removal, stage);
@@ -47,14 +46,12 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   return {};
 }
 
-/** Without its marks nobody knows what there is to leave, and the garbage collector would take it. */
-function checkMarks({ parents }: EngineParts, owner: BundleDeployment): void {
-  const { deletionPolicy = 'Delete' } = owner.spec;
-  if (deletionPolicy === 'Delete' || (owner.status?.activeBundle ?? '') === '') return;
-  if (parents.isParent(owner)) return;
+/** Without its marks nobody knows what there is to delete or to leave. */
+function checkMarks({ parents }: EngineParts, { owner, policy }: RemoveRequest): void {
+  if ((owner.status?.activeBundle ?? '') === '' || parents.isParent(owner)) return;
   throw new Error(
     `label ${applySetKey.id} or annotation ${applySetKey.groupKinds} of the BundleDeployment was changed by others: ` +
-      `they say of which kinds its objects are, which spec.deletionPolicy ${deletionPolicy} is to keep. Put them back`,
+      `they say of which kinds its objects are, so that none is overlooked (deletion policy ${policy}). Put them back`,
   );
 }
 

@@ -6,7 +6,7 @@ import { awaitDependents } from './deletion/await-dependents.ts';
 import { guardDeletion } from './deletion/guard-deletion.ts';
 import { hasFinalizer } from './deletion/needs-finalizer.ts';
 import { removeObjects } from './deletion/remove-objects.ts';
-import { settleFinalizer } from './deletion/settle-finalizer.ts';
+import { dropFinalizer, settleFinalizer } from './deletion/settle-finalizer.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { awaitApproval } from './plan/await-approval.ts';
 import { closePlan } from './plan/close-plan.ts';
@@ -45,6 +45,7 @@ const steps: readonly Step[] = [
   loadObjects,
   settleFinalizer,
   apply,
+  dropFinalizer,
   closePlan,
   checkHealth,
   noteHealthy,

@@ -20,6 +20,8 @@ export interface BundleDeploymentState {
   /** Why the Bundle of the template is not, or not completely, brought out. */
   holdUp?: HoldUp | undefined;
   objects?: readonly KubernetesObject[];
+  /** The deployment removes its objects itself when it is deleted: see `ApplyRequest`. */
+  ordered?: boolean;
 }
 
 export interface StepContext {

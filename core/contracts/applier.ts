@@ -1,10 +1,16 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
 
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
+  /**
+   * The owner has a finalizer and removes its objects itself: they have no ownerReference, by which
+   * the garbage collector would delete them whatever is asked for.
+   */
+  readonly ordered?: boolean;
   /** Each stage begins only when the one before is healthy. Repairs never wait. */
   readonly waitForReady?: boolean;
   /** The same content was applied completely before: what differs was changed by others. */
@@ -34,9 +40,10 @@ export interface DriftedObject {
   readonly fields: readonly string[];
 }
 
-/** The owner is being deleted; its spec.deletionPolicy says what becomes of its objects. */
+/** What becomes of the objects of an owner that is being deleted. */
 export interface RemoveRequest {
   readonly owner: BundleDeployment;
+  readonly policy: DeletionPolicy;
   readonly signal: AbortSignal;
 }
 

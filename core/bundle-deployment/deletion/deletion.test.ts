@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentSpec,
@@ -88,11 +89,22 @@ describe('the finalizer', () => {
       { ...object, metadata: { ...object.metadata, annotations } },
     ]);
     await fixture.reconcile();
-    expect(fixture.applier.apply.mock.lastCall?.[0].owner.metadata.finalizers).toEqual([
-      deleteObjects,
-    ]);
+    expect(fixture.applier.apply.mock.lastCall?.[0]).toMatchObject({
+      ordered: true,
+      owner: { metadata: { finalizers: [deleteObjects] } },
+    });
     fixture.handler.mockResolvedValue(objects);
     fixture.changeSpec({ config: {} });
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
+  test('goes only after the garbage collector can find all objects', async () => {
+    const fixture = installedFixture({ metadata: { finalizers: [deleteObjects] } });
+    fixture.applier.apply.mockRejectedValueOnce(new Error('no answer'));
+    await fixture.failure();
+    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(false);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
     await fixture.reconcile();
     expect(finalizersOf(fixture)).toEqual([]);
   });
@@ -124,8 +136,25 @@ describe('a deleted deployment', () => {
     expect(finalizersOf(fixture)).toEqual([]);
     expect(fixture.applier.remove.mock.lastCall?.[0].owner.metadata.name).toBe('demo');
     expect(fixture.applier.forget).toHaveBeenCalledWith('demo');
-    expect(fixture.client.calls).toEqual(['patch']);
+    expect(fixture.client.calls).toEqual(['list', 'patch']);
     expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+
+  test('goes by its policy, and leaves all where the garbage collector was told to', async () => {
+    const policyOf = async (deployment: BundleDeployment, ...items: Bundle[]) => {
+      fixture = new BundleDeploymentFixture(deployment);
+      const list = { metadata: { resourceVersion: '1' }, items };
+      vi.spyOn(fixture.client, 'list').mockResolvedValue(list);
+      await fixture.reconcile();
+      return fixture.applier.remove.mock.lastCall?.[0].policy;
+    };
+    expect(await policyOf(aDeleted(), aBundleOf())).toBe('Delete');
+    expect(await policyOf(aDeleted({ deletionPolicy: 'KeepCRDs' }), aBundleOf())).toBe('KeepCRDs');
+    expect(await policyOf(aDeleted({ deletionPolicy: 'Orphan' }))).toBe('Orphan');
+    const orphaned = aBundleOf(undefined, unpacked, { ownerReferences: [] });
+    expect(await policyOf(aDeleted(), orphaned)).toBe('Orphan');
+    const metadata = { deletionTimestamp, finalizers: [deleteObjects, 'orphan'] };
+    expect(await policyOf(aDeployment({ metadata }), aBundleOf())).toBe('Orphan');
   });
 
   test('that waits a moment says nothing; that waits longer says for what', async () => {

@@ -1,6 +1,10 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
+import { annotatedStage } from '../../apply/stage-of.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState } from '../state.ts';
+
+type Surroundings = Pick<BundleDeploymentDependencies, 'deployments' | 'applier'>;
 
 /**
  * Whether the deletion of a deployment is to be more than the garbage collector's: some objects are
@@ -8,7 +12,7 @@ import type { BundleDeploymentDependencies } from '../dependencies.ts';
  */
 export function needsFinalizer(
   { metadata, spec }: BundleDeployment,
-  { deployments, applier }: Pick<BundleDeploymentDependencies, 'deployments' | 'applier'>,
+  { deployments, applier }: Surroundings,
 ): boolean {
   const { name = '' } = metadata;
   const { deletionPolicy = 'Delete', dependsOn = [], stages } = spec;
@@ -18,6 +22,17 @@ export function needsFinalizer(
     stages?.waitForReady === true ||
     deployments.dependentsOf(name).length > 0 ||
     applier.holdsKept(name)
+  );
+}
+
+/** The same, with the stages that its objects are annotated with. */
+export function isOrdered(
+  { deployment, objects = [] }: Pick<BundleDeploymentState, 'deployment' | 'objects'>,
+  surroundings: Surroundings,
+): boolean {
+  return (
+    objects.some((object) => annotatedStage(object) !== undefined) ||
+    needsFinalizer(deployment, surroundings)
   );
 }
 

@@ -5,6 +5,7 @@ import { findCondition } from '../../runtime/conditions.ts';
 import { removeFinalizer } from '../../runtime/finalizers.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import { policyInForce } from './policy-in-force.ts';
 import { writeFinalizer } from './write-finalizer.ts';
 
 const reason = progressReason.deleting;
@@ -21,8 +22,8 @@ export async function removeObjects(
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { applier, clock } = dependencies;
-  const { waitsFor } = await remove(state, applier, context);
+  const { clock } = dependencies;
+  const { waitsFor } = await remove(state, dependencies, context);
   if (waitsFor === undefined) {
     await writeFinalizer(state, removeFinalizer, { dependencies, context });
     return 'done';
@@ -35,11 +36,12 @@ export async function removeObjects(
 
 async function remove(
   state: BundleDeploymentState,
-  applier: ReconcileDependencies['applier'],
+  { applier, client }: ReconcileDependencies,
   { signal }: StepContext,
 ): Promise<RemoveResult> {
   try {
-    return await applier.remove({ owner: state.deployment, signal });
+    const policy = await policyInForce(state.deployment, client, signal);
+    return await applier.remove({ owner: state.deployment, policy, signal });
   } catch (error) {
     if (signal.aborted) throw error;
     const message = `deletion waits for another try: ${errorMessage(error)}`;

@@ -1,23 +1,28 @@
-import { annotatedStage } from '../../apply/stage-of.ts';
 import { addFinalizer, removeFinalizer } from '../../runtime/finalizers.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
-import { needsFinalizer } from './needs-finalizer.ts';
+import { isOrdered } from './needs-finalizer.ts';
 import { writeFinalizer } from './write-finalizer.ts';
 
-/**
- * Adds the finalizer before objects with stages are applied, and takes it away where nothing asks for
- * it any more: then a deletion costs no request.
- */
+/** Adds the finalizer before objects are applied that the garbage collector will not find. */
 export async function settleFinalizer(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { deployment, objects = [] } = state;
-  const isStaged = objects.some((object) => annotatedStage(object) !== undefined);
-  const write =
-    isStaged || needsFinalizer(deployment, dependencies) ? addFinalizer : removeFinalizer;
-  await writeFinalizer(state, write, { dependencies, context });
+  state.ordered = isOrdered(state, dependencies);
+  if (state.ordered) await writeFinalizer(state, addFinalizer, { dependencies, context });
+  return 'continue';
+}
+
+/** Takes the finalizer away once all objects are the garbage collector's: a deletion costs nothing then. */
+export async function dropFinalizer(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  if (state.ordered === false) {
+    await writeFinalizer(state, removeFinalizer, { dependencies, context });
+  }
   return 'continue';
 }

@@ -16,13 +16,13 @@ export async function apply(
   { signal, logger }: StepContext,
 ): Promise<StepOutcome> {
   const { applier, clock, reportHealth } = dependencies;
-  const { deployment, target, objects } = state;
+  const { deployment, target, objects, ordered = false } = state;
   if (target === undefined || objects === undefined) return 'done';
   state.status = withBegun(state, clock);
   try {
     const waitForReady = stagesWait(state);
     const unchanged = isUnchanged(state);
-    const request = { owner: deployment, objects, waitForReady, unchanged, signal };
+    const request = { owner: deployment, objects, ordered, waitForReady, unchanged, signal };
     const result = await measureApply(state, dependencies, () => applier.apply(request));
     const { changes, complete, holdUp, heldPrune, drifted } = result;
     if (changes > 0) logger.info({ bundle: target.metadata.name, changes }, 'objects applied');

@@ -1,0 +1,31 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../../api/v1alpha1/resources.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+
+/** The API server's, while the garbage collector is yet to orphan what has an ownerReference. */
+const orphanDependents = 'orphan';
+
+/**
+ * What becomes of the objects. `kubectl delete --cascade=orphan` leaves everything: of that the
+ * garbage collector takes the finalizer away in a moment, and what lasts is that it has taken the
+ * ownerReferences of the Bundles. A cache may not know yet.
+ */
+export async function policyInForce(
+  { metadata, spec }: BundleDeployment,
+  client: Pick<KubeClient, 'list'>,
+  signal: AbortSignal,
+): Promise<DeletionPolicy> {
+  const { deletionPolicy = 'Delete' } = spec;
+  if (deletionPolicy === 'Orphan') return deletionPolicy;
+  const { name = '', uid, finalizers = [] } = metadata;
+  if (finalizers.includes(orphanDependents)) return 'Orphan';
+  const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name},${label.templateHash}`;
+  const options = { labelSelector, metadataOnly: true, signal };
+  const { items } = await client.list(bundleResource, options);
+  const isOrphaned = items.some(
+    (bundle) => bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid) !== true,
+  );
+  return isOrphaned ? 'Orphan' : deletionPolicy;
+}
