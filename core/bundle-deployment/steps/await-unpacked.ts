@@ -29,12 +29,9 @@ export async function awaitUnpacked(
 ): Promise<StepOutcome> {
   const { bundle } = state;
   if (bundle === undefined) return 'done';
-  // Most Bundles have no phase before they are unpacked: nothing waits that long.
   const isNew = bundle.status?.phase === undefined && state.holdUp === undefined;
-  const isOurs = dependencies.bundleClasses.has(bundle.spec.provisionerClassName);
-  const limit = isOurs ? longWait : quickUnpack;
-  const left = isNew ? limit - ageOf(bundle, dependencies) : 0;
-  if (left > 0 && left <= limit + clockSkew) {
+  const left = isNew ? quietTimeLeft(bundle, dependencies) : 0;
+  if (left > 0) {
     // Its own event comes first where it is quick, and there is one status to write in all.
     state.status = notObserved(state);
     context.wakeAfter(left);
@@ -49,12 +46,14 @@ export async function awaitUnpacked(
   return isNew ? 'done' : fallBack(state, dependencies);
 }
 
-/** Milliseconds by both clocks, ours and the API server's. */
-function ageOf(
-  { metadata }: Bundle,
-  { clock }: Pick<BundleDeploymentDependencies, 'clock'>,
+/** Milliseconds for which a Bundle without a phase is not told of; 0 where the clocks differ. */
+function quietTimeLeft(
+  { metadata, spec }: Bundle,
+  { clock, bundleClasses }: Pick<BundleDeploymentDependencies, 'clock' | 'bundleClasses'>,
 ): number {
-  return clock.now() - (Date.parse(metadata.creationTimestamp ?? '') || 0);
+  const limit = bundleClasses.has(spec.provisionerClassName) ? longWait : quickUnpack;
+  const age = clock.now() - (Date.parse(metadata.creationTimestamp ?? '') || 0);
+  return age < -clockSkew ? 0 : Math.max(0, limit - age);
 }
 
 interface Outcome {
