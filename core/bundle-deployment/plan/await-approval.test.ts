@@ -147,6 +147,27 @@ describe('a first install', () => {
   });
 });
 
+describe('a Bundle', () => {
+  test('whose content cannot be read is no valid one', async () => {
+    const fixture = aManual({});
+    fixture.handler.mockRejectedValue(new TerminalError('no manifests'));
+    await fixture.reconcile();
+    expect(fixture.conditions).toContain('HasValidBundle False BundleLoadFailed: no manifests');
+    expect(fixture.conditions.join()).not.toContain('Installed ');
+  });
+
+  test('that the API server cannot be asked about is asked about later', async () => {
+    const fixture = aManual();
+    fixture.applier.plan.mockRejectedValueOnce(new Error('connection refused'));
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('no plan can be made of Bundle');
+    // What is installed is looked after all the same.
+    expect(fixture.applier.apply).toHaveBeenCalledOnce();
+    await fixture.reconcile();
+    expect(fixture.status.plan?.create).toBe(1);
+  });
+});
+
 describe('an approval', () => {
   test('of the plan as it is now is written down, and then applied', async () => {
     const fixture = aManual();

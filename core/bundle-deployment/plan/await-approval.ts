@@ -1,5 +1,5 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
-import { bundleDeploymentReason, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { fallBack } from '../hold-up.ts';
@@ -129,7 +129,7 @@ function wait(
   return isSameRendering(approval, state.deployment) ? fallBack(state, dependencies) : 'done';
 }
 
-/** What cannot be planned cannot be applied either, and is told as that would be. */
+/** What would be refused as a whole is told as an apply would tell it. */
 function withoutPlan(
   state: BundleDeploymentState,
   error: unknown,
@@ -138,9 +138,8 @@ function withoutPlan(
   context.signal.throwIfAborted();
   const { clock, reportHealth } = dependencies;
   const message = errorMessage(error);
-  if ((state.status.activeBundle ?? '') === '') {
-    const known = error instanceof TerminalError ? error.reason : undefined;
-    const reason = known ?? bundleDeploymentReason.installFailed;
+  const reason = error instanceof TerminalError ? error.reason : undefined;
+  if (reason !== undefined && (state.status.activeBundle ?? '') === '') {
     state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
   }
   context.wakeAfter(retryInterval);
