@@ -25,7 +25,10 @@ interface Harness {
   invalidations: number;
 }
 
-function harness(list: () => Promise<ObjectList>): Harness {
+function harness(
+  list: () => Promise<ObjectList>,
+  watched = Promise.withResolvers<never>().promise,
+): Harness {
   const stop = new AbortController();
   onTestFinished(() => stop.abort());
   const clock = new ManualClock();
@@ -36,7 +39,8 @@ function harness(list: () => Promise<ObjectList>): Harness {
       return await list();
     },
     watch: async function* (_resource: Resource, { signal }: { signal: AbortSignal }) {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await Promise.race([ended, watched]);
       yield* [];
     },
   } as unknown as KubeClient;
@@ -120,4 +124,25 @@ test('a server that does not answer is given up after a while, a caller that goe
   expect(await first).toMatchObject({
     message: 'cannot watch widgets of e.com/v1: no answer within 30 s',
   });
+});
+
+test('a kind that goes while it is watched is looked for again: nothing of it is left for good', async () => {
+  const gone = new ApiError(404, { message: 'the server could not find the requested resource' });
+  const empty = { metadata: { resourceVersion: '1' }, items: [] };
+  const lists = [empty];
+  const watched = Promise.withResolvers<never>();
+  const made = harness(async () => {
+    const list = lists.pop();
+    if (list === undefined) throw gone;
+    return list;
+  }, watched.promise);
+  await made.watches.ensure([widgets], never);
+  watched.reject(gone);
+  await pass(made.clock, 1000);
+  const attempt = outcome(made.watches.ensure([widgets], never));
+  await pass(made.clock, 4000);
+  expect(await attempt).toMatchObject({
+    message: 'cannot watch widgets of e.com/v1: the server could not find the requested resource',
+  });
+  expect(made.watches.watched({ group: 'e.com', kind: 'Widget' })).toBeUndefined();
 });

@@ -60,7 +60,7 @@ export class KindWatches {
   async ensure(resources: Iterable<Resource>, signal: AbortSignal): Promise<void> {
     const waiting: KindWatch[] = [];
     for (const resource of resources) {
-      const watch = this.#watches.get(keyOfKind(resource)) ?? this.#start(resource);
+      const watch = this.#working(resource) ?? this.#start(resource);
       if (!watch.reflector.synced) waiting.push(watch);
     }
     await Promise.all(waiting.map((watch) => this.#synced(watch, signal)));
@@ -74,6 +74,15 @@ export class KindWatches {
       abort.abort();
       this.#options.inventory.dropKind(resource);
     }
+  }
+
+  /** The watch of a kind; none where the kind is gone: what was known of it would stay for good. */
+  #working(resource: Resource): KindWatch | undefined {
+    const watch = this.#watches.get(keyOfKind(resource));
+    if (watch?.reflector.synced !== true || !isNotFound(watch.reflector.lastError)) return watch;
+    this.#options.discovery.invalidate();
+    this.stop(resource);
+    return undefined;
   }
 
   #start(resource: Resource): KindWatch {

@@ -2,7 +2,7 @@ import { progressReason } from '../../api/v1alpha1/conditions.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
 import { throwAny } from './failures.ts';
 import type { InventoryEntry } from './inventory.ts';
-import { objectPath } from './object-id.ts';
+import { keptEvent } from './kept-event.ts';
 import { deleteObjects, keptByAnnotation, superfluous } from './prune.ts';
 import { guardPrune } from './prune-guard.ts';
 import { leaveObject } from './removal-leave.ts';
@@ -47,12 +47,7 @@ async function leaveKept(run: Run): Promise<number> {
     await leaveObject(client, entry, { owner: name, signal });
     parts.inventory.leave(entry);
     parts.drift.forget(entry.id);
-    const { resource, key } = entry;
-    parts.options.events.event(owner, {
-      type: 'Normal',
-      reason: 'ObjectKept',
-      message: `${objectPath(resource.kind, key)} is no longer in the bundle and stays, as its annotation asks: it is nobody's from now on`,
-    });
+    parts.options.events.event(owner, keptEvent(entry));
   }
   return kept.length;
 }

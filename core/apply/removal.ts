@@ -1,11 +1,13 @@
 import type { RemoveRequest, RemoveResult } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { applySetKey } from './applyset.ts';
+import { isKept } from './desired.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { type ApplyFailure, throwAny } from './failures.ts';
 import { forEachLimit } from './for-each-limit.ts';
 import type { InventoryEntry } from './inventory.ts';
+import { keptEvent } from './kept-event.ts';
 import { isWorkload } from './order.ts';
 import { clientOf } from './privilege/owner-client.ts';
 import { deleteObjects } from './prune.ts';
@@ -56,12 +58,13 @@ function checkMarks({ parents }: EngineParts, { owner, policy }: RemoveRequest):
 }
 
 async function leave(removal: Removal, entries: readonly InventoryEntry[]): Promise<void> {
-  const { parts, name, client, signal } = removal;
+  const { parts, owner, name, client, signal } = removal;
   const failures: ApplyFailure[] = [];
   await forEachLimit(entries, concurrentWrites, async (entry) => {
     try {
       await leaveObject(client, entry, { owner: name, signal });
       parts.inventory.leave(entry);
+      if (isKept(entry.object)) parts.options.events.event(owner, keptEvent(entry));
     } catch (error) {
       signal.throwIfAborted();
       failures.push({ object: entry, action: 'patch', error });

@@ -1,0 +1,492 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import { AuditLog } from '../helpers/audit-log.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { followHowto, runCommand } from '../helpers/howto.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { System } from '../helpers/system.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
+const hold = 'e2e.example.com/hold';
+const finalizer = 'core.rukpak.io/delete-objects';
+
+let system: System;
+
+beforeAll(async () => {
+  system = await System.start({ kubeconfig, registry });
+});
+
+afterEach(async () => {
+  // After a failure these may still be held.
+  for (const { kind, metadata } of await kubectl.list('configmaps,deployments', ownerLabel)) {
+    if (metadata.finalizers?.includes(hold)) await letGo(kind, metadata.name ?? '');
+  }
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await eventually(async () => {
+    expect(await kubectl.list('bundles')).toEqual([]);
+    expect(await kubectl.list('configmaps,deployments', ownerLabel)).toEqual([]);
+  });
+  await kubectl.must(['delete', 'configmaps', '--all', '--namespace=default']);
+});
+
+afterAll(async () => await system.stop());
+
+interface Wanted {
+  readonly name: string;
+  readonly version?: number;
+  readonly objects: readonly object[];
+  readonly spec?: object;
+}
+
+/** Creates or upgrades a BundleDeployment with these objects. */
+async function bringOut({ name, version = 1, objects, spec = {} }: Wanted): Promise<void> {
+  const files = plainFiles(objects);
+  const source = await pushContent({ registry, name: `delete-${name}`, version, files });
+  const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
+  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, ...spec } });
+}
+
+function statusOf(deployment: KubernetesObject): BundleDeploymentStatus {
+  return deployment['status'] ?? {};
+}
+
+/** Waits until the template's Bundle is the active one. */
+async function isInstalled(name: string, version = 1): Promise<BundleDeploymentStatus> {
+  return await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    const status = statusOf(deployment);
+    expect(conditionOf(deployment, 'Installed')?.status).toBe('True');
+    expect(status.observedGeneration).toBe(deployment.metadata.generation);
+    const bundle = await kubectl.get('bundle', status.activeBundle ?? 'none');
+    expect(JSON.stringify(bundle['spec'])).toContain(`:v${version}"`);
+    return status;
+  });
+}
+
+async function says(
+  name: string,
+  expected: { readonly reason: string; readonly message?: unknown },
+): Promise<Condition> {
+  return await eventually(async () => {
+    const condition = conditionOf(await kubectl.get('bundledeployment', name), 'Progressing');
+    expect(condition).toMatchObject({ status: 'False', ...expected });
+    return condition as Condition;
+  });
+}
+
+async function remove(name: string, ...flags: readonly string[]): Promise<void> {
+  await kubectl.must(['delete', 'bundledeployment', name, '--wait=false', ...flags]);
+}
+
+async function isGone(kind: string, name: string, namespace?: string): Promise<void> {
+  await eventually(async () => expect(await kubectl.exists(kind, name, namespace)).toBe(false));
+}
+
+async function isThere(name: string): Promise<boolean> {
+  return await kubectl.exists('configmap', name, 'default');
+}
+
+function annotated(object: object, annotations: object): object {
+  const { metadata, ...rest } = object as KubernetesObject;
+  return { ...rest, metadata: { ...metadata, annotations } };
+}
+
+function inStage(stage: number, object: object): object {
+  return annotated(object, { 'core.rukpak.io/stage': String(stage) });
+}
+
+function held(object: object): object {
+  const { metadata, ...rest } = object as KubernetesObject;
+  return { ...rest, metadata: { ...metadata, finalizers: [hold] } };
+}
+
+async function letGo(kind: string, name: string): Promise<void> {
+  const patch = JSON.stringify({ metadata: { finalizers: null } });
+  const place = ['--namespace=default', '--type=merge'];
+  await kubectl.must(['patch', kind, name, ...place, '--patch', patch]);
+}
+
+function aNamespace(name: string): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+function aResource(kind: string, name: string, namespace = 'default'): object {
+  return {
+    apiVersion: 'e2e.example.com/v1',
+    kind,
+    metadata: { name, namespace },
+    spec: { size: 1 },
+  };
+}
+
+async function finalizersOf(name: string): Promise<readonly string[]> {
+  return (await kubectl.get('bundledeployment', name)).metadata.finalizers ?? [];
+}
+
+/** Without a trace of us but the note of whose it was. */
+async function expectNobodys(kind: string, name: string, namespace?: string): Promise<void> {
+  const { metadata } = await kubectl.get(kind, name, namespace);
+  expect(metadata.ownerReferences ?? []).toEqual([]);
+  expect(Object.keys(metadata.labels ?? {}).join()).not.toMatch(/rukpak|applyset/);
+  expect(metadata.annotations).toHaveProperty(['core.rukpak.io/left-by']);
+}
+
+describe('guards of a prune', () => {
+  const maps = ['p-a', 'p-b', 'p-c', 'p-d'].map((name) => aConfigMap(name));
+
+  test('more than the share wait, and go once confirmed by their digest', async () => {
+    const spec = { prune: { maxPercent: 50 } };
+    await bringOut({ name: 'share', objects: maps, spec });
+    await isInstalled('share');
+    await bringOut({ name: 'share', version: 2, objects: maps.slice(0, 1), spec });
+    const { heldPrune } = await isInstalled('share', 2);
+    const reason = '3 of 4 objects would be deleted, more than the 50 % of spec.prune.maxPercent';
+    expect(heldPrune).toMatchObject({ reason, count: 3 });
+    expect(heldPrune?.objects.map(({ name }) => name).toSorted()).toEqual(['p-b', 'p-c', 'p-d']);
+    const digest = heldPrune?.digest ?? '';
+    const confirm = `kubectl annotate --overwrite bundledeployment share core.rukpak.io/confirm-prune=${digest}`;
+    await says('share', { reason: 'PruneHeld', message: expect.stringContaining(confirm) });
+
+    const annotate = ['annotate', '--overwrite', 'bundledeployment', 'share'];
+    await kubectl.must([...annotate, 'core.rukpak.io/confirm-prune=0123456789abcdef']);
+    const other = 'The annotation confirms 0123456789abcdef, which are other deletions';
+    await says('share', { reason: 'PruneHeld', message: expect.stringContaining(other) });
+    // A process that knows nothing of it finds the same.
+    await system.kill();
+    await system.restart();
+    await says('share', { reason: 'PruneHeld', message: expect.stringContaining(confirm) });
+    expect(await isThere('p-d')).toBe(true);
+
+    await kubectl.must([...annotate, `core.rukpak.io/confirm-prune=${digest}`]);
+    for (const name of ['p-b', 'p-c', 'p-d']) await isGone('configmap', name, 'default');
+    await eventually(async () => {
+      const deployment = await kubectl.get('bundledeployment', 'share');
+      expect(statusOf(deployment).heldPrune).toBeUndefined();
+      expect(conditionOf(deployment, 'Progressing')).toBeUndefined();
+    });
+    expect(await isThere('p-a')).toBe(true);
+  });
+
+  test('namespaces and CRDs with custom resources wait; everything else goes', async () => {
+    const spec = { prune: { confirmData: true } };
+    const objects = [aNamespace('delete-data'), aCRD('Used'), aCRD('Unused'), ...maps.slice(0, 2)];
+    await bringOut({ name: 'data', objects, spec });
+    await isInstalled('data');
+    await kubectl.apply(aResource('Used', 'mine'));
+    await bringOut({ name: 'data', version: 2, objects: maps.slice(0, 1), spec });
+    const { heldPrune } = await isInstalled('data', 2);
+    expect(heldPrune?.objects.map(({ name }) => name).toSorted()).toEqual([
+      'delete-data',
+      'useds.e2e.example.com',
+    ]);
+    await isGone('crd', 'unuseds.e2e.example.com');
+    await isGone('configmap', 'p-b', 'default');
+    const confirm = `core.rukpak.io/confirm-prune=${heldPrune?.digest}`;
+    await kubectl.must(['annotate', 'bundledeployment', 'data', confirm]);
+    await isGone('crd', 'useds.e2e.example.com');
+    await isGone('namespace', 'delete-data');
+  });
+
+  test('an object that is annotated just before stays, says so, and is nobody’s', async () => {
+    await bringOut({ name: 'keep', objects: maps });
+    await isInstalled('keep');
+    const keep = ['core.rukpak.io/keep=true', '--namespace=default'];
+    await kubectl.must(['annotate', 'configmap', 'p-d', ...keep]);
+    await bringOut({ name: 'keep', version: 2, objects: maps.slice(0, 2) });
+    await isInstalled('keep', 2);
+    await isGone('configmap', 'p-c', 'default');
+    await eventually(async () => await expectNobodys('configmap', 'p-d', 'default'));
+    const events = await eventually(async () => {
+      const all = await kubectl.list('events');
+      const told = all.filter(({ reason }) => reason === 'ObjectKept');
+      expect(told).not.toEqual([]);
+      return told;
+    });
+    expect(events.map(({ message, note }) => message ?? note)).toEqual([
+      "ConfigMap/default/p-d is not deleted, as its annotation asks: it is nobody's from now on",
+    ]);
+    // Whoever takes it over needs no force.
+    const taken = JSON.stringify(aConfigMap('p-d', { a: '2' }));
+    await kubectl.must(['apply', '--server-side', '--field-manager=others', '-f', '-'], taken);
+  });
+});
+
+describe('deletion', () => {
+  test('without any of it is the garbage collector’s: no finalizer, no request', async () => {
+    await bringOut({ name: 'simple', objects: [aConfigMap('d-a')] });
+    await isInstalled('simple');
+    expect(await finalizersOf('simple')).toEqual([]);
+    const audit = new AuditLog(inject('clusterDir'));
+    const position = await audit.position();
+    await remove('simple');
+    await isGone('configmap', 'd-a', 'default');
+    await isGone('bundledeployment', 'simple');
+    const requests = await audit.since(position);
+    expect(requests.filter(({ resource }) => /configmaps|deployments/.test(resource))).toEqual([]);
+  });
+
+  test('of stages goes in reverse, waits for finalizers of others, and survives crashes', async () => {
+    const objects = [
+      inStage(1, aConfigMap('d-first')),
+      inStage(2, held(aConfigMap('d-second'))),
+      inStage(3, aConfigMap('d-third')),
+      aDeployment('d-app'),
+    ];
+    await bringOut({ name: 'staged', objects });
+    await isInstalled('staged');
+    expect(await finalizersOf('staged')).toEqual([finalizer]);
+    await remove('staged');
+    const message =
+      /^deletion waits for ConfigMap\/default\/d-second to go: it is being deleted since \S+Z, held by its finalizers e2e\.example\.com\/hold$/;
+    await says('staged', { reason: 'Deleting', message: expect.stringMatching(message) });
+    expect(await isThere('d-third')).toBe(false);
+    expect(await isThere('d-first')).toBe(true);
+
+    await system.kill();
+    // Nobody needs the content, or the Bundles.
+    await rm(system.archives, { recursive: true, force: true });
+    await system.restart();
+    expect(await isThere('d-first')).toBe(true);
+    await system.kill();
+    await letGo('configmap', 'd-second');
+    await system.restart();
+    await isGone('bundledeployment', 'staged');
+    expect(await isThere('d-first')).toBe(false);
+    await isGone('deployment', 'd-app', 'default');
+  });
+
+  test('waits for the pods of a workload before what they use goes', async () => {
+    const objects = [aConfigMap('d-used'), held(aDeployment('d-workload'))];
+    await bringOut({ name: 'pods', objects, spec: { stages: { waitForReady: true } } });
+    await isInstalled('pods');
+    await remove('pods');
+    await says('pods', {
+      reason: 'Deleting',
+      message: expect.stringContaining('deletion waits for Deployment/default/d-workload to go'),
+    });
+    expect(await isThere('d-used')).toBe(true);
+    const all = await kubectl.list('pods');
+    await eventually(async () => {
+      const pods = (await kubectl.list('pods')).filter(({ metadata }) =>
+        metadata.name?.startsWith('d-workload-'),
+      );
+      expect(pods, `of ${all.length}`).toEqual([]);
+    });
+    await letGo('deployment', 'd-workload');
+    await isGone('bundledeployment', 'pods');
+  });
+
+  test('with Orphan leaves everything, for others to take over', async () => {
+    const objects = [aConfigMap('d-left', { a: '1' }), aDeployment('d-running')];
+    await bringOut({ name: 'orphan', objects, spec: { deletionPolicy: 'Orphan' } });
+    await isInstalled('orphan');
+    await remove('orphan');
+    await isGone('bundledeployment', 'orphan');
+    await expectNobodys('configmap', 'd-left', 'default');
+    await expectNobodys('deployment', 'd-running', 'default');
+    const taken = JSON.stringify(aConfigMap('d-left', { a: '2' }));
+    await kubectl.must(['apply', '--server-side', '--field-manager=others', '-f', '-'], taken);
+    await kubectl.must(['delete', 'deployment', 'd-running', '--namespace=default']);
+  });
+
+  test.each(['foreground', 'orphan'])(
+    'with Orphan and --cascade=%s leaves everything too',
+    async (cascade) => {
+      const spec = { deletionPolicy: 'Orphan' };
+      await bringOut({ name: `orphan-${cascade}`, objects: [aConfigMap('d-left')], spec });
+      await isInstalled(`orphan-${cascade}`);
+      await remove(`orphan-${cascade}`, `--cascade=${cascade}`);
+      await isGone('bundledeployment', `orphan-${cascade}`);
+      await eventually(async () => await expectNobodys('configmap', 'd-left', 'default'));
+      await kubectl.must(['delete', 'bundles', '--all']);
+    },
+  );
+
+  test('in the foreground keeps the order', async () => {
+    const objects = [inStage(1, aConfigMap('d-first')), inStage(2, held(aConfigMap('d-second')))];
+    await bringOut({ name: 'foreground', objects });
+    await isInstalled('foreground');
+    await remove('foreground', '--cascade=foreground');
+    await says('foreground', { reason: 'Deleting' });
+    expect(await isThere('d-first')).toBe(true);
+    await letGo('configmap', 'd-second');
+    await isGone('bundledeployment', 'foreground');
+    expect(await isThere('d-first')).toBe(false);
+  });
+
+  test('in the foreground is the garbage collector’s where nothing is asked for', async () => {
+    await bringOut({ name: 'simple', objects: [aConfigMap('d-a')] });
+    await isInstalled('simple');
+    await remove('simple', '--cascade=foreground');
+    await isGone('bundledeployment', 'simple');
+    expect(await isThere('d-a')).toBe(false);
+  });
+
+  test('with KeepCRDs leaves CRDs, custom resources and the namespaces that have some', async () => {
+    const objects = [
+      aCRD('Kept'),
+      aResource('Kept', 'ours'),
+      aNamespace('delete-full'),
+      aNamespace('delete-empty'),
+      aConfigMap('d-goes'),
+    ];
+    await bringOut({ name: 'crds', objects, spec: { deletionPolicy: 'KeepCRDs' } });
+    await isInstalled('crds');
+    await kubectl.apply(aResource('Kept', 'theirs', 'delete-full'));
+    await remove('crds');
+    await isGone('bundledeployment', 'crds');
+    expect(await isThere('d-goes')).toBe(false);
+    await isGone('namespace', 'delete-empty');
+    await expectNobodys('crd', 'kepts.e2e.example.com');
+    await expectNobodys('kepts.e2e.example.com', 'ours', 'default');
+    await expectNobodys('namespace', 'delete-full');
+    expect(await kubectl.exists('kepts.e2e.example.com', 'theirs', 'delete-full')).toBe(true);
+    await kubectl.must(['delete', 'crd/kepts.e2e.example.com', 'namespace/delete-full']);
+  });
+
+  test('waits for what depends on it, and the whole chain goes in reverse', async () => {
+    const after = (...names: string[]) => ({ dependsOn: names.map((name) => ({ name })) });
+    await bringOut({ name: 'base', objects: [aConfigMap('d-base')] });
+    await isInstalled('base');
+    await bringOut({ name: 'app', objects: [held(aConfigMap('d-app'))], spec: after('base') });
+    await isInstalled('app');
+    await eventually(async () => expect(await finalizersOf('base')).toEqual([finalizer]));
+    await remove('base');
+    await says('base', {
+      reason: 'WaitingForDependents',
+      message:
+        'deletion waits for BundleDeployment app, which depends on it: delete it too, or take this one out of its spec.dependsOn',
+    });
+    await remove('app');
+    await says('app', { reason: 'Deleting' });
+    expect(await isThere('d-base')).toBe(true);
+    await letGo('configmap', 'd-app');
+    await isGone('bundledeployment', 'app');
+    await isGone('bundledeployment', 'base');
+    expect(await isThere('d-base')).toBe(false);
+  });
+
+  test('goes on when the dependent no longer depends on it', async () => {
+    await bringOut({ name: 'base', objects: [aConfigMap('d-base')] });
+    const spec = { dependsOn: [{ name: 'base' }] };
+    await bringOut({ name: 'app', objects: [aConfigMap('d-app')], spec });
+    await isInstalled('app');
+    await remove('base');
+    await says('base', { reason: 'WaitingForDependents' });
+    await bringOut({ name: 'app', objects: [aConfigMap('d-app')] });
+    await isGone('bundledeployment', 'base');
+    await eventually(async () => expect(await finalizersOf('app')).toEqual([]));
+  });
+
+  test('leaves a live object that is annotated to be kept, whatever else is asked for', async () => {
+    await bringOut({ name: 'kept', objects: [aConfigMap('d-kept'), aConfigMap('d-goes')] });
+    await isInstalled('kept');
+    await kubectl.must(['annotate', 'cm', 'd-kept', '-n=default', 'core.rukpak.io/keep=true']);
+    await eventually(async () => expect(await finalizersOf('kept')).toEqual([finalizer]));
+    await remove('kept');
+    await isGone('bundledeployment', 'kept');
+    expect(await isThere('d-goes')).toBe(false);
+    await expectNobodys('configmap', 'd-kept', 'default');
+  });
+
+  test('of what never was applied, or is gone already, does not hang', async () => {
+    const spec = { deletionPolicy: 'Orphan' };
+    const source = anImage(`${registry}/e2e/nothing:v1`);
+    const never = aBundleDeployment({ name: 'never', source }) as KubernetesObject & {
+      spec: object;
+    };
+    await kubectl.apply({ ...never, spec: { ...never.spec, ...spec } });
+    const objects = [
+      aNamespace('delete-gone'),
+      aCRD('Gone'),
+      inStage(30, aResource('Gone', 'one', 'delete-gone')),
+    ];
+    await bringOut({ name: 'gone', objects });
+    await isInstalled('gone');
+    await eventually(async () => expect(await finalizersOf('never')).toEqual([finalizer]));
+    await system.kill();
+    await kubectl.must(['delete', 'crd/gones.e2e.example.com', 'namespace/delete-gone']);
+    await remove('gone');
+    await remove('never');
+    await system.restart();
+    await isGone('bundledeployment', 'gone');
+    await isGone('bundledeployment', 'never');
+  });
+
+  test('that the server refuses says why, and goes on when it no longer does', async () => {
+    const name = 'e2e-refuse';
+    const policy = {
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingAdmissionPolicy',
+      metadata: { name },
+      spec: {
+        matchConstraints: {
+          resourceRules: [
+            {
+              apiGroups: [''],
+              apiVersions: ['v1'],
+              operations: ['DELETE'],
+              resources: ['configmaps'],
+            },
+          ],
+        },
+        validations: [
+          { expression: "oldObject.metadata.name != 'd-refused'", message: 'it is precious' },
+        ],
+      },
+    };
+    const binding = {
+      ...policy,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      spec: { policyName: name, validationActions: ['Deny'] },
+    };
+    await kubectl.apply(policy, binding);
+    await bringOut({ name: 'refused', objects: [inStage(1, aConfigMap('d-refused'))] });
+    await isInstalled('refused');
+    await eventually(async () => {
+      const probe = await kubectl.run([
+        'delete',
+        'cm',
+        'd-refused',
+        '-n=default',
+        '--dry-run=server',
+      ]);
+      expect(probe.code).not.toBe(0);
+    });
+    await remove('refused');
+    await says('refused', {
+      reason: 'Deleting',
+      message: expect.stringContaining('it is precious'),
+    });
+    await kubectl.must([
+      'delete',
+      `validatingadmissionpolicybinding/${name}`,
+      `validatingadmissionpolicy/${name}`,
+    ]);
+    await isGone('bundledeployment', 'refused');
+    expect(await isThere('d-refused')).toBe(false);
+  });
+});
+
+test('the howto’s session does what it says', async () => {
+  const howto = { page: 'prune-and-delete.md', kubectl, kubeconfig };
+  const printed = await followHowto(howto, 'A session');
+  const [, command = ''] = printed.split('To delete them: ');
+  expect(command).toMatch(/^kubectl annotate --overwrite bundledeployment notes \S+$/);
+  await runCommand(howto, command);
+  await followHowto(howto, 'The rest of the session');
+  const end = await followHowto(howto, 'The end of the session');
+  expect(end).toContain('not to be lost');
+  expect(end).toContain('"core.rukpak.io/left-by":"notes"');
+  await eventually(async () => {
+    const contents = ['notes-content-1', 'notes-content-2', '--ignore-not-found'];
+    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+  });
+});
