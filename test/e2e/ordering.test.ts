@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  const contents = ['shop-content', 'database-content', '--ignore-not-found'];
+  const contents = ['shop-content', 'catalog-content', '--ignore-not-found'];
   // They are in use until the webhook knows that the Bundles are gone.
   await eventually(async () => {
     await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
@@ -74,6 +74,11 @@ function anUnready(name: string, label = name): object {
 function podsFor(label: string, spec: object): object {
   return { ...spec, nodeSelector: { ordering: label } };
 }
+
+const jobPods = {
+  restartPolicy: 'Never',
+  containers: [{ name: 'main', image: 'example.invalid/none:1' }],
+};
 
 async function makeReady(label: string): Promise<void> {
   await kubectl.must(['label', 'nodes', '--all', '--overwrite', `ordering=${label}`]);
@@ -242,6 +247,22 @@ describe('stages', () => {
     expect(await kubectl.exists('gauges.e2e.example.com', 'one', 'default')).toBe(true);
   });
 
+  test('a rule has the next stage wait until a Job has succeeded', async () => {
+    const migration = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'ordering-migrate', namespace: 'default' },
+      spec: { template: { spec: podsFor('migrate', jobPods) } },
+    };
+    const objects = [inStage(-1, migration), aDeployment('ordering-web')];
+    const rules = [{ group: 'batch', kind: 'Job', healthy: 'has(self.status.succeeded)' }];
+    await bringOut({ name: 'migrated', objects, spec: { ...waits, health: { rules } } });
+    const message = expect.stringMatching(/^stage 0 waits for stage -1: .*ordering-migrate.*hold$/);
+    await condition('migrated', 'Progressing', { message });
+    await makeReady('migrate');
+    await isUp('migrated');
+  });
+
   test('a stage that is no number is refused by name', async () => {
     await bringOut({ name: 'odd', objects: [inStage('first', aConfigMap('ordering-odd'))] });
     await condition('odd', 'Installed', {
@@ -375,7 +396,7 @@ describe('dependencies', () => {
 
 test('the howto’s session does what it says', async () => {
   const printed = await followHowto({ page: 'ordering.md', kubectl, kubeconfig }, 'A session');
-  expect(printed).toContain('waiting for BundleDeployment database because it does not exist');
+  expect(printed).toContain('waiting for BundleDeployment catalog because it does not exist');
   const [cache, web] = printed.trimEnd().split('\n').slice(-2);
   expect(cache).toMatch(/^cache /);
   expect(web).toMatch(/^web /);
