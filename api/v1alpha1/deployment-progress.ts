@@ -45,6 +45,7 @@ export const planStatusSchema = z
 export const approvalStatusSchema = z
   .object({
     bundle: z.string().describe('Name of the Bundle.'),
+    uid: z.string().describe('UID of the Bundle: one that is made again may have other content.'),
     rendering: z
       .string()
       .describe('Digest of the class and the config that its objects are made with.'),

@@ -1,3 +1,4 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentSpec,
@@ -7,35 +8,60 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { digestOf } from '../../apply/digest.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
+type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bundle'>;
+
 /**
  * What may be applied without asking: what was approved last, or, before anything was, the active
  * Bundle as it is. Going back to the active Bundle needs no approval, and takes an older one away.
  */
-export function approvalOf({
-  status,
-  deployment,
-  bundle,
-}: ApprovalState): ApprovalStatus | undefined {
-  const { approval, activeBundle = '' } = status;
-  if (activeBundle === '') return approval;
+export function approvalOf(
+  { status, deployment, bundle }: ApprovalState,
+  active: Bundle | undefined,
+): ApprovalStatus | undefined {
+  const { approval } = status;
+  if (active === undefined) return approval;
+  const { name, uid } = active.metadata;
+  const isBack = uid === bundle?.metadata.uid && approval?.bundle !== name;
+  if (approval !== undefined && !(isBack && isOlder(active, approval))) return approval;
   const rendering = approval?.rendering ?? renderingOf(deployment.spec);
-  const isBack = activeBundle === bundle?.metadata.name && approval?.bundle !== activeBundle;
-  return approval === undefined || isBack ? { bundle: activeBundle, rendering } : approval;
+  return approved(active, rendering);
 }
 
-type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bundle'>;
-
-/** Whether the template's Bundle, made into objects as the spec says now, was approved. */
-export function isApproved({ status: { approval }, deployment, bundle }: ApprovalState): boolean {
-  return approval?.bundle === bundle?.metadata.name && isSameRendering(approval, deployment);
+/** A Bundle that was made again since may have other content than the one that was active. */
+function isOlder({ metadata }: Bundle, { approvedAt = '' }: ApprovalStatus): boolean {
+  return Date.parse(metadata.creationTimestamp ?? '') <= Date.parse(approvedAt);
 }
 
-/** False where even the active Bundle would become other objects than those that were approved. */
-export function isSameRendering(
+export function approved({ metadata }: Bundle, rendering: string): ApprovalStatus {
+  const { name = '', uid = '' } = metadata;
+  return { bundle: name, uid, rendering };
+}
+
+/** Whether this Bundle, made into objects as the spec says now, was approved. */
+export function isApproved(
   approval: ApprovalStatus | undefined,
+  { metadata }: Bundle,
   { spec }: BundleDeployment,
 ): boolean {
-  return approval === undefined || approval.rendering === renderingOf(spec);
+  return (
+    approval?.bundle === metadata.name &&
+    approval?.uid === metadata.uid &&
+    approval?.rendering === renderingOf(spec)
+  );
+}
+
+/**
+ * Whether the active Bundle may go on being repaired: not where even that would become something
+ * that nobody has approved.
+ */
+export function isRepairable(
+  approval: ApprovalStatus | undefined,
+  { metadata }: Bundle,
+  { spec }: BundleDeployment,
+): boolean {
+  if (approval === undefined) return true;
+  const isAnother = approval.bundle === metadata.name && approval.uid !== metadata.uid;
+  return approval.rendering === renderingOf(spec) && !isAnother;
 }
 
 /** Digest of what makes objects of a Bundle, besides the Bundle. */

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
+import type { Bundle, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
   nameOf,
+  unpackedStatus,
   v1,
   v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
@@ -39,9 +40,21 @@ function aManual(
     ...deployment,
     spec: { ...deployment.spec, upgradePolicy: 'Manual' },
   });
-  fixture.have(aBundleOf(v1), aBundleOf(v2));
+  fixture.have(aMade(v1), aMade(v2));
   fixture.applier.plan.mockResolvedValue(forecast);
   return fixture;
+}
+
+/** An unpacked Bundle as it was made in this hour, the first or a later one of its name. */
+function aMade(template: typeof v1, uid = nameOf(template), hour = '00'): Bundle {
+  const creationTimestamp = `2026-01-01T${hour}:00:00Z`;
+  return aBundleOf(template, unpackedStatus, { uid, creationTimestamp });
+}
+
+/** Deletes a Bundle, and makes one of its name hours later. */
+function makeAgain(fixture: BundleDeploymentFixture, template: typeof v1): void {
+  fixture.client.drop({ name: nameOf(template) });
+  fixture.have(aMade(template, 'again', '05'));
 }
 
 function annotate(fixture: BundleDeploymentFixture, digest: string | undefined): void {
@@ -251,7 +264,7 @@ describe('an approval', () => {
     fixture.applier.apply.mockRejectedValueOnce(new Error('the process ends'));
     await fixture.failure();
     const restarted = new BundleDeploymentFixture(fixture.live);
-    restarted.have(aBundleOf(v1), aBundleOf(v2));
+    restarted.have(aMade(v1), aMade(v2));
     restarted.applier.plan.mockResolvedValue({ ...forecast, digest: 'half' });
     await restarted.reconcile();
     expect(restarted.status.activeBundle).toBe(nameOf(v2));
@@ -259,7 +272,7 @@ describe('an approval', () => {
   });
 
   test('is needed again for the next template, and for another config', async () => {
-    const approval = { bundle: nameOf(v2), rendering: 'other', digest: 'old' };
+    const approval = { bundle: nameOf(v2), uid: nameOf(v2), rendering: 'other', digest: 'old' };
     const fixture = aManual({ activeBundle: nameOf(v2), approval });
     await fixture.reconcile();
     expect(messageOf(fixture)).toContain('AwaitingApproval');
@@ -297,14 +310,56 @@ test('to wait for approval is no reason to go back', async () => {
   expect(fixture.status).not.toHaveProperty('plan');
 });
 
+describe('an active Bundle that is made again under its name', () => {
+  test('waits, for its content may be another one, and is not repaired either', async () => {
+    const fixture = aManual({ activeBundle: nameOf(v2) });
+    await fixture.reconcile();
+    fixture.applier.apply.mockClear();
+    makeAgain(fixture, v2);
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('waits for approval');
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+    annotate(fixture, fixture.status.plan?.digest);
+    await settle(fixture);
+    expect(fixture.applier.apply).toHaveBeenCalledOnce();
+    expect(fixture.status.approval).toMatchObject({ bundle: nameOf(v2), uid: 'again' });
+  });
+
+  test('is no way back without approval', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    annotate(fixture, fixture.status.plan?.digest);
+    await fixture.reconcile();
+    makeAgain(fixture, v1);
+    fixture.changeSpec({ template: v1 });
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('AwaitingApproval');
+  });
+});
+
 describe('no approval is needed', () => {
+  test('for what changes nothing', async () => {
+    const fixture = aManual();
+    fixture.applier.plan.mockResolvedValue({ ...forecast, changes: [] });
+    await settle(fixture);
+    expect(fixture.status).toMatchObject({
+      activeBundle: nameOf(v2),
+      approval: { bundle: nameOf(v2) },
+    });
+    expect(fixture.events.taken().join()).toContain('is approved: it changes nothing');
+  });
+
   test('for what was active when the policy came, and its drift', async () => {
     const fixture = aManual({ activeBundle: nameOf(v2) });
     await fixture.reconcile();
     await fixture.reconcile();
     expect(fixture.applier.apply).toHaveBeenCalledTimes(2);
     expect(fixture.applier.plan).not.toHaveBeenCalled();
-    expect(fixture.status.approval).toEqual({ bundle: nameOf(v2), rendering: expect.any(String) });
+    expect(fixture.status.approval).toEqual({
+      bundle: nameOf(v2),
+      uid: nameOf(v2),
+      rendering: expect.any(String),
+    });
   });
 
   test('to go back to what is active', async () => {

@@ -1,11 +1,19 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { fallBack } from '../hold-up.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { notInstalled } from '../status.ts';
-import { approvalOf, askedDigest, isApproved, isSameRendering, renderingOf } from './approval.ts';
+import {
+  approvalOf,
+  approved,
+  askedDigest,
+  isApproved,
+  isRepairable,
+  renderingOf,
+} from './approval.ts';
 import { makePlan } from './make-plan.ts';
 import type { KnownPlan } from './plan-memory.ts';
 import { planMessage } from './plan-message.ts';
@@ -33,9 +41,10 @@ export async function awaitApproval(
   }
   // Something else holds it up, or it was rolled back.
   if (bundle === undefined || state.target !== bundle) return 'continue';
-  const approval = approvalOf(state);
+  const active = activeBundle(state, dependencies);
+  const approval = approvalOf(state, active);
   state.status = { ...status, ...(approval === undefined ? {} : { approval }) };
-  if (isApproved(state)) return 'continue';
+  if (isApproved(approval, bundle, deployment)) return 'continue';
   let known: KnownPlan;
   try {
     known = await currentPlan(state, bundle, { dependencies, context });
@@ -44,8 +53,8 @@ export async function awaitApproval(
   }
   const { plan, refused } = known;
   const asked = askedDigest(state);
-  if (isApproval(asked, known)) {
-    approve(state, plan, dependencies);
+  if (isApproval(asked, known) || isEmpty(plan)) {
+    approve(state, { plan, bundle }, dependencies);
     return { requeueAfter: 0 };
   }
   state.status = { ...state.status, plan };
@@ -99,14 +108,18 @@ function pauseAfter({ took, plan }: KnownPlan): number {
   return Math.max(least, pause.factor * took);
 }
 
+/** What would change nothing needs nobody's approval. */
+function isEmpty(plan: PlanStatus): boolean {
+  return plan.create + plan.change + plan.delete === 0 && plan.problems === undefined;
+}
+
 function approve(
   state: BundleDeploymentState,
-  plan: KnownPlan['plan'],
+  { plan, bundle }: { readonly plan: PlanStatus; readonly bundle: Bundle },
   { clock, events }: Pick<ReconcileDependencies, 'clock' | 'events'>,
 ): void {
   const approval = {
-    bundle: plan.bundle,
-    rendering: renderingOf(state.deployment.spec),
+    ...approved(bundle, renderingOf(state.deployment.spec)),
     digest: plan.digest,
     approvedAt: new Date(clock.now()).toISOString(),
   };
@@ -114,7 +127,7 @@ function approve(
   events.event(state.deployment, {
     type: 'Normal',
     reason: 'PlanApproved',
-    message: `the plan ${plan.digest} of Bundle ${plan.bundle} is approved`,
+    message: `the plan ${plan.digest} of Bundle ${plan.bundle} is approved${isEmpty(plan) ? ': it changes nothing' : ''}`,
   });
 }
 
@@ -126,7 +139,18 @@ function wait(
 ): StepOutcome {
   state.holdUp ??= { reason: progressReason.awaitingApproval, message };
   const { approval } = state.status;
-  return isSameRendering(approval, state.deployment) ? fallBack(state, dependencies) : 'done';
+  const active = activeBundle(state, dependencies);
+  if (active !== undefined && !isRepairable(approval, active, state.deployment)) return 'done';
+  return fallBack(state, dependencies);
+}
+
+function activeBundle(
+  { deployment, status }: BundleDeploymentState,
+  { bundles }: Pick<ReconcileDependencies, 'bundles'>,
+): Bundle | undefined {
+  return bundles
+    .ownedBy(deployment.metadata.name ?? '')
+    .find(({ metadata }) => metadata.name === status.activeBundle);
 }
 
 /** What would be refused as a whole is told as an apply would tell it. */
