@@ -13,7 +13,14 @@ import { System } from '../helpers/system.ts';
 const kubeconfig = inject('kubeconfig');
 const registry = inject('registry');
 const rbac = 'rbac.authorization.k8s.io';
-const namespaces = ['privilege-team', 'privilege-app', 'privilege-other', 'team-a', 'shop'];
+const namespaces = [
+  'privilege-team',
+  'privilege-app',
+  'privilege-other',
+  'privilege-brought',
+  'team-a',
+  'shop',
+];
 const account = { namespace: 'privilege-team', name: 'deployer' };
 const installed = { status: 'True', reason: 'InstallationSucceeded' } as const;
 
@@ -87,16 +94,21 @@ async function anAccount(name: string): Promise<ServiceAccountRef> {
   return { ...account, name };
 }
 
-/** As a user does: prints what is missing, and applies it. */
-async function grantMissing(name: string): Promise<string> {
+async function printMissing(name: string): Promise<string> {
   const { code, stdout, stderr } = await rukpakctl(
     ['permissions', name, '--missing', `--server=${system.contentAddress}`],
     { env: { KUBECONFIG: kubeconfig } },
   );
   expect(stderr).toBe('');
   expect(code).toBe(0);
-  await kubectl.must(['apply', '-f', '-'], stdout);
   return stdout;
+}
+
+/** As a user does: prints what is missing, and applies it. */
+async function grantMissing(name: string): Promise<string> {
+  const printed = await printMissing(name);
+  await kubectl.must(['apply', '-f', '-'], printed);
+  return printed;
 }
 
 test('the session of docs/howto/service-accounts.md', async () => {
@@ -279,7 +291,7 @@ describe('an account', () => {
     const objects = [{ apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules }];
     await bringOut({ name: 'granter', serviceAccount, objects });
     await untilInstalled('granter', { reason: 'PermissionsMissing' });
-    const printed = await grantMissing('granter');
+    const printed = await printMissing('granter');
     expect(printed).toContain('deletecollection');
     const withoutRule = printed.replace('- deletecollection', '- get');
     await kubectl.must(['apply', '-f', '-'], withoutRule);
@@ -320,6 +332,31 @@ describe('an account', () => {
     function roleRef(name: string): object {
       return { apiGroup: rbac, kind: 'ClusterRole', name };
     }
+  });
+
+  test('has rights in one namespace alone where that is there before the bundle that brings it', async () => {
+    const serviceAccount = await anAccount('settler');
+    const metadata = { name: 'privilege-brought' };
+    const brought = { apiVersion: 'v1', kind: 'Namespace', metadata };
+    const objects = [brought, placed(aConfigMap('settled'), metadata.name)];
+    await kubectl.apply(brought);
+    await bringOut({ name: 'settler', serviceAccount, objects });
+    await untilInstalled('settler', { reason: 'PermissionsMissing' });
+    const printed = await grantMissing('settler');
+    expect(printed.match(/^kind: .*$/gm)).toEqual([
+      'kind: ClusterRole',
+      'kind: ClusterRoleBinding',
+      'kind: Role',
+      'kind: RoleBinding',
+    ]);
+    const adopt = 'core.rukpak.io/adopt=Namespace/privilege-brought';
+    await kubectl.must(['annotate', 'bundledeployment', 'settler', adopt]);
+    await untilInstalled('settler', installed);
+    const user = '--as=system:serviceaccount:privilege-team:settler';
+    const elsewhere = ['auth', 'can-i', 'create', 'configmaps', user, '-n', 'privilege-other'];
+    expect((await kubectl.run(elsewhere)).stdout.trim()).toBe('no');
+    await kubectl.must(['delete', 'bundledeployment', 'settler', '--timeout=60s']);
+    await kubectl.must(['delete', '-f', '-', '--ignore-not-found'], printed);
   });
 
   test('is asked about nothing while nothing changes', async () => {
