@@ -45,6 +45,20 @@ export async function awaitApproval(
   const approval = approvalOf(state, active);
   state.status = { ...status, ...(approval === undefined ? {} : { approval }) };
   if (isApproved(approval, bundle, deployment)) return 'continue';
+  return await waitWithPlan(state, bundle, { dependencies, context });
+}
+
+interface Surroundings {
+  readonly dependencies: ReconcileDependencies;
+  readonly context: StepContext;
+}
+
+/** Tells the plan, or finds it approved. */
+async function waitWithPlan(
+  state: BundleDeploymentState,
+  bundle: Bundle,
+  { dependencies, context }: Surroundings,
+): Promise<StepOutcome> {
   let known: KnownPlan;
   try {
     known = await currentPlan(state, bundle, { dependencies, context });
@@ -58,14 +72,9 @@ export async function awaitApproval(
     return { requeueAfter: 0 };
   }
   state.status = { ...state.status, plan };
-  const { name = '' } = deployment.metadata;
+  const { name = '' } = state.deployment.metadata;
   const outdated = refused === plan.digest ? undefined : refused;
   return wait(state, planMessage(name, plan, outdated), dependencies);
-}
-
-interface Surroundings {
-  readonly dependencies: ReconcileDependencies;
-  readonly context: StepContext;
 }
 
 function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
