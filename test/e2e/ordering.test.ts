@@ -202,6 +202,20 @@ describe('stages', () => {
     expect(await kubectl.exists('configmap', 'ordering-new', 'default')).toBe(true);
   });
 
+  test('an upgrade that waits for too long is rolled back', async () => {
+    const spec = { ...waits, rollback: { deadline: '5s' } };
+    const objects = [aDeployment('ordering-db')];
+    await bringOut({ name: 'given-up', objects, spec });
+    const { activeBundle = '' } = await isUp('given-up');
+    const later = [anUnready('ordering-db'), inStage(2, aConfigMap('ordering-new'))];
+    await bringOut({ name: 'given-up', version: 2, objects: later, spec });
+    await condition('given-up', 'Progressing', { reason: 'WaitingForStage' });
+    await condition('given-up', 'Progressing', { reason: 'RolledBack' });
+    const status = await condition('given-up', 'Healthy', { status: 'True' });
+    expect(status.activeBundle).toBe(activeBundle);
+    expect(await kubectl.exists('configmap', 'ordering-new', 'default')).toBe(false);
+  });
+
   test('drift of what is installed is repaired though an earlier stage is not ready any more', async () => {
     const objects = [
       inStage(1, anUnready('ordering-db')),
