@@ -16,5 +16,7 @@ const header =
   '# Generated from the schemas in api/ by `npm run generate`; change those instead.\n';
 
 function yamlOf(object: object): string {
-  return header + stringify(object, { aliasDuplicateObjects: false, lineWidth: 100 });
+  // What kubectl's YAML 1.1 would take for something else than a string is quoted.
+  const options = { version: '1.1', aliasDuplicateObjects: false, lineWidth: 100 } as const;
+  return header + stringify(object, options);
 }
