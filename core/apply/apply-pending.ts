@@ -1,6 +1,7 @@
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
 import { isConflict } from '../kube/api-error.ts';
+import { handedOver } from './adoption/handed-over.ts';
 import { type ApplyFailure, type Operation, throwAny } from './failures.ts';
 import { isDefinition, isFoundation } from './order.ts';
 import { type CheckedObject, OwnershipRefusal, type OwnershipRequest } from './ownership-check.ts';
@@ -57,6 +58,7 @@ async function writeObject(run: Run, object: CheckedObject, written: Written): P
   try {
     if (!(await writer.write(run, object))) return;
     written.changes += 1;
+    handedOver(run, object);
     if (object.createOnly) written.created.push(object);
   } catch (error) {
     if (!object.createOnly || !isConflict(error)) throw error;
@@ -64,6 +66,7 @@ async function writeObject(run: Run, object: CheckedObject, written: Written): P
     const request = { ...ownershipRequest(run, [object]), readsFirst: () => true };
     for (const found of await ownership.judge(request)) {
       if (await writer.write(run, found)) written.changes += 1;
+      handedOver(run, found);
     }
   }
 }

@@ -10,6 +10,7 @@ import { GivenObjects } from './adoption/given-objects.ts';
 import { AppliedRecords } from './applied-records.ts';
 import { ApplySetParents } from './applyset-parent.ts';
 import { Claims } from './claims.ts';
+import { CoOwnership } from './co-ownership.ts';
 import { Definitions } from './definitions.ts';
 import { DriftDetector } from './drift.ts';
 import { HealthRules } from './health/health-rules.ts';
@@ -81,6 +82,7 @@ export function engineParts(
   const given = new GivenObjects({ inventory, notify, next: drift });
   const removals = new RemovalWatch({ notify, next: given });
   inventory.listen(new KindLifecycle({ discovery, documents, watches, next: removals }));
+  const coOwnership = new CoOwnership(options);
   const apply = new ServerSideApply({ ...options, documents });
   return {
     options,
@@ -102,6 +104,6 @@ export function engineParts(
     notify,
     removals,
     confirmed: new ConfirmedPrunes(),
-    writer: new Writer({ ...options, apply, inventory, records, backoff, drift }),
+    writer: new Writer({ ...options, apply, inventory, records, backoff, drift, coOwnership }),
   };
 }

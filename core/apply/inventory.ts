@@ -2,8 +2,9 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { ReflectorSink } from '../kube/reflector.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../kube/resource.ts';
 import type { IgnoredTree } from './ignored-fields.ts';
-import { fieldAt } from './json-fields.ts';
+import { fieldAt, listOf } from './json-fields.ts';
 import { isNewer, objectID } from './object-id.ts';
+import { isOtherEntry } from './other-managers.ts';
 import { labelledOwner } from './ownership.ts';
 import { projectionOf, withOwnFieldsOnly } from './projection.ts';
 
@@ -135,7 +136,10 @@ export function projectionUnder(entry: InventoryEntry, ignored: IgnoredTree | un
 /** Drops content that nothing reads once an object is known to be as applied. */
 export function slim(entry: InventoryEntry): void {
   const { apiVersion, kind, metadata, spec, status } = entry.object;
-  const { managedFields: _, ...kept } = metadata as typeof metadata & { managedFields?: unknown };
+  const { managedFields, ...rest } = metadata as typeof metadata & { managedFields?: unknown };
+  // Who else sets fields is told when we take one.
+  const others = listOf(managedFields).filter(isOtherEntry);
+  const kept = others.length === 0 ? rest : { ...rest, managedFields: others };
   entry.object = { apiVersion, kind, metadata: kept, spec: slimSpec(entry.resource, spec), status };
   entry.slim = true;
 }

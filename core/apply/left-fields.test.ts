@@ -129,12 +129,13 @@ test('identity and the marks of the owner cannot be left to others', () => {
     app: 'web',
   };
   const ownerReferences = [{ apiVersion: 'v1', kind: 'BundleDeployment', name: 'demo', uid: 'u' }];
-  const desired = anObject({ data: { a: '1' } }, { labels, ownerReferences });
+  const annotations = { 'core.rukpak.io/owner-uid': 'u' };
+  const desired = anObject({ data: { a: '1' } }, { labels, annotations, ownerReferences });
   const found = live({ data: { a: '2' } }, {}, { labels: { app: 'other' } });
   const { app: _, ...marks } = labels;
   const pointers = ['/metadata', '/kind', '/apiVersion', '/data'];
   expect(sent(desired, found, ...pointers)).toEqual(
-    anObject({}, { labels: marks, ownerReferences }),
+    anObject({}, { labels: marks, annotations, ownerReferences }),
   );
 });
 

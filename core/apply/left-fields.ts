@@ -1,13 +1,15 @@
 import type { JsonObject } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { label } from '../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import { applySetKey } from './applyset.ts';
+import { primaryResourceKeys } from './desired.ts';
 import { childTree, type FieldTree, isItem } from './field-tree.ts';
 import { isMap, listOf, mapOf } from './json-fields.ts';
 import { isLeaf } from './owned-without.ts';
 import { managedFieldsOf } from './projection.ts';
 
-const ownMarks: readonly string[] = [label.ownerKind, label.ownerName, applySetKey.partOf];
+const ownLabels: readonly string[] = [label.ownerKind, label.ownerName, applySetKey.partOf];
+const ownAnnotations: readonly string[] = [annotation.ownerUID, ...primaryResourceKeys];
 
 /**
  * What is sent of an object that exists, so that server-side apply neither sets nor takes out the
@@ -30,9 +32,9 @@ export function withLeftFields(
 }
 
 function withIdentity(desired: KubernetesObject, sent: JsonObject): KubernetesObject {
-  const { name, namespace, labels, ownerReferences } = desired.metadata;
-  const marks = Object.entries(labels ?? {}).filter(([key]) => ownMarks.includes(key));
+  const { name, namespace, labels, annotations, ownerReferences } = desired.metadata;
   const metadata = mapOf(sent['metadata']);
+  const marks = { ...mapOf(metadata['annotations']), ...only(annotations, ownAnnotations) };
   return {
     ...sent,
     apiVersion: desired.apiVersion,
@@ -41,10 +43,15 @@ function withIdentity(desired: KubernetesObject, sent: JsonObject): KubernetesOb
       ...metadata,
       name,
       ...(namespace === undefined ? {} : { namespace }),
-      labels: { ...mapOf(metadata['labels']), ...Object.fromEntries(marks) },
+      labels: { ...mapOf(metadata['labels']), ...only(labels, ownLabels) },
+      ...(Object.keys(marks).length === 0 ? {} : { annotations: marks }),
       ...(ownerReferences === undefined ? {} : { ownerReferences }),
     } as KubernetesObject['metadata'],
   };
+}
+
+function only(map: unknown, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(mapOf(map)).filter(([key]) => keys.includes(key)));
 }
 
 /** One place of an object: its live value, what of it is ours as fieldsV1 has it, what is ignored. */

@@ -5,11 +5,12 @@ import { TerminalError } from '../errors.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
+import { type ConsentedOwnership, consentedOwnership } from './adoption/consented-ownership.ts';
 import { DeploymentConsent } from './adoption/deployment-consent.ts';
 import type { Claims } from './claims.ts';
 import type { DesiredObject } from './desired.ts';
 import { forEachLimit } from './for-each-limit.ts';
-import { controllerOf, isLeftByRukpak, type Ownership, ownershipOf } from './ownership.ts';
+import { isLeftByRukpak } from './ownership.ts';
 import { ownershipMessage, type RefusedObject } from './ownership-message.ts';
 import type { PlannedObject } from './plan.ts';
 
@@ -67,19 +68,31 @@ export class OwnershipCheck {
    * @throws OwnershipRefusal that lists each object of somebody else's.
    */
   async run(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
-    const { owner, desired } = request;
-    const { claims } = this.#options;
-    const name = owner.metadata.name ?? '';
-    await this.#claimHandedOver(request);
-    const taken = claims.take(
-      desired.map(({ id }) => id),
-      name,
-    );
+    const taken = await this.#claim(request);
     try {
       return await this.judge(request);
     } catch (error) {
-      claims.release(taken, name);
+      this.#options.claims.release(taken, request.owner.metadata.name ?? '');
       throw error;
+    }
+  }
+
+  /** Claims the set, and nothing where somebody else has a part of it; returns what was free. */
+  async #claim(request: OwnershipRequest): Promise<readonly string[]> {
+    const { owner, desired, pending } = request;
+    const { claims } = this.#options;
+    const name = owner.metadata.name ?? '';
+    for (;;) {
+      await this.#claimHandedOver(request);
+      const taken = claims.take(
+        desired.map(({ id }) => id),
+        name,
+      );
+      const isOthers = ({ desired: { id } }: PlannedObject): boolean =>
+        claims.otherHolder(id, name) !== undefined;
+      if (!pending.some(isOthers)) return taken;
+      // Somebody else was quicker while the deployments were asked.
+      claims.release(taken, name);
     }
   }
 
@@ -91,6 +104,7 @@ export class OwnershipCheck {
   async judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
     const refused: RefusedObject[] = [];
     const checked: CheckedObject[] = [];
+    const { systemNamespace } = this.#options;
     const consent = this.#consent(request);
     await forEachLimit(request.pending, concurrentReads, async (planned) => {
       const live = planned.live ?? (await read(planned, request));
@@ -98,7 +112,8 @@ export class OwnershipCheck {
         checked.push(missing(planned));
         return;
       }
-      const ownership = await this.#ownership(request.owner, { planned, live, consent });
+      const subject = { owner: request.owner, id: planned.desired.id, live };
+      const ownership = await consentedOwnership(subject, systemNamespace, consent);
       if (ownership.verdict === 'left') return;
       if (ownership.verdict !== 'refused') {
         checked.push(this.#checked(request.owner, { ...planned, live }, ownership));
@@ -136,24 +151,10 @@ export class OwnershipCheck {
     return new DeploymentConsent({ ...this.#options, signal });
   }
 
-  /** The judgement, with the consent of the deployment that has the object. */
-  async #ownership(owner: BundleDeployment, { planned, live, consent }: Subject): Promise<Judged> {
-    const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
-    if (ownership.verdict !== 'refused' || ownership.deployment === undefined) return ownership;
-    const { deployment: holder } = ownership;
-    const { id } = planned.desired;
-    const answer = await consent.toTake({ holder, id, live }, owner);
-    if (!answer.given) return ownership;
-    const { handedOverBy } = answer;
-    // The former deployment's reference is a field of ours: the apply takes it out.
-    const dropControllers = handedOverBy === undefined && controllerOf(live) !== undefined;
-    return { verdict: 'adopt', dropControllers, handedOverBy };
-  }
-
   #checked(
     owner: BundleDeployment,
     planned: PlannedObject & { readonly live: KubernetesObject },
-    ownership: Exclude<Judged, { verdict: 'refused' | 'left' }>,
+    ownership: Exclude<ConsentedOwnership, { verdict: 'refused' | 'left' }>,
   ): CheckedObject {
     const { systemNamespace } = this.#options;
     const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
@@ -162,14 +163,6 @@ export class OwnershipCheck {
     return { ...planned, dropControllers, handedOverBy, takeOver, createOnly: false };
   }
 }
-
-interface Subject {
-  readonly planned: PlannedObject;
-  readonly live: KubernetesObject;
-  readonly consent: DeploymentConsent;
-}
-
-type Judged = Ownership & { readonly handedOverBy?: BundleDeployment | undefined };
 
 async function read(
   planned: PlannedObject,

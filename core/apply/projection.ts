@@ -1,13 +1,14 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { isFormerEntry } from './adoption/former-fields.ts';
 import { digestOf } from './digest.ts';
+import { fieldManager } from './field-manager.ts';
 import { withoutFields } from './field-tree.ts';
 import type { IgnoredTree } from './ignored-fields.ts';
-import { fieldAt, isMap, listOf, mapOf } from './json-fields.ts';
+import { fieldAt, isMap, listOf } from './json-fields.ts';
+import { isOtherEntry, withoutEntryFields } from './other-managers.ts';
 import { ownedWithout } from './owned-without.ts';
 
-/** The field manager of everything that the engine applies. */
-export const fieldManager = 'rukpak-core';
+export { fieldManager };
 
 /**
  * Digest of what is still ours in a live object. The API server takes a field out of our set of
@@ -39,13 +40,13 @@ export function managedFieldsOf(live: KubernetesObject): unknown {
 }
 
 /**
- * The object with only our own entry left of its managed fields, and of RukPak's that there are any:
- * the rest is most of many objects.
+ * The object with only our own entry left of its managed fields, and of RukPak's and others' that
+ * there are any: the rest is most of many objects.
  */
 export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
   const entries = listOf(fieldAt(live.metadata, 'managedFields')).flatMap((entry) => {
     if (isOwnEntry(entry)) return [entry];
-    return isFormerEntry(entry) ? [{ ...mapOf(entry), fieldsV1: undefined }] : [];
+    return isFormerEntry(entry) || isOtherEntry(entry) ? [withoutEntryFields(entry)] : [];
   });
   const metadata = { ...live.metadata, managedFields: entries };
   return { ...live, metadata };

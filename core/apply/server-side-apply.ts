@@ -6,9 +6,10 @@ import { ApiError } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import type { DesiredObject } from './desired.ts';
+import { type FieldConflict, fieldConflicts } from './field-conflicts.ts';
+import { fieldManager } from './field-manager.ts';
 import { describeObject } from './object-id.ts';
 import type { OpenAPIDocuments } from './openapi-documents.ts';
-import { fieldManager } from './projection.ts';
 import { type ObjectSchema, pruneToSchema } from './schema-prune.ts';
 
 /** An established CRD is served a moment later, and its schema published another moment later. */
@@ -30,6 +31,8 @@ export interface ServerSideApplyRequest {
   readonly desired: DesiredObject;
   /** Refused with a conflict where the object exists. */
   readonly createOnly: boolean;
+  /** Told of the fields that are taken from others; they are not looked for where absent. */
+  readonly onConflict?: ((conflicts: readonly FieldConflict[]) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -49,7 +52,7 @@ export class ServerSideApply {
    */
   async apply(request: ServerSideApplyRequest): Promise<KubernetesObject> {
     try {
-      return await this.#send(request, request.desired.object);
+      return await this.#sendPolitely(request, request.desired.object);
     } catch (error) {
       if (!isStrictness(error)) throw error;
       return await this.#applyPruned(request, error);
@@ -66,7 +69,7 @@ export class ServerSideApply {
     if (schema === undefined) throw refusal;
     const { object, paths } = pruneToSchema(desired.object, schema);
     if (paths.length === 0) throw refusal;
-    const applied = await this.#send(request, object);
+    const applied = await this.#sendPolitely(request, object);
     events.event(owner, {
       type: 'Warning',
       reason: 'FieldsDropped',
@@ -87,12 +90,31 @@ export class ServerSideApply {
     }
   }
 
+  /** Only the refusal of an apply that takes nothing by force says what it would take, and from whom. */
+  async #sendPolitely(
+    request: ServerSideApplyRequest,
+    object: KubernetesObject,
+  ): Promise<KubernetesObject> {
+    const { onConflict } = request;
+    if (onConflict === undefined) return await this.#send(request, object, true);
+    try {
+      return await this.#send(request, object, false);
+    } catch (error) {
+      const conflicts = fieldConflicts(error);
+      if (conflicts.length === 0) throw error;
+      const stored = await this.#send(request, object, true);
+      onConflict(conflicts);
+      return stored;
+    }
+  }
+
   async #send(
     { client, desired: { resource }, createOnly, signal }: ServerSideApplyRequest,
     object: KubernetesObject,
+    force: boolean,
   ): Promise<KubernetesObject> {
     const { clock, metrics } = this.#options;
-    const options = { fieldManager, force: true, signal };
+    const options = { fieldManager, force, signal };
     const sent = createOnly ? toBeCreated(object) : object;
     for (let retry = 0; ; retry += 1) {
       metrics?.requested();

@@ -5,14 +5,16 @@ import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { takeOverFields } from './adoption/take-over-fields.ts';
 import type { AppliedRecords } from './applied-records.ts';
 import { applyLeaving } from './apply-leaving.ts';
+import type { CoOwnership } from './co-ownership.ts';
 import type { DriftDetector } from './drift.ts';
 import type { Inventory } from './inventory.ts';
 import { describeObject } from './object-id.ts';
+import { otherManagers } from './other-managers.ts';
 import type { CheckedObject } from './ownership-check.ts';
 import { recordOf } from './plan.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
 import type { Run } from './run.ts';
-import type { ServerSideApply } from './server-side-apply.ts';
+import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
 export interface WriterOptions {
   readonly apply: ServerSideApply;
@@ -20,6 +22,7 @@ export interface WriterOptions {
   readonly records: AppliedRecords;
   readonly backoff: RepairBackoff;
   readonly drift: DriftDetector;
+  readonly coOwnership: CoOwnership;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'repaired'>;
 }
@@ -60,39 +63,31 @@ export class Writer {
     const { client, owner, signal } = run;
     if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
     if (object.takeOver) await takeOverFields(client, desired, signal);
-    const stored = await applyLeaving(apply, { client, owner, desired, createOnly, signal });
+    const onConflict = this.#conflictsOf(owner, object);
+    const request = { client, owner, desired, createOnly, onConflict, signal };
+    const stored = await applyLeaving(apply, request);
     // The answer is what was applied, even where the watch already knows something newer.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
     records.set(record);
     drift.health(record);
-    if (object.repair) this.#repaired(owner, object);
-    if (object.handedOverBy !== undefined) this.#taken(owner, desired, object.handedOverBy);
+    if (object.repair) this.#repaired(owner, object, stored);
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
   }
 
-  /** Told once: from now on it is not the other one's. */
-  #taken(
+  /** Who hears what is taken from others, where an apply that is no repair may take any. */
+  #conflictsOf(
     owner: BundleDeployment,
-    { resource, key }: CheckedObject['desired'],
-    from: BundleDeployment,
-  ): void {
-    const { events } = this.#options;
-    const what = describeObject(resource.kind, key);
-    const [to, giver] = [owner.metadata.name ?? '', from.metadata.name ?? ''];
-    events.event(from, {
-      type: 'Normal',
-      reason: 'ObjectHandedOver',
-      message: `${what} was handed over to BundleDeployment "${to}" and is left alone from now on`,
-    });
-    events.event(owner, {
-      type: 'Normal',
-      reason: 'ObjectTakenOver',
-      message: `${what} was taken over from BundleDeployment "${giver}", which hands it over`,
-    });
+    { desired, live, repair }: CheckedObject,
+  ): ServerSideApplyRequest['onConflict'] {
+    if (repair || live === undefined || otherManagers(live).length === 0) return undefined;
+    return (conflicts) => this.#options.coOwnership.taken(owner, desired, conflicts);
   }
 
-  #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
-    const { backoff, events, metrics } = this.#options;
+  #repaired(owner: BundleDeployment, object: CheckedObject, after: KubernetesObject): void {
+    const { desired, live: before } = object;
+    const { id, resource, key } = desired;
+    const { backoff, coOwnership, events, metrics } = this.#options;
+    if (before !== undefined) coOwnership.putBack(owner, desired, { before, after });
     metrics?.repaired();
     if (!backoff.repaired(id)) return;
     events.event(owner, {

@@ -1,5 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { DeploymentConsent } from '../../../core/apply/adoption/deployment-consent.ts';
+import { Claims } from '../../../core/apply/claims.ts';
 import { desiredSet } from '../../../core/apply/desired-set.ts';
 import {
   type ForeseenObject,
@@ -59,6 +61,7 @@ export async function upgradeDiff(
     {
       ...request,
       client,
+      consent: new DeploymentConsent({ ...request, client, claims: new Claims() }),
       set,
       pending: set.objects,
       superfluous: superfluous(inventory, owner.metadata.name ?? '', set.ids),

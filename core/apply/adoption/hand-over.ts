@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { fieldManager } from '../field-manager.ts';
 import { fieldAt, isMap, listOf, mapOf, stringAt } from '../json-fields.ts';
-import { fieldManager, isOwnEntry } from '../projection.ts';
+import { isOwnEntry } from '../projection.ts';
 import { isFormerEntry } from './former-fields.ts';
 
 /**

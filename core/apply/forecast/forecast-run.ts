@@ -1,4 +1,5 @@
 import type { ApplyRequest, Forecast } from '../../contracts/applier.ts';
+import { DeploymentConsent } from '../adoption/deployment-consent.ts';
 import { beginRun, permitted, watchKinds } from '../apply-run.ts';
 import { digestOf } from '../digest.ts';
 import { splitPlan } from '../drift-policy.ts';
@@ -17,12 +18,14 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
   await watchKinds(run);
   const pending = pendingOf(run);
   await permitted(run, pending);
-  const { claimed, free } = byClaim(run, pending);
+  const consent = new DeploymentConsent({ ...parts.options, ...parts, signal: run.signal });
+  const { claimed, free } = await byClaim(run, pending, consent);
   const found = await forecastObjects(
     {
       ...run,
       ...parts.options,
       client: run.client,
+      consent,
       signal: run.signal,
       pending: free.map(({ desired }) => desired),
       superfluous: superfluous(parts.inventory, run.name, run.set.ids),
@@ -61,14 +64,21 @@ interface ByClaim {
   readonly free: readonly PlannedObject[];
 }
 
-function byClaim({ parts, name }: Run, pending: readonly PlannedObject[]): ByClaim {
-  const claimed: string[] = [];
-  const free = pending.filter(({ desired: { id, resource, key } }) => {
+async function byClaim(
+  { parts, owner, name }: Run,
+  pending: readonly PlannedObject[],
+  consent: DeploymentConsent,
+): Promise<ByClaim> {
+  const [claimed, free]: [string[], PlannedObject[]] = [[], []];
+  for (const planned of pending) {
+    const { id, resource, key } = planned.desired;
     const holder = parts.claims.otherHolder(id, name);
-    if (holder === undefined) return true;
+    if (holder === undefined || (await consent.toHandOver(holder, owner)) !== undefined) {
+      free.push(planned);
+      continue;
+    }
     const what = describeObject(resource.kind, key);
     claimed.push(`${what} belongs to BundleDeployment "${holder}": remove it from one of the two`);
-    return false;
-  });
+  }
   return { claimed, free };
 }

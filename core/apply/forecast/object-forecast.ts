@@ -7,13 +7,14 @@ import { isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import { consentedOwnership } from '../adoption/consented-ownership.ts';
+import type { DeploymentConsent } from '../adoption/deployment-consent.ts';
 import type { DesiredObject } from '../desired.ts';
 import type { DesiredSet } from '../desired-set.ts';
 import { isTransient } from '../failures.ts';
 import { withLeftFields } from '../left-fields.ts';
 import { describeObject, objectPath } from '../object-id.ts';
 import { OpenAPIDocuments } from '../openapi-documents.ts';
-import { ownershipOf } from '../ownership.ts';
 import { ServerSideApply } from '../server-side-apply.ts';
 
 /** Two states of one object; undefined where it does not exist. */
@@ -28,6 +29,8 @@ export interface ObjectForecastOptions {
   readonly owner: BundleDeployment;
   readonly set: DesiredSet;
   readonly systemNamespace: string;
+  /** Of the deployments that have objects which the owner wants. */
+  readonly consent: DeploymentConsent;
   readonly clock: Clock;
   readonly metrics?: Pick<ApplyMetrics, 'requested'> | undefined;
   readonly signal: AbortSignal;
@@ -78,11 +81,13 @@ export class ObjectForecast {
   }
 
   async #of(desired: DesiredObject): Promise<ObjectStates | { readonly problem: string }> {
-    const { owner, set, systemNamespace } = this.#options;
+    const { owner, set, systemNamespace, consent } = this.#options;
     const before = await this.#live(desired);
     if (before === undefined) return { before, after: await this.#new(desired) };
-    const ownership = ownershipOf(before, owner, systemNamespace);
+    const subject = { owner, id: desired.id, live: before };
+    const ownership = await consentedOwnership(subject, systemNamespace, consent);
     if (ownership.verdict === 'refused') return foreign(desired, owner, ownership.because);
+    if (ownership.verdict === 'left') return { before, after: before };
     // Of a version that comes with the upgrade nobody can say how the object will read.
     if (!set.isServed(desired)) return { before, after: desired.object };
     const dropped = ownership.verdict === 'adopt' && ownership.dropControllers;
