@@ -25,7 +25,10 @@ export class CoreProcess implements AsyncDisposable {
   readonly #flags: readonly string[];
   readonly #ports: readonly number[];
   readonly #storage: string;
+  readonly #failure = new AbortController();
   #process: ChildProcess | undefined;
+  /** The one that is told to end. */
+  #leaving: ChildProcess | undefined;
   #loopDelay: LoopDelay = { p99: 0, max: 0 };
 
   private constructor(
@@ -93,6 +96,16 @@ export class CoreProcess implements AsyncDisposable {
     } finally {
       await log.close();
     }
+    const child = this.#process;
+    child.once('exit', (code) => {
+      if (child === this.#leaving) return;
+      this.#failure.abort(new Error(`rukpak core has ended by itself, exit code ${code}`));
+    });
+  }
+
+  /** Aborted when it ends without being told to; what is waited for will not come then. */
+  get failure(): AbortSignal {
+    return this.#failure.signal;
   }
 
   async ready(): Promise<void> {
@@ -137,6 +150,7 @@ export class CoreProcess implements AsyncDisposable {
   /** Ends it and waits for its end. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const ended = this.ended();
+    this.#leaving = this.#process;
     this.#process?.kill(signal);
     await ended;
   }

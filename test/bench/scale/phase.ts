@@ -27,7 +27,7 @@ export async function measurePhase(
 ): Promise<Outcome> {
   let times: Row = {};
   const cost = await measureCost(scale, async () => {
-    times = await work(AbortSignal.timeout(limit));
+    times = await work(AbortSignal.any([AbortSignal.timeout(limit), scale.core.failure]));
   });
   return { row: { ...times, ...costRow(cost, scale.apps.length) }, byVerb: cost.byVerb };
 }
