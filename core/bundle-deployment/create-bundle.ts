@@ -1,10 +1,11 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { finalizer, label } from '../../api/v1alpha1/labels.ts';
+import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { isAlreadyExists } from '../kube/api-error.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { desiredBundle } from './desired-bundle.ts';
+import { isMadeFrom } from './is-made-from.ts';
 import { templateHash } from './template-hash.ts';
 
 /** Makes the Bundle that the deployment's template asks for. */
@@ -23,7 +24,12 @@ export async function createBundle(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
     const key = { name: desired.metadata.name ?? '' };
-    return adoptOwn((await client.get(bundleResource, key, signal)) as Bundle, desired);
+    const live = (await client.get(bundleResource, key, signal)) as Bundle;
+    // The cache may lag behind our own create; a stranger of that name is not taken over.
+    if (isMadeFrom(live, deployment, hash)) return live;
+    throw new Error(
+      `Bundle "${key.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
+    );
   }
 }
 
@@ -35,15 +41,4 @@ function withFinalizer(
   if (!bundleClasses.has(bundle.spec.provisionerClassName)) return bundle;
   const finalizers = [finalizer.deleteCachedBundle];
   return { ...bundle, metadata: { ...bundle.metadata, finalizers } };
-}
-
-/** The cache may lag behind our own create; a stranger of that name is not taken over. */
-function adoptOwn(live: Bundle, desired: Bundle): Bundle {
-  const own = [label.ownerKind, label.ownerName, label.templateHash].every(
-    (name) => live.metadata.labels?.[name] === desired.metadata.labels?.[name],
-  );
-  if (own) return live;
-  throw new Error(
-    `Bundle "${live.metadata.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
-  );
 }

@@ -96,6 +96,24 @@ describe('a Bundle', () => {
     expect(fixture.bundleNames).toEqual([nameOf(v1)]);
   });
 
+  test('with the labels of one, and other content, is not installed', async () => {
+    const fixture = new BundleDeploymentFixture();
+    const { metadata } = aBundleOf(v1);
+    const forged = { ...aBundleOf(v2), metadata: { ...metadata, name: 'forged' } };
+    fixture.have(forged);
+    await fixture.reconcile();
+    expect(fixture.load).not.toHaveBeenCalled();
+    expect(fixture.bundleNames).toContain(nameOf(v1));
+  });
+
+  test('of its name and labels, and with other content, makes way', async () => {
+    const fixture = new BundleDeploymentFixture();
+    fixture.have({ ...aBundleOf(v2), metadata: aBundleOf(v1).metadata });
+    await fixture.reconcile();
+    expect(fixture.load).not.toHaveBeenCalled();
+    expect(fixture.client.peek({ name: nameOf(v1) })?.['spec']).toEqual(aBundleOf(v1).spec);
+  });
+
   test.each<[string, Bundle['metadata']]>([
     ['made by hand', { labels: {} }],
     [

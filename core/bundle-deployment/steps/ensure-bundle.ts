@@ -1,10 +1,10 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../errors.ts';
 import { createBundle } from '../create-bundle.ts';
 import { deleteBundle } from '../delete-bundle.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { isMadeFrom } from '../is-made-from.ts';
 import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
@@ -19,7 +19,7 @@ export async function ensureBundle(
   const { deployment } = state;
   const hash = templateHash(deployment.spec.template);
   const owned = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
-  const found = owned.find((bundle) => bundle.metadata.labels?.[label.templateHash] === hash);
+  const found = owned.find((bundle) => isMadeFrom(bundle, deployment, hash));
   if (found !== undefined) {
     state.bundle = found;
     return 'continue';
