@@ -11,7 +11,7 @@ import { fieldManager, isOwnEntry } from './projection.ts';
 export interface LeftObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
-  /** As last seen; its managed fields may be missing. */
+  /** As last seen; managed fields may be missing. */
   readonly object: KubernetesObject;
 }
 
@@ -29,9 +29,12 @@ export async function leaveObject(
   { owner, signal }: { readonly owner: string; readonly signal: AbortSignal },
 ): Promise<void> {
   let seen = object;
+  // Nobody else has applied most objects: of these ours is the first entry.
+  let index = 0;
   for (let attempt = 1; labelledOwner(seen) === owner; attempt += 1) {
     try {
-      await client.patch({ resource, key }, leavingPatch(seen, owner), { type: 'json', signal });
+      const patch = [...withoutMarks(seen, owner), ...withoutOwnFields(index)];
+      await client.patch({ resource, key }, patch, { type: 'json', signal });
       return;
     } catch (error) {
       if (isNotFound(error)) return;
@@ -40,6 +43,7 @@ export async function leaveObject(
     const live = await client.get(resource, key, signal).catch(absent);
     if (live === undefined || live.metadata.uid !== object.metadata.uid) return;
     seen = live;
+    index = listOf(fieldAt(live.metadata, 'managedFields')).findIndex(isOwnEntry);
   }
 }
 
@@ -50,7 +54,7 @@ interface Operation {
 }
 
 /** Takes effect only on the very version that it was made from. */
-function leavingPatch(live: KubernetesObject, owner: string): readonly Operation[] {
+function withoutMarks(live: KubernetesObject, owner: string): readonly Operation[] {
   const { resourceVersion, labels, annotations, ownerReferences } = live.metadata;
   const marks = [label.ownerKind, label.ownerName, label.partOf];
   const others = ownerReferences?.filter((reference) => !isDeployment(reference, owner));
@@ -65,7 +69,6 @@ function leavingPatch(live: KubernetesObject, owner: string): readonly Operation
     ...(others === undefined
       ? []
       : [{ op: 'replace', path: '/metadata/ownerReferences', value: others } as const]),
-    ...withoutOwnFields(live),
   ];
 }
 
@@ -73,10 +76,7 @@ function leavingPatch(live: KubernetesObject, owner: string): readonly Operation
  * All that stays ours is the annotation. An object without any managed field would be taken for one
  * from before server-side apply, whose fields nobody can take over without force.
  */
-function withoutOwnFields(live: KubernetesObject): readonly Operation[] {
-  const entries = listOf(fieldAt(live.metadata, 'managedFields'));
-  const isWhole = entries.length > 0;
-  const index = isWhole ? entries.findIndex(isOwnEntry) : 0;
+function withoutOwnFields(index: number): readonly Operation[] {
   if (index === -1) return [];
   const path = `/metadata/managedFields/${index}`;
   const fieldsV1 = { 'f:metadata': { 'f:annotations': { [`f:${annotation.leftBy}`]: {} } } };
