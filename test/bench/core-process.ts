@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,6 +41,7 @@ export class CoreProcess implements AsyncDisposable {
     this.#flags = flags;
     this.#ports = place.ports;
     this.#storage = place.storage;
+    process.once('exit', this.#sweep);
   }
 
   /** Starts it and waits until it is ready. */
@@ -168,7 +170,14 @@ export class CoreProcess implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.end('SIGTERM');
     await rm(this.#storage, { recursive: true, force: true });
+    process.off('exit', this.#sweep);
   }
+
+  /** Where this process is interrupted. */
+  readonly #sweep = (): void => {
+    this.#process?.kill('SIGKILL');
+    rmSync(this.#storage, { recursive: true, force: true });
+  };
 
   get #logFile(): string {
     return join(this.#storage, 'core.log');

@@ -13,6 +13,9 @@ const benchmarks = new Map([
   ['unpack-memory', benchUnpackMemory],
 ]);
 
+// What was started is ended at an exit, and a signal alone is none.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+
 const [name = '', ...flags] = process.argv.slice(2);
 const benchmark = benchmarks.get(name);
 if (benchmark === undefined) {

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +12,8 @@ import {
 import { AuditLog } from '../../helpers/audit-log.ts';
 import { installCrds } from '../../helpers/install-crds.ts';
 import { Kubectl } from '../../helpers/kubectl.ts';
+
+const command = join(import.meta.dirname, '../../../deploy/local/cluster.ts');
 
 /** A control plane to measure on, and the benchmark's own way to it. */
 export interface Bench extends AsyncDisposable {
@@ -26,9 +30,11 @@ export async function startBench(): Promise<Bench> {
   if (named !== '') return await openBench(named);
   const folder = await mkdtemp(join(tmpdir(), 'rukpak-bench-cluster-'));
   const cluster = await startCluster({ dir: join(folder, 'cluster'), audit: true });
+  const forget = stopAtExit(folder, cluster.dir);
   const stop = async (): Promise<void> => {
     await cluster.stop();
     await rm(folder, { recursive: true, force: true });
+    forget();
   };
   try {
     const bench = await openBench(cluster.dir);
@@ -41,6 +47,16 @@ export async function startBench(): Promise<Bench> {
     await stop();
     throw error;
   }
+}
+
+/** The servers outlive whoever started them; only synchronous work is done at an exit. */
+function stopAtExit(folder: string, dir: string): () => void {
+  const sweep = (): void => {
+    spawnSync(process.execPath, [command, 'down', '--dir', dir], { stdio: 'ignore' });
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', sweep);
+  return () => process.off('exit', sweep);
 }
 
 /** On the cluster of that folder, which stays. */
