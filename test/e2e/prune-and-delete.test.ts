@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
@@ -330,9 +329,10 @@ describe('deletion', () => {
     await isInstalled('many');
     const left = async () => (await kubectl.list('configmaps', ownerLabel)).length;
     await remove('many');
-    const seen: number[] = [];
-    for (let time = 0; time < 3; time += 1) {
-      await delay(60);
+    const seen = [names.length];
+    while ((seen.at(-1) ?? 0) > 0) {
+      const before = seen.at(-1);
+      await eventually(async () => expect(await left()).toBeLessThan(before ?? 0), { every: 5 });
       await system.kill();
       seen.push(await left());
       await system.restart();

@@ -153,6 +153,10 @@ describe('a deleted deployment', () => {
     expect(await policyOf(aDeleted({ deletionPolicy: 'Orphan' }))).toBe('Orphan');
     const orphaned = aBundleOf(undefined, unpacked, { ownerReferences: [] });
     expect(await policyOf(aDeleted(), orphaned)).toBe('Orphan');
+    const late = aDeleted();
+    const creationTimestamp = '2026-01-01T00:00:00Z';
+    const recreated = { ...late, metadata: { ...late.metadata, creationTimestamp } };
+    expect(await policyOf(recreated, orphaned)).toBe('Delete');
     const metadata = { deletionTimestamp, finalizers: [deleteObjects, 'orphan'] };
     expect(await policyOf(aDeployment({ metadata }), aBundleOf())).toBe('Orphan');
   });

@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
@@ -24,8 +25,15 @@ export async function policyInForce(
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name},${label.templateHash}`;
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
-  const isOrphaned = items.some(
+  // Those of a namesake that was deleted before say nothing.
+  const own = items.filter((bundle) => madeAt(bundle) >= madeAt({ metadata }));
+  const isOrphaned = own.some(
     (bundle) => bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid) !== true,
   );
   return isOrphaned ? 'Orphan' : deletionPolicy;
+}
+
+/** Milliseconds; the API server knows whole seconds. */
+function madeAt({ metadata }: Pick<KubernetesObject, 'metadata'>): number {
+  return Date.parse(metadata.creationTimestamp ?? '') || 0;
 }
