@@ -92,14 +92,12 @@ test('what an apply takes is told by who had it, as the API server says it', () 
     message,
   });
   const causes = [
-    cause(
-      '.spec.replicas',
-      'conflict with "kubectl" with subresource "scale" using apps/v1 at 2026-01-01T00:00:00Z',
-    ),
+    cause('.spec.replicas', 'conflict with "kubectl" with subresource "scale" using apps/v1'),
     cause('.spec.paused', 'conflict with "argo"'),
   ];
   const error = new ApiError(409, { reason: 'Conflict', details: { causes } });
-  coOwnership.taken(owner, desired, fieldConflicts(error));
+  const before = withOurs({}, others('kubectl', '2026-01-01T00:00:00Z'));
+  coOwnership.taken(owner, desired, { before, conflicts: fieldConflicts(error) });
   expect(events).toMatchObject([
     {
       reason: 'FieldsTaken',

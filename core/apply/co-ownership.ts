@@ -50,16 +50,20 @@ export class CoOwnership {
     this.#tell(owner, desired, { reason: 'FieldsPutBack', text });
   }
 
-  /** An apply takes over what others had set. */
+  /** An apply takes over what others had set in an object as it was before. */
   taken(
     owner: BundleDeployment,
     desired: DesiredObject,
-    conflicts: readonly FieldConflict[],
+    {
+      before,
+      conflicts,
+    }: { readonly before: KubernetesObject; readonly conflicts: readonly FieldConflict[] },
   ): void {
-    const byManager = Map.groupBy(conflicts, ({ manager, time }) => `by "${manager}"${at(time)}`);
-    const texts = [...byManager].map(
-      ([who, found]) => `${fieldList(found.map(({ field }) => field))} set ${who}`,
-    );
+    const managers = otherManagers(before);
+    const texts = [...Map.groupBy(conflicts, ({ manager }) => manager)].map(([manager, found]) => {
+      const time = managers.find(({ name }) => name === manager)?.time;
+      return `${fieldList(found.map(({ field }) => field))} set by "${manager}"${at(time)}`;
+    });
     const text = `${texts.join('; ')}, and taken over with what the bundle says`;
     this.#tell(owner, desired, { reason: 'FieldsTaken', text });
   }

@@ -4,8 +4,6 @@ import { ApiError } from '../kube/api-error.ts';
 export interface FieldConflict {
   readonly field: string;
   readonly manager: string;
-  /** When that one last changed what it has; only where the API server says so. */
-  readonly time: string | undefined;
 }
 
 /** What the API server answers to an apply of fields that others have; empty for other refusals. */
@@ -17,6 +15,5 @@ export function fieldConflicts(error: unknown): readonly FieldConflict[] {
     .map(({ field = '', message = '' }) => ({
       field: field.replace(/^\./, ''),
       manager: /^conflict with "([^"]*)"/.exec(message)?.[1] ?? 'others',
-      time: / at (\S+)$/.exec(message)?.[1],
     }));
 }

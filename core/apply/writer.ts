@@ -80,7 +80,8 @@ export class Writer {
     { desired, live, repair }: CheckedObject,
   ): ServerSideApplyRequest['onConflict'] {
     if (repair || live === undefined || otherManagers(live).length === 0) return undefined;
-    return (conflicts) => this.#options.coOwnership.taken(owner, desired, conflicts);
+    const { coOwnership } = this.#options;
+    return (conflicts) => coOwnership.taken(owner, desired, { before: live, conflicts });
   }
 
   #repaired(owner: BundleDeployment, object: CheckedObject, after: KubernetesObject): void {
