@@ -15,16 +15,23 @@ function aDeployment(...rules: readonly HealthRule[]): ReviewedDeployment {
 const good = { kind: 'Pod', healthy: 'true' };
 const bad = { kind: 'Pod', healthy: 'bad' };
 
-test.each([
-  ['rules that can be used', aDeployment(good), undefined, undefined],
-  [
-    'the first that cannot',
-    aDeployment(good, bad),
-    aDeployment(good),
-    'spec.health.rules[1] is bad',
-  ],
-  ['one that is stored already', aDeployment(bad), aDeployment(bad), undefined],
-  ['no rules at all', { metadata: {}, spec: {} }, undefined, undefined],
-])('of %s', (_, deployment, old, expected) => {
-  expect(check({ deployment, old, user: { username: 'jane' } }, signal)).toBe(expected);
+interface Row {
+  readonly what: string;
+  readonly deployment: ReviewedDeployment;
+  readonly old?: ReviewedDeployment;
+  readonly refusal?: string;
+}
+
+test.each<Row>([
+  { what: 'rules that can be used', deployment: aDeployment(good) },
+  {
+    what: 'the first that cannot',
+    deployment: aDeployment(good, bad),
+    old: aDeployment(good),
+    refusal: 'spec.health.rules[1] is bad',
+  },
+  { what: 'one that is stored already', deployment: aDeployment(bad), old: aDeployment(bad) },
+  { what: 'no rules at all', deployment: { metadata: {}, spec: {} } },
+])('of $what', ({ deployment, old, refusal }) => {
+  expect(check({ deployment, old, user: { username: 'jane' } }, signal)).toBe(refusal);
 });

@@ -29,6 +29,7 @@ export async function createBundle(
     if (isMadeFrom(live, deployment, hash)) return live;
     throw new Error(
       `Bundle "${key.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
+      { cause: error },
     );
   }
 }

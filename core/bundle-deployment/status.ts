@@ -79,10 +79,11 @@ export function healthy(
 
 /** What waits to be pruned, or nothing. */
 export function withHeldPrune(
-  { heldPrune: _, ...status }: BundleDeploymentStatus,
+  status: BundleDeploymentStatus,
   heldPrune: HeldPrune | undefined,
 ): BundleDeploymentStatus {
-  return heldPrune === undefined ? status : { ...status, heldPrune };
+  const { heldPrune: _, ...rest } = status;
+  return heldPrune === undefined ? rest : { ...rest, heldPrune };
 }
 
 /** The status to write: with Progressing where something holds the deployment up, else without. */

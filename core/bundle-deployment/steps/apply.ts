@@ -1,4 +1,5 @@
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import type { ApplyResult } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';
@@ -13,29 +14,17 @@ import { installed, notInstalled, withHeldPrune } from '../status.ts';
 export async function apply(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
-  { signal, logger }: StepContext,
+  context: StepContext,
 ): Promise<StepOutcome> {
-  const { applier, clock, reportHealth } = dependencies;
-  const { deployment, target, objects, ordered = false } = state;
+  const { clock, reportHealth } = dependencies;
+  const { target, objects } = state;
   if (target === undefined || objects === undefined) return 'done';
   state.status = withBegun(state, clock);
   try {
-    const waitForReady = stagesWait(state);
-    const unchanged = isUnchanged(state);
-    const request = { owner: deployment, objects, ordered, waitForReady, unchanged, signal };
-    const result = await measureApply(state, dependencies, () => applier.apply(request));
-    const { changes, complete, holdUp, heldPrune, drifted } = result;
-    if (changes > 0) logger.info({ bundle: target.metadata.name, changes }, 'objects applied');
-    state.holdUp ??= holdUp;
-    state.status = withDrift(state.status, drifted, clock);
-    if (!complete) {
-      if (holdUp !== undefined) {
-        state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);
-      }
-      return 'done';
-    }
-    state.status = withHeldPrune(state.status, heldPrune);
+    const result = await applyObjects({ ...state, objects }, dependencies, context);
+    if (!noteResult(state, result, dependencies)) return 'done';
   } catch (error) {
+    const { signal } = context;
     if (signal.aborted) throw error;
     const failure = {
       reason: failureReason(error, state),
@@ -49,6 +38,37 @@ export async function apply(
   state.status = installed(state.status, target.metadata.name ?? '', clock);
   state.status = withApplied(state, clock);
   return 'continue';
+}
+
+async function applyObjects(
+  state: BundleDeploymentState & Required<Pick<BundleDeploymentState, 'objects'>>,
+  dependencies: BundleDeploymentDependencies,
+  { signal, logger }: StepContext,
+): Promise<ApplyResult> {
+  const { deployment: owner, target, objects, ordered = false } = state;
+  const waitForReady = stagesWait(state);
+  const unchanged = isUnchanged(state);
+  const request = { owner, objects, ordered, waitForReady, unchanged, signal };
+  const run = () => dependencies.applier.apply(request);
+  const result = await measureApply(state, dependencies, run);
+  const { changes } = result;
+  if (changes > 0) logger.info({ bundle: target?.metadata.name, changes }, 'objects applied');
+  return result;
+}
+
+/** Puts what came of it into the status; true where everything is applied. */
+function noteResult(
+  state: BundleDeploymentState,
+  { complete, holdUp, heldPrune, drifted }: ApplyResult,
+  { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
+): boolean {
+  state.holdUp ??= holdUp;
+  state.status = withDrift(state.status, drifted, clock);
+  if (complete) state.status = withHeldPrune(state.status, heldPrune);
+  else if (holdUp !== undefined) {
+    state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);
+  }
+  return complete;
 }
 
 function failureReason(error: unknown, { status }: BundleDeploymentState): string {
