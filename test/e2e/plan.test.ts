@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { KubernetesObject } from '../../api/meta.ts';
 import type {
   BundleDeployment,
+  BundleDeploymentSpec,
   BundleDeploymentStatus,
   PlanStatus,
 } from '../../api/v1alpha1/index.ts';
@@ -53,11 +53,15 @@ async function ctl(...args: readonly string[]): Promise<CtlResult> {
 }
 
 /** Creates or upgrades a BundleDeployment with upgradePolicy Manual. */
-async function ask(name: string, version: number, objects: readonly object[]): Promise<void> {
+async function ask(
+  [name, version]: readonly [name: string, version: number],
+  objects: readonly object[],
+  fields: Partial<BundleDeploymentSpec> = {},
+): Promise<void> {
   const files = plainFiles(objects);
   const source = await pushContent({ registry, name, version, files });
-  const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
-  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, upgradePolicy: 'Manual' } });
+  const { spec, ...deployment } = aBundleDeployment({ name, source }) as BundleDeployment;
+  await kubectl.apply({ ...deployment, spec: { ...spec, upgradePolicy: 'Manual', ...fields } });
 }
 
 async function statusOf(name: string): Promise<BundleDeploymentStatus> {
@@ -163,11 +167,11 @@ describe('while a plan waits', () => {
   ];
 
   test('nothing is changed, and what is installed is repaired', async () => {
-    await ask(name, 1, v1);
+    await ask([name, 1], v1);
     await planOf(name);
     expect(await kubectl.exists('configmap', 'pw-a', 'default')).toBe(false);
     await approve(name);
-    await ask(name, 2, v2);
+    await ask([name, 2], v2);
     const plan = await planOf(name);
     expect(plan).toMatchObject({
       create: 1,
@@ -205,7 +209,7 @@ describe('while a plan waits', () => {
   });
 
   test('it costs no request', async () => {
-    await ask('plan-idle', 1, [aConfigMap('pi-a')]);
+    await ask(['plan-idle', 1], [aConfigMap('pi-a')]);
     await planOf('plan-idle');
     await eventually(async () => expect(await message('plan-idle')).toContain('AwaitingApproval'));
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -222,7 +226,7 @@ describe('while a plan waits', () => {
 describe('an approval', () => {
   test('by annotation applies the plan, and drift afterwards needs none', async () => {
     const name = 'plan-annotated';
-    await ask(name, 1, [aConfigMap('pa-a', { a: '1' })]);
+    await ask([name, 1], [aConfigMap('pa-a', { a: '1' })]);
     const { digest, bundle } = await planOf(name);
     await annotate(name, digest);
     await eventually(async () => expect((await statusOf(name)).activeBundle).toBe(bundle));
@@ -244,7 +248,7 @@ describe('an approval', () => {
 
   test('is for the cluster as it was', async () => {
     const name = 'plan-outdated';
-    await ask(name, 1, [aConfigMap('po-a')]);
+    await ask([name, 1], [aConfigMap('po-a')]);
     const plan = await planOf(name);
     await kubectl.apply(aConfigMap('po-a', { theirs: '1' }));
     await annotate(name, plan.digest);
@@ -268,9 +272,9 @@ describe('an approval', () => {
 
   test('is for one Bundle', async () => {
     const name = 'plan-moved';
-    await ask(name, 1, [aConfigMap('pm-a', { a: '1' })]);
+    await ask([name, 1], [aConfigMap('pm-a', { a: '1' })]);
     const plan = await planOf(name);
-    await ask(name, 2, [aConfigMap('pm-a', { a: '2' })]);
+    await ask([name, 2], [aConfigMap('pm-a', { a: '2' })]);
     await annotate(name, plan.digest);
     const next = await planOf(name, plan);
     const other = await ctl('approve', name, '--digest', plan.digest);
@@ -290,7 +294,7 @@ describe('an approval', () => {
   test('is finished by the next process where one ends in the middle', async () => {
     const name = 'plan-crashed';
     const objects = Array.from({ length: 200 }, (_, n) => aConfigMap(`pc-${n}`, { a: '1' }));
-    await ask(name, 1, objects);
+    await ask([name, 1], objects);
     const { digest, bundle } = await planOf(name);
     await annotate(name, digest);
     const owned = `core.rukpak.io/owner-name=${name}`;
@@ -317,7 +321,7 @@ describe('a plan', () => {
     };
     const inside = { ...aConfigMap('pn'), metadata: { name: 'pn', namespace: 'plan-new' } };
     const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'plan-new' } };
-    await ask(name, 1, [aCRD(kind), own, inside, custom]);
+    await ask([name, 1], [aCRD(kind), own, inside, custom]);
     expect(await planOf(name)).toMatchObject({ create: 4, change: 0, delete: 0, unchanged: 0 });
     expect(await kubectl.exists('namespace', 'plan-new')).toBe(false);
     await approve(name);
@@ -328,7 +332,7 @@ describe('a plan', () => {
     const name = 'plan-refused';
     const { spec, ...rest } = aDeployment('pr') as { spec: object };
     const bad = { ...rest, spec: { ...spec, selector: { matchLabels: { app: 'other' } } } };
-    await ask(name, 1, [aConfigMap('pr'), bad]);
+    await ask([name, 1], [aConfigMap('pr'), bad]);
     const plan = await planOf(name);
     expect(plan.problems).toEqual([
       expect.stringContaining('Deployment "pr" in namespace "default": '),
@@ -350,10 +354,10 @@ describe('a plan', () => {
       Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`k${n}`, `${text}-${n}`]));
     const maps = (text: string): object[] =>
       Array.from({ length: 60 }, (_, n) => aConfigMap(`pl-${n}`, data(text)));
-    await ask(name, 1, maps('first'));
+    await ask([name, 1], maps('first'));
     await planOf(name);
     await approve(name);
-    await ask(name, 2, maps('second'));
+    await ask([name, 2], maps('second'));
     const plan = await planOf(name);
     expect(plan).toMatchObject({ change: 60, truncated: true });
     expect(plan.changes).toHaveLength(30);
@@ -366,9 +370,47 @@ describe('a plan', () => {
     expect(full.digest).toBe(plan.digest);
   });
 
+  test('leaves to others what they may change', async () => {
+    const name = 'plan-left';
+    const drift = { ignore: [{ kind: 'ConfigMap', paths: ['/data/theirs'] }] };
+    const version = (ours: string): object[] => [aConfigMap('plf', { ours, theirs: '0' })];
+    await ask([name, 1], version('1'), { drift });
+    await planOf(name);
+    await approve(name);
+    const change = ['--namespace=default', '-p', '{"data":{"theirs":"9"}}'];
+    await kubectl.must(['patch', 'configmap', 'plf', ...change]);
+    await ask([name, 2], version('2'), { drift });
+    expect((await planOf(name)).changes).toMatchObject([{ name: 'plf', fields: ['data.ours'] }]);
+    await approve(name);
+    expect(await dataOf('plf')).toEqual({ ours: '2', theirs: '9' });
+  });
+
+  test('is asked for with the permissions of the deployment', async () => {
+    const name = 'plan-poor';
+    const account = { namespace: 'default', name: 'plan-poor' };
+    await kubectl.must(['create', 'serviceaccount', account.name]);
+    await ask([name, 1], [aConfigMap('pp')], { serviceAccount: account });
+    await eventually(async () => {
+      const text = await message(name);
+      expect(text).toContain('AwaitingApproval: no plan can be made of Bundle plan-poor-');
+      expect(text).toContain('configmaps');
+    });
+    const live = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(live, 'Installed')?.reason).toBe('PermissionsMissing');
+    const role = ['--verb=*', '--resource=configmaps'];
+    await kubectl.must(['create', 'role', name, ...role]);
+    const subject = `--serviceaccount=default:${account.name}`;
+    await kubectl.must(['create', 'rolebinding', name, `--role=${name}`, subject]);
+    expect(await planOf(name)).toMatchObject({ create: 1 });
+    await approve(name);
+    expect(await kubectl.exists('configmap', 'pp', 'default')).toBe(true);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=100s']);
+    await kubectl.must(['delete', 'role,rolebinding,serviceaccount', name, '--namespace=default']);
+  });
+
   test('is shown to those who may get the deployment, and to nobody else', async () => {
     const name = 'plan-shown';
-    await ask(name, 1, [aConfigMap('ps-a')]);
+    await ask([name, 1], [aConfigMap('ps-a')]);
     await planOf(name);
     const account = { namespace: 'default', name: 'plan-reader' };
     await kubectl.must(['create', 'serviceaccount', account.name]);
