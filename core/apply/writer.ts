@@ -12,6 +12,7 @@ import { describeObject } from './object-id.ts';
 import { otherManagers } from './other-managers.ts';
 import type { CheckedObject } from './ownership-check.ts';
 import { recordOf } from './plan.ts';
+import { managedFieldsOf } from './projection.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
 import type { Run } from './run.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
@@ -27,8 +28,8 @@ export interface WriterOptions {
   readonly metrics?: Pick<ApplyMetrics, 'repaired'>;
 }
 
-/** Of a run: whose object it is, and who writes it. */
-type WriteContext = Pick<Run, 'owner' | 'client' | 'signal'>;
+/** Of a run: whose object it is, who writes it, and whether it was written before. */
+type WriteContext = Pick<Run, 'owner' | 'client' | 'unchanged' | 'signal'>;
 
 /** Writes single objects of a set and records what came of it. */
 export class Writer {
@@ -70,7 +71,8 @@ export class Writer {
     const record = recordOf(desired, inventory.put(desired.resource, stored));
     records.set(record);
     drift.health(record);
-    if (object.repair) this.#repaired(owner, object, stored);
+    this.#putBack(run, object, stored);
+    if (object.repair) this.#repaired(owner, object);
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
   }
 
@@ -80,15 +82,25 @@ export class Writer {
     { desired, live, repair }: CheckedObject,
   ): ServerSideApplyRequest['onConflict'] {
     if (repair || live === undefined || otherManagers(live).length === 0) return undefined;
+    // Where the object says what is left of our fields no refusal is needed to know what is taken.
+    if (managedFieldsOf(live) !== undefined) return undefined;
     const { coOwnership } = this.#options;
     return (conflicts) => coOwnership.taken(owner, desired, { before: live, conflicts });
   }
 
-  #repaired(owner: BundleDeployment, object: CheckedObject, after: KubernetesObject): void {
-    const { desired, live: before } = object;
-    const { id, resource, key } = desired;
-    const { backoff, coOwnership, events, metrics } = this.#options;
-    if (before !== undefined) coOwnership.putBack(owner, desired, { before, after });
+  /** What others changed while no process ran is put back as well. */
+  #putBack(
+    { owner, unchanged }: WriteContext,
+    { desired, live, repair, unrecorded }: CheckedObject,
+    after: KubernetesObject,
+  ): void {
+    const isRestored = repair || (unchanged && unrecorded === true);
+    if (live === undefined || !isRestored) return;
+    this.#options.coOwnership.putBack(owner, desired, { before: live, after });
+  }
+
+  #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
+    const { backoff, events, metrics } = this.#options;
     metrics?.repaired();
     if (!backoff.repaired(id)) return;
     events.event(owner, {

@@ -327,6 +327,19 @@ describe('fields that others set too', () => {
     });
   });
 
+  test('are put back and told of as well where nobody ran when they were set', async () => {
+    await bringOut({ name: 'away', objects: [aConfigMap('drift-away', { a: '1' })] });
+    await system.kill();
+    await edit('drift-away', { a: 'theirs' });
+    await system.restart();
+    await eventually(async () => {
+      expect(await dataOf('drift-away')).toEqual({ a: '1' });
+      expect(await eventsOf('away', 'FieldsPutBack')).toEqual([
+        expect.stringContaining('data.a was changed by "stranger" at '),
+      ]);
+    });
+  });
+
   test('are told of when a new version takes them', async () => {
     await bringOut({ name: 'taking', objects: [aConfigMap('drift-taken', { a: '1' })] });
     await edit('drift-taken', { late: 'theirs', other: 'theirs' });
