@@ -4,7 +4,7 @@ import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { ApiError } from '../kube/api-error.ts';
 import type { Discovery } from '../kube/discovery.ts';
-import type { KubeClient, ListOptions, ObjectList } from '../kube/kube-client.ts';
+import type { KubeClient, ListOptions, ObjectList, WatchOptions } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
 import { Inventory } from './inventory.ts';
 import { KindWatches } from './kind-watches.ts';
@@ -38,7 +38,9 @@ function harness(
       selectors.push(options?.labelSelector);
       return await list();
     },
-    watch: async function* (_resource: Resource, { signal }: { signal: AbortSignal }) {
+    watch: async function* (_: Resource, { signal, sendInitialEvents }: WatchOptions) {
+      // A server that does not stream its lists.
+      if (sendInitialEvents === true) throw new ApiError(422, { reason: 'Invalid' });
       const ended = new Promise((resolve) => signal.addEventListener('abort', resolve));
       await Promise.race([ended, watched]);
       yield* [];

@@ -21,6 +21,7 @@ export async function* watchEvents(
   const { namespace, signal, timeoutSeconds, metadataOnly, ...selection } = options;
   const query = queryString({
     ...selection,
+    ...(selection.sendInitialEvents === true && { resourceVersionMatch: 'NotOlderThan' }),
     watch: true,
     allowWatchBookmarks: true,
     timeoutSeconds,

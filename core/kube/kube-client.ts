@@ -26,7 +26,10 @@ export interface WatchOptions {
   readonly fieldSelector?: string | undefined;
   /** As for lists. */
   readonly metadataOnly?: boolean | undefined;
+  /** Where to begin; empty for now. */
   readonly resourceVersion: string;
+  /** Begins with an ADDED event for every object, and a bookmark with the annotation `k8s.io/initial-events-end`. */
+  readonly sendInitialEvents?: boolean;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
 }

@@ -332,3 +332,69 @@ const emptySink: ReflectorSink = {
   upsert: () => undefined,
   remove: () => undefined,
 };
+
+describe('a server that streams its lists', () => {
+  function streaming(...names: readonly string[]): FakeKubeClient {
+    const client = new FakeKubeClient();
+    client.initialEvents = 'sent';
+    for (const name of names) client.put(aWidget(name));
+    return client;
+  }
+
+  test('is asked once, for everything and what comes after it', async () => {
+    const client = streaming('a', 'b');
+    const { sink, reflector } = start({}, client);
+    await reflector.whenSynced(AbortSignal.timeout(1000));
+    client.put(aWidget('c'));
+    await settle();
+    expect(sink.calls).toEqual(['replace a b', 'upsert c']);
+    expect(client.calls).toEqual(['watch']);
+  });
+
+  test('says which objects are gone when its history is', async () => {
+    const client = streaming('a', 'b');
+    const { clock, sink } = start({}, client);
+    await settle();
+    clock.advance(6_000);
+    await settle();
+    client.drop({ name: 'a' });
+    client.compact();
+    client.endWatches();
+    await settle();
+    expect(sink.calls.at(-1)).toBe('replace b');
+    expect(client.count('list')).toBe(0);
+  });
+
+  test('that breaks off in the middle is asked anew, and half a list is none', async () => {
+    const client = streaming('a');
+    client.initialEvents = 'ignored';
+    const { clock, sink } = start({}, client);
+    await settle();
+    client.put(aWidget('b'));
+    await settle();
+    expect(sink.calls).toEqual([]);
+    client.initialEvents = 'sent';
+    client.endWatches(new Error('connection reset'));
+    await settle();
+    clock.advance(2_000);
+    await settle();
+    expect(sink.calls).toEqual(['replace a b']);
+  });
+
+  test.each(['silence', 'a bookmark'])(
+    'but does not know of it: %s leads to a list',
+    async (how) => {
+      const client = streaming('a');
+      client.initialEvents = 'ignored';
+      const { clock, sink } = start({}, client);
+      await settle();
+      const metadata = { resourceVersion: '1' };
+      if (how === 'silence') clock.advance(10_000);
+      else
+        client.send({ type: 'BOOKMARK', object: { apiVersion: 'x/v1', kind: 'Widget', metadata } });
+      await settle();
+      expect(sink.calls).toEqual(['replace a']);
+      expect(client.calls).toEqual(['watch', 'list', 'watch']);
+    },
+  );
+});

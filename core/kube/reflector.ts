@@ -5,6 +5,7 @@ import { errorMessage } from '../errors.ts';
 import { ApiError } from './api-error.ts';
 import { apiErrorOfStatus } from './api-status.ts';
 import { Backoff } from './backoff.ts';
+import { InitialEvents, refusesInitialEvents } from './initial-events.ts';
 import type { KubeClient, WatchEvent } from './kube-client.ts';
 import { isExpired, listAll } from './list-all.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
@@ -39,8 +40,9 @@ export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject>
 const stableAfter = 5_000;
 
 /**
- * Keeps a sink equal to a resource's objects: list, watch from there, resume where a watch ends,
- * list again where the server has forgotten the place. Never gives up: every error is waited out.
+ * Keeps a sink equal to a resource's objects: a watch that begins with all of them, or a list and a
+ * watch from there where the server does not stream lists; resume where a watch ends, begin anew
+ * where the server has forgotten the place. Never gives up: every error is waited out.
  */
 export class Reflector<T extends KubernetesObject = KubernetesObject> {
   readonly #options: ReflectorOptions<T>;
@@ -51,8 +53,11 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   #lastError: Error | undefined;
   /** Whether the watch has worked since the last error. */
   #progressed = false;
-  /** Where to watch from; undefined asks for a list. */
+  /** Where to watch from; undefined asks for everything. */
   #resourceVersion: string | undefined;
+  /** What came so far of a list that is streamed. */
+  #initial: InitialEvents<T> | undefined;
+  #streams = true;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -86,10 +91,11 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        if (this.#resourceVersion === undefined) await this.#list(signal);
+        if (this.#resourceVersion === undefined && !this.#streams) await this.#list(signal);
         await this.#watch(signal);
       } catch (error) {
         if (signal.aborted) return;
+        if (this.#mustList(error)) continue;
         if (this.#forgotten(error)) continue;
         this.#failed(error);
         await this.#options.clock.sleep(this.#backoff.next(), signal).catch(() => undefined);
@@ -113,13 +119,25 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     signal.throwIfAborted();
     sink.replace(list.items);
     this.#resourceVersion = list.resourceVersion;
+    this.#hasSynced();
+  }
+
+  #hasSynced(): void {
     this.#synced = true;
     this.#firstSync.resolve();
   }
 
+  /** Where the server does not stream lists, it is asked for them, from now on. */
+  #mustList(error: unknown): boolean {
+    if (this.#initial === undefined || !refusesInitialEvents(error)) return false;
+    this.#initial = undefined;
+    this.#streams = false;
+    return true;
+  }
+
   /** One watch, to its end. Throws where the next one should not start at once. */
   async #watch(signal: AbortSignal): Promise<void> {
-    const { client, resource, clock } = this.#options;
+    const { clock } = this.#options;
     const ended = new AbortController();
     const watchSignal = AbortSignal.any([signal, ended.signal]);
     const startedAt = clock.now();
@@ -129,13 +147,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     );
     let events = 0;
     try {
-      const watch = client.watch(resource, {
-        ...this.#selection,
-        resourceVersion: this.#resourceVersion ?? '',
-        timeoutSeconds: 300 + Math.floor(Math.random() * 300),
-        signal: watchSignal,
-      });
-      for await (const event of watch) {
+      for await (const event of this.#open(ended, watchSignal)) {
         if (signal.aborted) return;
         this.#take(event);
         events++;
@@ -150,12 +162,40 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     if (events === 0 && clock.now() - startedAt < 1000) throw new Error('the watch ended at once');
   }
 
+  #open(ended: AbortController, signal: AbortSignal): AsyncIterable<WatchEvent> {
+    const { client, resource, clock } = this.#options;
+    const sendInitialEvents = this.#resourceVersion === undefined;
+    this.#initial = sendInitialEvents ? new InitialEvents(this.#transform) : undefined;
+    if (this.#initial !== undefined) void this.#initial.expect(ended, clock);
+    return client.watch(resource, {
+      ...this.#selection,
+      resourceVersion: this.#resourceVersion ?? '',
+      ...(sendInitialEvents && { sendInitialEvents }),
+      timeoutSeconds: 300 + Math.floor(Math.random() * 300),
+      signal,
+    });
+  }
+
   #take({ type, object }: WatchEvent): void {
     if (type === 'ERROR') throw apiErrorOfStatus(object);
+    if (this.#initial !== undefined) {
+      this.#takeInitial(this.#initial, { type, object });
+      return;
+    }
     const { sink } = this.#options;
     if (type === 'DELETED') sink.remove(this.#transform(object));
     if (type === 'ADDED' || type === 'MODIFIED') sink.upsert(this.#transform(object));
     this.#resourceVersion = object.metadata.resourceVersion;
+    this.#works();
+  }
+
+  #takeInitial(initial: InitialEvents<T>, event: WatchEvent): void {
+    const items = initial.take(event);
+    if (items === undefined) return;
+    this.#initial = undefined;
+    this.#options.sink.replace(items);
+    this.#resourceVersion = event.object.metadata.resourceVersion;
+    this.#hasSynced();
     this.#works();
   }
 

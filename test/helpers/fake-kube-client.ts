@@ -46,6 +46,8 @@ export class FakeKubeClient implements KubeClient {
   readonly faults: Partial<Record<Call, (Error | undefined)[]>> = {};
   /** Runs before each call is answered. */
   beforeCall: (call: Call, signal?: AbortSignal) => void | Promise<void> = () => undefined;
+  /** What becomes of a watch that asks for everything first; old servers refuse or ignore it. */
+  initialEvents: 'refused' | 'ignored' | 'sent' = 'refused';
   readonly #objects = new Map<string, KubernetesObject>();
   readonly #watches = new Set<OpenWatch>();
   #log: LoggedEvent[] = [];
@@ -115,6 +117,20 @@ export class FakeKubeClient implements KubeClient {
     return this.#existing(key);
   }
 
+  #initialEvents(): readonly LoggedEvent[] {
+    if (this.initialEvents === 'ignored') return [];
+    if (this.initialEvents === 'refused') {
+      const message = 'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch';
+      throw new ApiError(422, { reason: 'Invalid', message });
+    }
+    const annotations = { 'k8s.io/initial-events-end': 'true' };
+    const metadata = { resourceVersion: String(this.#version), annotations };
+    const end = { apiVersion: 'v1', kind: 'Bookmark', metadata };
+    const added = [...this.#objects.values()].map((object) => ({ type: 'ADDED', object }) as const);
+    const events: readonly WatchEvent[] = [...added, { type: 'BOOKMARK', object: end }];
+    return events.map((event) => ({ version: this.#version, event }));
+  }
+
   async list(_: Resource, options: ListOptions = {}): Promise<ObjectList> {
     await this.#enter('list', options.signal);
     const all = [...this.#objects.values()];
@@ -129,11 +145,13 @@ export class FakeKubeClient implements KubeClient {
   }
 
   async *watch(_: Resource, options: WatchOptions): AsyncGenerator<WatchEvent> {
+    const initial = options.sendInitialEvents === true ? this.#initialEvents() : [];
     await this.#enter('watch', options.signal);
-    const since = Number(options.resourceVersion);
+    const since = options.resourceVersion === '' ? this.#version : Number(options.resourceVersion);
     if (since < this.#oldest) throw new ApiError(410, { reason: 'Expired', message: 'too old' });
     let wake = Promise.withResolvers<void>();
     const queue = this.#log.filter(({ version }) => version > since);
+    queue.unshift(...initial);
     const watch: OpenWatch = { queue, wake: () => wake.resolve(), end: undefined };
     const onAbort = (): void => {
       watch.end = { error: options.signal.reason as Error };

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
+import { ApiError } from '../../core/kube/api-error.ts';
 import { connect } from '../../core/kube/connect.ts';
+import type { KubeClient } from '../../core/kube/kube-client.ts';
 import { Reflector, type ReflectorOptions } from '../../core/kube/reflector.ts';
 import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
 import { eventually } from '../helpers/eventually.ts';
@@ -33,12 +35,29 @@ function aConfigMap(name: string, fields: object = {}) {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata, ...fields };
 }
 
-async function start(pageSize = 2, metadataOnly = false) {
+type Reading = Pick<KubeClient, 'list' | 'watch'>;
+
+/** A server that only streams its lists: it must not be asked for one. */
+const streamsOnly: Reading = {
+  list: () => Promise.reject(new Error('nobody asks for a list')),
+  watch: (...request) => client.watch(...request),
+};
+
+/** A server from before lists were streamed. */
+const listsOnly: Reading = {
+  list: (...request) => client.list(...request),
+  watch: (of, options) => {
+    if (options.sendInitialEvents === true) throw new ApiError(422, { reason: 'Invalid' });
+    return client.watch(of, options);
+  },
+};
+
+async function start(pageSize = 2, metadataOnly = false, from: Reading = client) {
   const cache = new IndexedCache();
   const changes: string[] = [];
   cache.onChange(({ type, object }) => changes.push(`${type} ${object.metadata.name}`));
   const reflector = new Reflector({
-    client,
+    client: from,
     resource,
     namespace,
     labelSelector: 'test=reflector',
@@ -59,9 +78,12 @@ async function start(pageSize = 2, metadataOnly = false) {
 }
 
 describe('Reflector', () => {
-  test('lists by pages, follows, and keeps to its selector', async () => {
+  test.each([
+    ['begins with everything in one stream', streamsOnly],
+    ['lists by pages', listsOnly],
+  ])('%s, follows, and keeps to its selector', async (_, from) => {
     for (const name of ['a', 'b', 'c']) await client.create(resource, aConfigMap(name));
-    const { cache, changes } = await start();
+    const { cache, changes } = await start(2, false, from);
     expect(changes).toEqual(['added a', 'added b', 'added c']);
     await client.patch(
       { resource, key: { namespace, name: 'a' } },
@@ -79,6 +101,7 @@ describe('Reflector', () => {
     expect(held?.['data']).toEqual({ x: '1' });
     expect(held?.kind).toBe('ConfigMap');
     expect(held?.metadata).not.toHaveProperty('managedFields');
+    for (const name of ['a', 'c']) await client.delete(resource, { namespace, name });
   });
 
   test('may follow metadata alone', async () => {
