@@ -133,7 +133,10 @@ describe('the fields of an object', () => {
       [configMap({ a: '1', c: '3' })],
     ]);
     const before = await live('configmap');
-    expect(await apply(owner, configMap({ a: '1', c: '3' }))).toEqual({ changes: 1, complete: true });
+    expect(await apply(owner, configMap({ a: '1', c: '3' }))).toEqual({
+      changes: 1,
+      complete: true,
+    });
     const adopted = await live('configmap');
     expect(adopted).toMatchObject({ data: { a: '1', c: '3' }, metadata: helmMarks });
     expect(adopted.metadata.uid).toBe(before.metadata.uid);
@@ -148,7 +151,10 @@ describe('the fields of an object', () => {
     await apply(owner, configMap({ a: '1' }));
     client.taken();
     restart();
-    expect(await apply(await deployment(), configMap({ a: '1' }))).toEqual({ changes: 0, complete: true });
+    expect(await apply(await deployment(), configMap({ a: '1' }))).toEqual({
+      changes: 0,
+      complete: true,
+    });
     expect(client.taken()).toEqual([]);
   });
 
