@@ -26,7 +26,7 @@ import { loadObjects } from './steps/load-objects.ts';
 import { noteHealthy } from './steps/note-healthy.ts';
 import { pause } from './steps/pause.ts';
 import { retireBundles } from './steps/retire-bundles.ts';
-import { recordTransitions } from './transitions.ts';
+import { TransitionEvents } from './transitions.ts';
 
 type Step = (
   state: BundleDeploymentState,
@@ -57,9 +57,11 @@ const deletionSteps: readonly Step[] = [awaitDependents, removeObjects];
 /** Brings the cluster to what one BundleDeployment asks for, and keeps it there (spec section 5). */
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
+  readonly #transitions: TransitionEvents;
 
   constructor(dependencies: BundleDeploymentDependencies) {
     const plans = new PlanMemory();
+    this.#transitions = new TransitionEvents(dependencies);
     dependencies.applier.onChange((name) => plans.outdate(name));
     this.#dependencies = { ...dependencies, rendered: new RenderedObjects(), plans };
   }
@@ -108,6 +110,7 @@ export class BundleDeploymentReconciler {
     applier.forget(name);
     rendered.forget(name);
     plans.forget(name);
+    this.#transitions.forget(name);
   }
 
   #servedDeployment(name: string): BundleDeployment | undefined {
@@ -130,16 +133,19 @@ export class BundleDeploymentReconciler {
   }
 
   async #writeStatus(state: BundleDeploymentState, { signal }: StepContext): Promise<void> {
-    const { client, deployments, events, clock } = this.#dependencies;
+    const { client, deployments, clock } = this.#dependencies;
     const { deployment } = state;
     const patch = statusPatch(deployment, progressing(state, clock));
-    if (patch === undefined) return;
+    if (patch === undefined) {
+      this.#transitions.record({ before: deployment, after: deployment });
+      return;
+    }
     const key = { name: deployment.metadata.name ?? '' };
     const target = { resource: bundleDeploymentResource, key };
     const options = { type: 'json', subresource: 'status', signal } as const;
     const written = (await client.patch(target, patch, options)) as BundleDeployment;
     deployments.upsertIfNewer(written);
-    recordTransitions(events, { before: deployment, after: written });
+    this.#transitions.record({ before: deployment, after: written });
   }
 }
 

@@ -36,7 +36,7 @@ test('a Bundle that is not healthy in time is told of, and waited for all the sa
   expect(progressing(fixture)).toBe(
     `Progressing False ProgressDeadlineExceeded: Bundle "${nameOf(v1)}" is not healthy within 30s (Pod web: Pending)`,
   );
-  expect(fixture.events.taken().at(-1)).toContain('Warning ProgressDeadlineExceeded');
+  expect(fixture.events.taken().join()).toContain('Warning ProgressDeadlineExceeded');
   expect(fixture.status.activeBundle).toBe(nameOf(v1));
   fixture.clock.advance(12_000);
   fixture.applier.health.mockReturnValue([]);

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason, progressReason } from '../../api/v1alpha1/conditions.ts';
 import { EventList } from '../../test/helpers/event-list.ts';
-import { recordTransitions } from './transitions.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { TransitionEvents } from './transitions.ts';
 
 interface Given {
   readonly type: string;
@@ -26,6 +27,16 @@ function aDeploymentWith(...conditions: readonly Given[]): BundleDeployment {
     },
   } as unknown as BundleDeployment;
 }
+
+let events: EventList;
+let clock: ManualClock;
+let transitions: TransitionEvents;
+
+beforeEach(() => {
+  events = new EventList();
+  clock = new ManualClock();
+  transitions = new TransitionEvents({ events, clock });
+});
 
 const rows = [
   ['HasValidBundle', 'True', 'UnpackSuccessful', 'Normal'],
@@ -58,52 +69,73 @@ const rows = [
 
 test.each(rows)('%s %s for %s is told once, as %s', (...row) => {
   const [type, status, reason, eventType] = row;
-  const events = new EventList();
   const condition = { type, status, reason };
   const after = aDeploymentWith(condition);
-  recordTransitions(events, { before: aDeploymentWith(), after });
-  recordTransitions(events, { before: after, after });
+  transitions.record({ before: aDeploymentWith(), after });
+  transitions.record({ before: after, after });
   expect(events.taken()).toEqual([`${eventType} ${reason}: a message`]);
   const changed = aDeploymentWith({ ...condition, message: 'another one' });
-  recordTransitions(events, { before: after, after: changed });
+  transitions.record({ before: after, after: changed });
   expect(events.taken()).toEqual([`${eventType} ${reason}: another one`]);
 });
 
 test('what merely repeats another condition is not told', () => {
-  const events = new EventList();
   const after = aDeploymentWith(
     { type: 'Installed', status: 'False', reason: 'InstallFailed' },
     { type: 'Healthy', status: 'False', reason: 'InstallationStatusFalse' },
   );
-  recordTransitions(events, { before: aDeploymentWith(), after });
+  transitions.record({ before: aDeploymentWith(), after });
   expect(events.taken()).toEqual(['Warning InstallFailed: a message']);
 });
 
 test('a Bundle that is not unpacked yet is no news', () => {
-  const events = new EventList();
   const after = aDeploymentWith({
     type: 'HasValidBundle',
     status: 'True',
     reason: 'UnpackPending',
   });
-  recordTransitions(events, { before: aDeploymentWith(), after });
+  transitions.record({ before: aDeploymentWith(), after });
   expect(events.taken()).toEqual([]);
 });
 
-test('an installation is told of by its own Event, and by that of its health once it is reached', () => {
-  const events = new EventList();
+describe('an installation', () => {
   const unpacked = { type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' } as const;
   const done = { type: 'Installed', status: 'True', reason: 'InstallationSucceeded' } as const;
-  const unhealthy = { type: 'Healthy', status: 'False', reason: 'Unhealthy' } as const;
-  const healthy = { type: 'Healthy', status: 'True', reason: 'Healthy' } as const;
-  const first = aDeploymentWith(unpacked, done, unhealthy);
-  recordTransitions(events, { before: aDeploymentWith(), after: first });
-  expect(events.taken()).toEqual(['Normal InstallationSucceeded: a message']);
-  const second = aDeploymentWith(unpacked, done, healthy);
-  recordTransitions(events, { before: first, after: second });
-  expect(events.taken()).toEqual(['Normal Healthy: a message']);
-  recordTransitions(events, { before: second, after: first });
-  expect(events.taken()).toEqual(['Normal Unhealthy: a message']);
+  const sick = { type: 'Healthy', status: 'False', reason: 'Unhealthy' } as const;
+  const well = { type: 'Healthy', status: 'True', reason: 'Healthy' } as const;
+  const unhealthy = aDeploymentWith(unpacked, done, sick);
+  const healthy = aDeploymentWith(unpacked, done, well);
+
+  test('that is healthy within seconds is told of by one Event', () => {
+    transitions.record({ before: aDeploymentWith(), after: unhealthy });
+    expect(events.taken()).toEqual(['Normal InstallationSucceeded: a message']);
+    clock.advance(3_000);
+    transitions.record({ before: unhealthy, after: healthy });
+    clock.advance(20_000);
+    transitions.record({ before: healthy, after: healthy });
+    expect(events.taken()).toEqual([]);
+    transitions.record({ before: healthy, after: unhealthy });
+    expect(events.taken()).toEqual(['Normal Unhealthy: a message']);
+  });
+
+  test('that stays unhealthy is told of after some seconds, once, and its health when it comes', () => {
+    transitions.record({ before: aDeploymentWith(), after: unhealthy });
+    events.taken();
+    clock.advance(10_000);
+    transitions.record({ before: unhealthy, after: unhealthy });
+    transitions.record({ before: unhealthy, after: unhealthy });
+    expect(events.taken()).toEqual(['Normal Unhealthy: a message']);
+    transitions.record({ before: unhealthy, after: healthy });
+    expect(events.taken()).toEqual(['Normal Healthy: a message']);
+  });
+
+  test('that nobody remembers is told of as it changes', () => {
+    transitions.record({ before: aDeploymentWith(), after: unhealthy });
+    transitions.forget('demo');
+    events.taken();
+    transitions.record({ before: unhealthy, after: healthy });
+    expect(events.taken()).toEqual(['Normal Healthy: a message']);
+  });
 });
 
 test('these are all reasons that a deployment has', () => {

@@ -5,17 +5,15 @@ import {
   progressReason,
   bundleDeploymentReason as reason,
 } from '../../api/v1alpha1/conditions.ts';
+import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import { findCondition } from '../runtime/conditions.ts';
 
 /** Reasons that merely repeat another condition's news, or say that there is none yet. */
 const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse, reason.unpackPending]);
 
-/** What goes without saying in the moment in which a Bundle is installed. */
-const impliedByInstallation: ReadonlySet<string> = new Set([
-  reason.unpackSuccessful,
-  reason.unhealthy,
-]);
+/** Milliseconds after an installation in which its health goes without saying: most settle by then. */
+const settling = 10_000;
 
 /** Not yet healthy is how every installation begins, and some waiting was asked for. */
 const expected: ReadonlySet<string> = new Set([
@@ -27,28 +25,81 @@ const expected: ReadonlySet<string> = new Set([
   progressReason.deleting,
 ]);
 
-/** Records an Event for each condition that says something new. */
-export function recordTransitions(
-  events: EventSink,
-  { before, after }: { before: BundleDeployment; after: BundleDeployment },
-): void {
-  for (const condition of newsOf(before, after)) {
-    events.event(after, {
-      type: isExpected(condition) ? 'Normal' : 'Warning',
-      reason: condition.reason,
-      message: condition.message,
+export interface Transition {
+  readonly before: BundleDeployment;
+  readonly after: BundleDeployment;
+}
+
+interface Installation {
+  readonly at: number;
+  /** Its health was not told of, and is not good. */
+  owesHealth: boolean;
+}
+
+/**
+ * Records an Event for each condition that says something new. An Event is a request: what is
+ * installed and healthy within seconds is told of by one, and what is not is told of after them.
+ */
+export class TransitionEvents {
+  readonly #events: EventSink;
+  readonly #clock: Clock;
+  /** The last installation of each deployment, while its health settles. */
+  readonly #installations = new Map<string, Installation>();
+
+  constructor({ events, clock }: { readonly events: EventSink; readonly clock: Clock }) {
+    this.#events = events;
+    this.#clock = clock;
+  }
+
+  /** To be called at the end of each reconcile, also of one that changed nothing. */
+  record({ before, after }: Transition): void {
+    const { name = '' } = after.metadata;
+    const news = newsOf({ before, after });
+    if (news.some(({ reason: why }) => why === reason.installationSucceeded)) {
+      this.#installations.set(name, { at: this.#clock.now(), owesHealth: false });
+    }
+    for (const condition of new Set([...this.#spoken(name, news), ...this.#owed(name, after)])) {
+      this.#events.event(after, {
+        type: isExpected(condition) ? 'Normal' : 'Warning',
+        reason: condition.reason,
+        message: condition.message,
+      });
+    }
+  }
+
+  forget(name: string): void {
+    this.#installations.delete(name);
+  }
+
+  /** What of the news does not go without saying. */
+  #spoken(name: string, news: readonly Condition[]): readonly Condition[] {
+    const installation = this.#installations.get(name);
+    if (installation === undefined || this.#isSettled(installation)) return news;
+    return news.filter(({ type, status, reason: why }) => {
+      if (type === bundleDeploymentCondition.healthy) installation.owesHealth = status !== 'True';
+      return type !== bundleDeploymentCondition.healthy && why !== reason.unpackSuccessful;
     });
+  }
+
+  /** What an installation turned out to be that was expected to become healthy at once. */
+  #owed(name: string, { status }: BundleDeployment): readonly Condition[] {
+    const installation = this.#installations.get(name);
+    if (installation === undefined || !this.#isSettled(installation)) return [];
+    this.#installations.delete(name);
+    const health = findCondition(status?.conditions, bundleDeploymentCondition.healthy);
+    return installation.owesHealth && health?.reason === reason.unhealthy ? [health] : [];
+  }
+
+  #isSettled({ at }: Installation): boolean {
+    return this.#clock.now() - at >= settling;
   }
 }
 
-/** An Event is a request, and most installations are told of by two of them. */
-function newsOf(before: BundleDeployment, after: BundleDeployment): readonly Condition[] {
-  const news = (after.status?.conditions ?? []).filter((condition) => {
+function newsOf({ before, after }: Transition): readonly Condition[] {
+  return (after.status?.conditions ?? []).filter((condition) => {
     const old = findCondition(before.status?.conditions, condition.type);
     return !silent.has(condition.reason) && !sameNews(condition, old);
   });
-  const installs = news.some(({ reason: why }) => why === reason.installationSucceeded);
-  return installs ? news.filter(({ reason: why }) => !impliedByInstallation.has(why)) : news;
 }
 
 function sameNews(condition: Condition, old: Condition | undefined): boolean {
