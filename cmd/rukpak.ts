@@ -12,12 +12,8 @@ import {
   type CrdGuardFlags,
   type CrdvalidatorFlags,
 } from './crdvalidator-flags.ts';
-import { install } from './install.ts';
 import { systemNamespaceOf } from './process-flags.ts';
-import { runAll } from './run-all.ts';
-import { runCore } from './run-core.ts';
-import { runCrdvalidator } from './run-crdvalidator.ts';
-import { runWebhooks } from './run-webhooks.ts';
+import type { runAll } from './run-all.ts';
 import { stopSignal } from './stop-signal.ts';
 import { version } from './version.ts';
 import {
@@ -42,6 +38,7 @@ const laptopDefaults = {
   uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
 };
 
+/** Each command loads its own program: nobody holds the others in memory. */
 function createProgram(): Command {
   const program = new Command('rukpak')
     .description('Bundles and BundleDeployments for Kubernetes')
@@ -55,11 +52,13 @@ function createProgram(): Command {
     .action(async (flags: InstallFlags) => {
       const { dryRun = false } = flags;
       const systemNamespace = systemNamespaceOf(flags);
+      const { install } = await import('./install.ts');
       await install({ ...flags, systemNamespace, dryRun }, (line) => console.log(line));
     });
   addCoreFlags(program.command('core').description('run the reconcilers and the content server'))
     .version(version(), '--version')
     .action(async (flags: CoreFlags) => {
+      const { runCore } = await import('./run-core.ts');
       await runCore(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
   addWebhookFlags(program.command('webhooks').description('run the admission webhooks'))
@@ -68,6 +67,7 @@ function createProgram(): Command {
       const systemNamespace = systemNamespaceOf(flags);
       const logger = createLogger(flags.zapLogLevel);
       const bindAddress = flags.webhookBindAddress;
+      const { runWebhooks } = await import('./run-webhooks.ts');
       await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
     });
   addCrdvalidatorFlags(
@@ -75,6 +75,7 @@ function createProgram(): Command {
   )
     .version(version(), '--version')
     .action(async (flags: CrdvalidatorFlags) => {
+      const { runCrdvalidator } = await import('./run-crdvalidator.ts');
       await runCrdvalidator(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
   const all = program.command('all').description('run all in one process, as on a laptop');
@@ -82,7 +83,8 @@ function createProgram(): Command {
   addWebhookServerFlags(all);
   addAdmissionFlags(all);
   addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
-    await runAll(flags, createLogger(flags.zapLogLevel), stopSignal());
+    const { runAll: run } = await import('./run-all.ts');
+    await run(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
   return program;
 }
