@@ -130,6 +130,7 @@ describe('a deletion', () => {
     ['another deployment has taken', anObject({ ownerReferences: [taken] })],
     ['is a namesake by now', anObject({ uid: 'u2' })],
     ['is gone', undefined],
+    ['is to be kept by now', anObject({ annotations: { 'core.rukpak.io/keep': 'true' } })],
   ])('spares what %s', async (_, live) => {
     expect(await deleted(live)).toEqual({ asked: ['u1 1'], failures: [] });
   });

@@ -112,12 +112,14 @@ function preconditionOf({ metadata }: KubernetesObject): {
   };
 }
 
-/** As it is now; undefined where it is gone, a namesake, or another deployment's. */
+/** As it is now; undefined where it is gone, a namesake, another deployment's, or to be kept. */
 async function sameObject(
   { resource, key, object, owner }: InventoryEntry,
   { client, signal }: DeleteContext,
 ): Promise<KubernetesObject | undefined> {
   const live = await liveObject(client, { resource, key }, signal);
   if (live === undefined || live.metadata.uid !== object.metadata.uid) return undefined;
+  // Somebody may have annotated it to be kept since it was seen.
+  if (isKept(live) && !isKept(object)) return undefined;
   return labelledOwner(live) === owner && belongsTo(live, owner) ? live : undefined;
 }
