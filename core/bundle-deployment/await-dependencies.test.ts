@@ -198,4 +198,21 @@ describe('what is installed', () => {
     expect(await progressing(fixture)).toBeUndefined();
     expect(fixture.status.activeBundle).toBe(nameOf(v2));
   });
+
+  test.each([
+    ['waits for its dependencies', {}, 'Progressing False WaitingForDependencies'],
+    ['was unpacked slowly', { phase: 'Pending' }, undefined],
+  ])('a failed repair does not let a new Bundle pass that %s', async (_, status, held) => {
+    const fixture = aFixture(anInstalled('db'));
+    fixture.have(aBundleOf(v2, { phase: 'Unpacked', ...status }));
+    fixture.changeSpec({ template: v2 });
+    fixture.applier.apply.mockRejectedValueOnce(new Error('no answer'));
+    await fixture.failure();
+    expect(fixture.conditions).toContain('Installed False UpgradeFailed: no answer');
+    const before = fixture.conditions.find((condition) => condition.startsWith('Progressing'));
+    expect(before?.slice(0, held?.length)).toBe(held);
+    fixture.have(aBundleOf(v2));
+    expect(await progressing(fixture)).toContain('db because it does not exist');
+    expect(fixture.status.activeBundle).toBe(nameOf(v1));
+  });
 });

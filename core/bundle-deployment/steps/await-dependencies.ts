@@ -34,13 +34,23 @@ export async function awaitDependencies(
   return holdUp(state, dependencies, { reason: progressReason.waitingForDependencies, message });
 }
 
+/** What these say at the end of a reconcile means that it repaired the active Bundle. */
+const notBegun: ReadonlySet<string | undefined> = new Set([
+  progressReason.waitingForDependencies,
+  progressReason.awaitingApproval,
+  bundleDeploymentReason.unpackPending,
+  bundleDeploymentReason.unpackFailed,
+]);
+
 /** Half of the new Bundle is there already: to go back now would only do harm. */
 function hasBegun({ status, metadata }: BundleDeployment): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
-  const installed = findCondition(status?.conditions, bundleDeploymentCondition.installed);
+  const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;
+  const { installed, progressing, hasValidBundle } = bundleDeploymentCondition;
+  if (notBegun.has(reasonOf(progressing)) || notBegun.has(reasonOf(hasValidBundle))) return false;
+  const reason = reasonOf(installed);
   return (
-    installed?.reason === progressReason.waitingForStage ||
-    installed?.reason === bundleDeploymentReason.upgradeFailed
+    reason === progressReason.waitingForStage || reason === bundleDeploymentReason.upgradeFailed
   );
 }
 
