@@ -107,3 +107,10 @@ test('slimming keeps what health and ownership read, and drops the content', () 
   slim(definition);
   expect(definition.object['spec']).toEqual({ group: 'g', names: { kind: 'K' } });
 });
+
+test('an answer that gives an object to another owner is news to the one that had it', () => {
+  inventory.sink(configMaps).replace([live('a', '1')]);
+  inventory.put(configMaps, live('a', '2', 'other'));
+  inventory.put(configMaps, live('a', '3', 'other'));
+  expect(heard).toEqual(['a@1', 'a@2']);
+});

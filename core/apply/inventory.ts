@@ -56,7 +56,10 @@ export class Inventory {
   put(resource: Resource, object: KubernetesObject): InventoryEntry {
     const entry = entryOf(resource, object);
     const known = this.get(resource, entry.key);
-    if (known === undefined || !isNewer(known.object, object)) this.#store(entry);
+    if (known !== undefined && isNewer(known.object, object)) return entry;
+    this.#store(entry);
+    // The watch has nothing to add to it, and the former owner may be waiting for the object.
+    if (known !== undefined && known.owner !== entry.owner) this.#listener?.changed(entry);
     return entry;
   }
 

@@ -67,3 +67,14 @@ test('an owner is woken once where one of its objects is annotated to be kept', 
   watch.changed(kept);
   expect(woken).toEqual(['demo', 'demo']);
 });
+
+test('an owner does not wait for what another one has taken meanwhile', () => {
+  if (a === undefined || b === undefined) throw new Error('no entries');
+  watch.waitFor('demo', { ids: [a.id, b.id], shown: a.id }, 1000);
+  watch.removed({ ...b, owner: 'other' });
+  expect(woken).toEqual([]);
+  watch.changed({ ...a, owner: 'other' });
+  expect(woken).toEqual(['demo']);
+  watch.removed({ ...a, owner: 'other' });
+  expect(woken).toEqual(['demo']);
+});

@@ -29,6 +29,8 @@ export interface RemovalWatchOptions {
 export class RemovalWatch implements InventoryListener {
   readonly #options: RemovalWatchOptions;
   readonly #waiting = new Map<string, Waiting>();
+  /** Who waits for an object: by the time it goes it may be another owner's. */
+  readonly #awaitedBy = new Map<string, string>();
   /** IDs of objects that are annotated to be kept, whose owners know. */
   readonly #kept = new Set<string>();
 
@@ -39,15 +41,20 @@ export class RemovalWatch implements InventoryListener {
   /** Since when, as the clock has it, the owner waits for one thing after the other. */
   waitFor(owner: string, { ids, shown }: AwaitedObjects, now: number): number {
     const since = this.#waiting.get(owner)?.since ?? now;
-    this.#waiting.set(owner, { ids: new Set(ids), shown, since });
+    this.forget(owner);
+    const awaited = new Set(ids);
+    this.#waiting.set(owner, { ids: awaited, shown, since });
+    for (const id of awaited) this.#awaitedBy.set(id, owner);
     return since;
   }
 
   forget(owner: string): void {
+    for (const id of this.#waiting.get(owner)?.ids ?? []) this.#awaitedBy.delete(id);
     this.#waiting.delete(owner);
   }
 
   changed(entry: InventoryEntry): void {
+    if (this.#awaitedBy.get(entry.id) !== entry.owner) this.#gone(entry.id);
     const isShown = this.#waiting.get(entry.owner)?.shown === entry.id;
     if (this.#isNewlyKept(entry) || isShown) this.#options.notify(entry.owner);
     this.#options.next.changed(entry);
@@ -55,11 +62,17 @@ export class RemovalWatch implements InventoryListener {
 
   removed(entry: InventoryEntry): void {
     this.#kept.delete(entry.id);
-    const waiting = this.#waiting.get(entry.owner);
-    if (waiting?.ids.delete(entry.id) === true) {
-      if (waiting.ids.size === 0 || waiting.shown === entry.id) this.#options.notify(entry.owner);
-    }
+    this.#gone(entry.id);
     this.#options.next.removed(entry);
+  }
+
+  #gone(id: string): void {
+    const owner = this.#awaitedBy.get(id) ?? '';
+    const waiting = this.#waiting.get(owner);
+    if (waiting === undefined) return;
+    this.#awaitedBy.delete(id);
+    waiting.ids.delete(id);
+    if (waiting.ids.size === 0 || waiting.shown === id) this.#options.notify(owner);
   }
 
   #isNewlyKept({ id, owner, object }: InventoryEntry): boolean {

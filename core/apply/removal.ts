@@ -84,7 +84,9 @@ async function removeStage(
   );
   throwAny(await deleteObjects(doomed, { client, propagation, signal }), 'upgrade', signal);
   // By now the watches may have seen them go.
-  const left = stage.flatMap(({ resource, key }) => inventory.get(resource, key) ?? []);
+  const left = stage
+    .flatMap(({ resource, key }) => inventory.get(resource, key) ?? [])
+    .filter(({ owner }) => owner === name);
   const shown = shownEntry(left);
   if (shown === undefined) return undefined;
   const awaited = { ids: left.map(({ id }) => id), shown: shown.id };
