@@ -116,6 +116,17 @@ describe('the finalizer', () => {
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
   });
 
+  test('stays in a new process until it has seen the objects: one may be annotated to be kept', async () => {
+    const fixture = installedFixture({ metadata: { finalizers: [deleteObjects] } });
+    fixture.applier.knows.mockReturnValueOnce(false).mockReturnValueOnce(false);
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(true);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(false);
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
   test('leaves those of others alone', async () => {
     const metadata = { finalizers: ['example.com/theirs', deleteObjects] };
     const fixture = installedFixture({ metadata });

@@ -11,18 +11,22 @@ type Surroundings = Pick<BundleDeploymentDependencies, 'deployments' | 'applier'
  * to stay, or they are to go in order. What its objects say themselves is not looked at here.
  */
 export function needsFinalizer(
-  { metadata, spec }: BundleDeployment,
+  deployment: BundleDeployment,
   { deployments, applier }: Surroundings,
 ): boolean {
-  const { name = '' } = metadata;
-  const { deletionPolicy = 'Delete', dependsOn = [], stages } = spec;
+  const { name = '' } = deployment.metadata;
   return (
-    deletionPolicy !== 'Delete' ||
-    dependsOn.length > 0 ||
-    stages?.waitForReady === true ||
+    asksForFinalizer(deployment) ||
     deployments.dependentsOf(name).length > 0 ||
-    applier.holdsKept(name)
+    applier.holdsKept(name) ||
+    // A new process has not seen yet what may be annotated to be kept.
+    (hasFinalizer(deployment) && !applier.knows(name))
   );
+}
+
+function asksForFinalizer({ spec }: BundleDeployment): boolean {
+  const { deletionPolicy = 'Delete', dependsOn = [], stages } = spec;
+  return deletionPolicy !== 'Delete' || dependsOn.length > 0 || stages?.waitForReady === true;
 }
 
 /** The same, with the stages that its objects are annotated with. */
