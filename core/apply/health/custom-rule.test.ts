@@ -84,6 +84,33 @@ describe('a rule that cannot judge', () => {
   });
 });
 
+/** Each time around puts a value into the next one that often. */
+function nested(text: string, body: (name: string) => string, times: number): string {
+  let nest = text;
+  for (let time = 0; time < times; time += 1)
+    nest = `[${nest}].map(v${time}, ${body(`v${time}`)})[0]`;
+  return nest;
+}
+
+describe('a message that grows without end', () => {
+  test('is no text where it is a list', () => {
+    const eight = (name: string) => `[${Array.from({ length: 8 }, () => name).join(', ')}]`;
+    const start = performance.now();
+    expect(judged({ healthy: 'false', message: nested('[1, 2]', eight, 8) })).toContain(
+      'rules[0].message: gives object: it must give a text)',
+    );
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  test('is not read where it is long', () => {
+    const twice = (name: string) => `${name} + ${name}`;
+    const message = nested('self.text', twice, 9);
+    expect(judged({ healthy: 'false', message }, { text: 'x'.repeat(10_000) })).toContain(
+      'rules[0].message: gives a text of more than 1000000 characters)',
+    );
+  });
+});
+
 test.each([
   [{ healthy: 'true', message: "'x'" }, undefined],
   [{ healthy: 'selff.x' }, /^spec\.health\.rules\[3\]\.healthy is no CEL .*selff/],

@@ -88,10 +88,18 @@ function text(says: Compiled | undefined, rule: Compiled, object: KubernetesObje
   const plain = `${rule.field} ${why}`;
   if (says === undefined) return plain;
   try {
-    return String(says.expression.evaluate(object)).slice(0, maxMessage);
+    return sentence(says.expression.evaluate(object));
   } catch (error) {
     return `${plain} (${says.field}: ${errorMessage(error)})`;
   }
+}
+
+/** Lists are refused: one that has itself in it many times is endless as a text. */
+function sentence(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, maxMessage);
+  if (typeof value === 'bigint' || typeof value === 'number') return `${value}`;
+  if (typeof value === 'boolean') return `${value}`;
+  throw new Error(`gives ${shown(value)}: it must give a text`);
 }
 
 function shown(value: unknown): string {

@@ -4,6 +4,8 @@ import { boundedCall } from './bounded-call.ts';
 
 /** A look at one object; what takes longer would hold up all others. */
 const evaluationLimit = 50;
+/** UTF-16 units; a longer text is not looked at: expressions put half a gigabyte together in no time. */
+const maxText = 1_000_000;
 
 const environment = new Environment({
   enableOptionalTypes: true,
@@ -29,7 +31,7 @@ export function compileExpression(text: string): Expression {
     evaluate(self) {
       if (exhausted !== undefined) throw exhausted;
       try {
-        return boundedCall(() => parsed({ self }), evaluationLimit);
+        return short(boundedCall(() => parsed({ self }), evaluationLimit));
       } catch (error) {
         const failure = new Error(firstLine(error));
         if (error instanceof Error && error.cause !== undefined) exhausted = failure;
@@ -37,6 +39,11 @@ export function compileExpression(text: string): Expression {
       }
     },
   };
+}
+
+function short(value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= maxText) return value;
+  throw new Error(`gives a text of more than ${maxText} characters`);
 }
 
 function parse(text: string) {
