@@ -11,7 +11,7 @@ import type {
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast/forecast-run.ts';
-import { keptByAnnotation } from './prune.ts';
+import { keptByAnnotation, unreferenced } from './prune.ts';
 import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
@@ -45,6 +45,10 @@ export class ApplyEngine implements Applier {
 
   holdsKept(ownerName: string): boolean {
     return keptByAnnotation(this.#parts.inventory, ownerName).length > 0;
+  }
+
+  holdsUnreferenced(ownerName: string): boolean {
+    return unreferenced(this.#parts.inventory, ownerName).length > 0;
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {

@@ -3,7 +3,7 @@ import { ApiError } from '../kube/api-error.ts';
 import type { DeleteOptions } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
 import { Inventory, type InventoryEntry } from './inventory.ts';
-import { keptByAnnotation, prune, superfluous } from './prune.ts';
+import { keptByAnnotation, prune, superfluous, unreferenced } from './prune.ts';
 
 const configMaps: Resource = {
   group: '',
@@ -78,6 +78,18 @@ test('what is annotated to be kept stays, and is found while the garbage collect
   const names = superfluous(inventory, 'demo', new Set()).map(({ key }) => key.name);
   expect(names).toEqual(['not-so']);
   expect(keptByAnnotation(inventory, 'demo').map(({ key }) => key.name)).toEqual(['annotated']);
+});
+
+test('what goes in order is what only its annotation binds to the deployment', () => {
+  const inventory = new Inventory();
+  const annotations = { 'core.rukpak.io/owner-uid': 'u' };
+  put({ inventory }, 'referenced', { annotations });
+  put({ inventory }, 'of-others', { ownerReferences: [] });
+  const going = { annotations, deletionTimestamp: '2026-01-01T00:00:00Z' };
+  put({ inventory }, 'going', { ...going, ownerReferences: [] });
+  expect(unreferenced(inventory, 'demo')).toEqual([]);
+  const entry = put({ inventory }, 'in-order', { annotations, ownerReferences: [] });
+  expect(unreferenced(inventory, 'demo')).toEqual([entry]);
 });
 
 describe('a deletion', () => {

@@ -8,7 +8,7 @@ import type { ApplyFailure } from './failures.ts';
 import { forEachLimit } from './for-each-limit.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { inKindOrder } from './order.ts';
-import { labelledOwner } from './ownership.ts';
+import { controllerOf, labelledOwner } from './ownership.ts';
 
 const concurrentDeletes = 8;
 const attempts = 5;
@@ -30,6 +30,11 @@ export function superfluous(
 /** Objects that are annotated to be kept, and that the garbage collector would take all the same. */
 export function keptByAnnotation(inventory: Inventory, owner: string): readonly InventoryEntry[] {
   return controlled(inventory, owner).filter(({ object }) => isKept(object));
+}
+
+/** Objects that go with their deployment, and that the garbage collector does not find. */
+export function unreferenced(inventory: Inventory, owner: string): readonly InventoryEntry[] {
+  return controlled(inventory, owner).filter(({ object }) => controllerOf(object) === undefined);
 }
 
 function controlled(inventory: Inventory, owner: string): readonly InventoryEntry[] {

@@ -134,6 +134,11 @@ export interface Applier {
    * garbage collector: the annotation was put on the live object.
    */
   holdsKept(ownerName: string): boolean;
+  /**
+   * True where the garbage collector would not find an object that is to go with its owner: it was
+   * applied as `ordered`, and has not been applied since.
+   */
+  holdsUnreferenced(ownerName: string): boolean;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
   /** Whether this process has looked at the owner's objects yet: without, `health` knows of none. */

@@ -74,6 +74,7 @@ export class BundleDeploymentFixture {
     })),
     remove: vi.fn<Applier['remove']>(async () => ({})),
     holdsKept: vi.fn<Applier['holdsKept']>(() => false),
+    holdsUnreferenced: vi.fn<Applier['holdsUnreferenced']>(() => false),
     health: vi.fn<Applier['health']>(() => []),
     knows: vi.fn<Applier['knows']>(() => true),
     forget: vi.fn<Applier['forget']>(),

@@ -127,6 +127,16 @@ describe('the finalizer', () => {
     expect(finalizersOf(fixture)).toEqual([]);
   });
 
+  test('stays while the garbage collector cannot find an object: its prune waits, for one', async () => {
+    const fixture = installedFixture({ metadata: { finalizers: [deleteObjects] } });
+    fixture.applier.holdsUnreferenced.mockReturnValueOnce(true);
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(false);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+
   test('leaves those of others alone', async () => {
     const metadata = { finalizers: ['example.com/theirs', deleteObjects] };
     const fixture = installedFixture({ metadata });

@@ -21,7 +21,8 @@ export async function dropFinalizer(
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  if (state.ordered === false) {
+  const { name = '' } = state.deployment.metadata;
+  if (state.ordered === false && !dependencies.applier.holdsUnreferenced(name)) {
     await writeFinalizer(state, removeFinalizer, { dependencies, context });
   }
   return 'continue';
