@@ -76,3 +76,17 @@ test.each([
   const history = trimmed(historyOf(...bundles), limit);
   expect(history.map(({ bundle }) => bundle).join(' ')).toBe(expected);
 });
+
+test('large templates leave room for fewer revisions, but for what is needed', () => {
+  const annotations = { note: 'x'.repeat(100_000) };
+  const large = historyOf('a!', 'b', 'c', 'd', 'e').map((entry) => ({
+    ...entry,
+    template: { ...entry.template, metadata: { annotations } },
+  }));
+  const names = (active: string) =>
+    trimmed(large, { kept: 50, active })
+      .map(({ bundle }) => bundle)
+      .join(' ');
+  expect(names('e')).toBe('e a');
+  expect(names('b')).toBe('e b a');
+});

@@ -1,6 +1,10 @@
+import { stringifyJson } from '../../../api/json.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { Revision } from '../../../api/v1alpha1/deployment-progress.ts';
+
+/** Of 1.5 MiB that etcd takes of an object: a template may have 256 KiB of annotations. */
+const maxBytes = 256 * 1024;
 
 /** status.history: one entry per Bundle, the latest first. All functions here are pure. */
 export type History = readonly Revision[];
@@ -31,8 +35,8 @@ export function lastHealthy(history: History, except: string): Revision | undefi
 }
 
 /**
- * The latest revision and `kept` earlier ones. The active one and the last healthy one are always
- * among them, however many that never were healthy came after them.
+ * The latest revision and `kept` earlier ones, as far as there is room. The active one and the last
+ * healthy one are always among them, however many that never were healthy came after them.
  */
 export function trimmed(
   history: History,
@@ -44,8 +48,17 @@ export function trimmed(
     (entry) => entry.bundle === active || entry === lastHealthy(earlier, latest.bundle),
   );
   const byUse = new Set([...needed, ...earlier]);
-  const chosen = new Set([...byUse].slice(0, Math.max(kept, needed.length)));
+  let bytes = bytesOf(latest);
+  const fitting = [...byUse].filter((entry, index) => {
+    bytes += bytesOf(entry);
+    return index < needed.length || (index < kept && bytes <= maxBytes);
+  });
+  const chosen = new Set(fitting);
   return history.filter((entry) => entry === latest || chosen.has(entry));
+}
+
+function bytesOf(revision: Revision): number {
+  return Buffer.byteLength(stringifyJson(revision));
 }
 
 /** Whether a Bundle is kept to go back to. */
