@@ -4,6 +4,7 @@ import { aDesiredObject } from '../../test/helpers/desired-objects.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { AppliedRecords } from './applied-records.ts';
+import { Claims } from './claims.ts';
 import { DriftDetector } from './drift.ts';
 import { noteDrift, splitPlan } from './drift-policy.ts';
 import { HealthRules } from './health/health-rules.ts';
@@ -21,6 +22,7 @@ const desired = aDesiredObject({
 let inventory: Inventory;
 let records: AppliedRecords;
 let drift: DriftDetector;
+let claims: Claims;
 let woken: number;
 let version: number;
 
@@ -29,6 +31,7 @@ beforeEach(() => {
   const { signal } = new AbortController();
   inventory = new Inventory();
   records = new AppliedRecords();
+  claims = new Claims();
   [woken, version] = [0, 1];
   const notify = () => void (woken += 1);
   const backoff = new RepairBackoff(clock);
@@ -66,7 +69,9 @@ function planned(how: Partial<PlannedObject> = {}): PlannedObject {
 }
 
 function noted(mode: 'Correct' | 'Warn' | 'Off') {
-  return noteDrift({ records, inventory, drift }, aDeployment(mode), [planned({ repair: true })]);
+  return noteDrift({ records, inventory, drift, claims }, aDeployment(mode), [
+    planned({ repair: true }),
+  ]);
 }
 
 describe('what is drift', () => {
@@ -127,10 +132,20 @@ describe('mode Warn', () => {
   test('is forgotten with a change to mode Correct', () => {
     seen({ a: '1', b: 'theirs' }, ['a']);
     noted('Warn');
-    noteDrift({ records, inventory, drift }, aDeployment('Correct'), []);
+    noteDrift({ records, inventory, drift, claims }, aDeployment('Correct'), []);
     seen({ a: '1', b: 'theirs' }, ['a']);
     expect(woken).toBe(2);
   });
+});
+
+test('what drifted stays claimed, also where this process has applied nothing', () => {
+  seen({ a: '1', b: 'theirs' }, ['a']);
+  noted('Warn');
+  expect(claims.otherHolder(desired.id, 'other')).toBe('demo');
+  claims.releaseAll('demo');
+  inventory.sink(desired.resource).remove(live({}, []));
+  noted('Warn');
+  expect(claims.otherHolder(desired.id, 'other')).toBeUndefined();
 });
 
 test('mode Off tells nothing, whatever others write', () => {

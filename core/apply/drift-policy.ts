@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { DriftedObject } from '../contracts/applier.ts';
 import type { AppliedRecord, AppliedRecords } from './applied-records.ts';
+import type { Claims } from './claims.ts';
 import type { DesiredObject } from './desired.ts';
 import type { DriftDetector } from './drift.ts';
 import { anyState, driftState } from './drift-state.ts';
@@ -40,6 +41,7 @@ export interface DriftParts {
   readonly records: AppliedRecords;
   readonly inventory: Inventory;
   readonly drift: DriftDetector;
+  readonly claims: Claims;
 }
 
 /**
@@ -47,13 +49,21 @@ export interface DriftParts {
  * of it in mode Warn, nothing in mode Off.
  */
 export function noteDrift(
-  { records, inventory, drift }: DriftParts,
+  { records, inventory, drift, claims }: DriftParts,
   owner: BundleDeployment,
   drifted: readonly PlannedObject[],
 ): readonly DriftedObject[] | undefined {
   const name = owner.metadata.name ?? '';
   for (const record of records.of(name)) record.accepted = undefined;
   const mode = driftMode(owner);
+  // Nothing is sent for them, which would claim them: another deployment could take them.
+  const own = drifted.filter(({ desired: { resource, key } }) =>
+    ownEntry(inventory.get(resource, key), name),
+  );
+  claims.seize(
+    own.map(({ desired: { id } }) => id),
+    name,
+  );
   const told: DriftedObject[] = [];
   for (const { desired } of drifted) {
     const entry = inventory.get(desired.resource, desired.key);
