@@ -57,6 +57,12 @@ describe('stages wait for nothing', () => {
     expect(waits(aDeployment())).toBe(false);
   });
 
+  test('where a rollback goes back: what a later stage broke in an earlier one would never heal', () => {
+    const rollback = { from: nameOf(v1), to: nameOf(v2), reason: '', at: '' };
+    const state = { deployment: aDeployment(), status: { rollback } };
+    expect(stagesWait({ ...state, target: aBundleOf(v2) })).toBe(false);
+  });
+
   test('where nobody asks for it', () => {
     expect(waits(aDeployment({ waitForReady: false }), v2)).toBe(false);
     expect(waits(aStoredDeployment(), v2)).toBe(false);
