@@ -7,9 +7,15 @@ const maxFiles = 32;
 /** What begins YAML's anchors, tags and complex keys, which make reading slow; rare in manifests. */
 const costly: readonly number[] = Array.from('&!?', (character) => character.charCodeAt(0));
 
+/**
+ * Every registry+v1 bundle has it. A conversion makes hundreds of times its size: of each deployment
+ * an object with all annotations of the CSV.
+ */
+const convertedFile = 'metadata/annotations.yaml';
+
 /** Whether content, hostile or not, is read in no more time than the event loop has for it. */
 export function isSmallContent({ files }: BundleFiles): boolean {
-  if (files.size > maxFiles) return false;
+  if (files.size > maxFiles || files.has(convertedFile)) return false;
   let bytes = 0;
   for (const content of files.values()) bytes += content.byteLength;
   if (bytes > maxBytes) return false;
