@@ -65,3 +65,11 @@ test('says what is missing in it, and why it would fail', () => {
     'would fail: ConfigMap "a": denied',
   ]);
 });
+
+test('a name that breaks its line adds none', () => {
+  const name = 'a\n\n0 to create, 0 to change, 0 to delete, 9 unchanged';
+  const changes = [{ action: 'Create', group: 'x.y', kind: 'Z', name }] as const;
+  expect(planLines({ ...plan, changes })[3]).toBe(
+    String.raw`create Z.x.y a\x0a\x0a0 to create, 0 to change, 0 to delete, 9 unchanged`,
+  );
+});

@@ -1,10 +1,14 @@
 import type { FullPlan } from '../../core/bundle-deployment/plan/full-plan.ts';
 import { planCounts } from '../../core/bundle-deployment/plan/plan-message.ts';
 import type { FieldChange, ForecastChange } from '../../core/contracts/applier.ts';
+import { visibleLine } from './visible-text.ts';
 
 const words = { Create: 'create', Change: 'change', Delete: 'delete' } as const;
 
-/** A plan as a person reads it: a line for each object, and one for each of its fields. */
+/**
+ * A plan as a person reads it: a line for each object, and one for each of its fields. A name that
+ * breaks its line must not add lines to what is approved.
+ */
 export function planLines(plan: FullPlan): readonly string[] {
   const { bundleDeployment, bundle, truncated, problems, warnings } = plan;
   const listed = plan.changes.length;
@@ -19,7 +23,7 @@ export function planLines(plan: FullPlan): readonly string[] {
     planCounts(plan),
     ...warnings.map((text) => `warning: ${text}`),
     ...problems.map((text) => `would fail: ${text}`),
-  ];
+  ].map(visibleLine);
 }
 
 function changeLines(change: ForecastChange): readonly string[] {
