@@ -40,7 +40,8 @@ export async function applyPending(run: Run, plan: readonly PlannedObject[]): Pr
     parts.occupied.delete(name);
     return { changes: written.changes, holdUp };
   } catch (error) {
-    if (!(error instanceof OwnershipRefusal)) throw error;
+    // What was put back of an installed set was missing, and stays.
+    if (!(error instanceof OwnershipRefusal) || run.operation !== 'install') throw error;
     await undo(run, written);
     throw await refusalOfAll(run, plan, error);
   }

@@ -214,7 +214,7 @@ export class FakeKubeClient implements KubeClient {
     return this;
   }
 
-  apply = unsupported;
+  apply: KubeClient['apply'] = unsupported;
   request = unsupported;
 
   async #enter(call: Call, signal?: AbortSignal): Promise<void> {
