@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { layoutOf } from '../../../deploy/local/cluster/layout.ts';
+import { readState } from '../../../deploy/local/cluster/state.ts';
 import { isWrite } from '../../helpers/audit-log.ts';
 import type { CoreProcess } from '../core-process.ts';
 import { type MemoryPeaks, watchMemory } from '../process-memory.ts';
@@ -26,6 +28,8 @@ export interface Cost {
   /** Milliseconds of processor time: of the manager, and of the processes that it has started. */
   readonly managerCpu: number;
   readonly childrenCpu: number;
+  /** Of each server of the control plane, and the registry. */
+  readonly serversCpu: Readonly<Record<string, number>>;
   readonly memory: MemoryPeaks;
   /** Milliseconds between two looks at the event loop, 10 where nothing delays it. */
   readonly loopP99: number;
@@ -52,6 +56,7 @@ export async function measureCost(
   await untilQuiet(bench, quiet);
   const position = await audit.position();
   const before = { pid: core.pid, ...cpuTime(core.pid) };
+  const serversBefore = await serversCpu(bench);
   await core.loopDelay(token);
   const watched = watchMemory(() => core.pid, memorySample);
   await work();
@@ -59,9 +64,13 @@ export async function measureCost(
   await untilQuiet(bench, quiet);
   const memory = watched.stop();
   const cpu = cpuSince(before, core.pid);
+  const servers = Object.entries(await serversCpu(bench)).map(([name, cpu]) => {
+    return [name, cpu - (serversBefore[name] ?? 0)] as const;
+  });
   const requests = (await audit.since(position)).filter((one) => !isForLooking(one));
   return {
     ...cpu,
+    serversCpu: Object.fromEntries(servers),
     memory,
     loopP99: loop.p99,
     loopMax: loop.max,
@@ -71,6 +80,12 @@ export async function measureCost(
     watches: requests.filter(({ verb }) => verb === 'watch').length,
     byVerb: countRequests(requests),
   };
+}
+
+async function serversCpu({ cluster }: Bench): Promise<Readonly<Record<string, number>>> {
+  const state = await readState(layoutOf(cluster.dir));
+  const servers = state?.processes ?? [];
+  return Object.fromEntries(servers.map(({ name, pid }) => [name, cpuTime(pid).own]));
 }
 
 /** All of a process that was started meanwhile. */

@@ -33,11 +33,14 @@ export async function measurePhase(
 }
 
 function costRow(cost: Cost, apps: number): Row {
-  const { managerCpu, childrenCpu, memory } = cost;
+  const { managerCpu, childrenCpu, serversCpu, memory } = cost;
   return {
     'CPU s manager': rounded(managerCpu / 1000, 2),
     'CPU s children': rounded(childrenCpu / 1000, 2),
     'CPU ms/app': rounded((managerCpu + childrenCpu) / apps),
+    ...Object.fromEntries(
+      Object.entries(serversCpu).map(([name, cpu]) => [`CPU s ${name}`, rounded(cpu / 1000, 1)]),
+    ),
     'MiB manager': rounded(memory.process),
     'MiB tree': rounded(memory.tree),
     'loop ms p99': rounded(cost.loopP99),
