@@ -32,6 +32,16 @@ test('names fields of maps and of lists, by index or all of them', () => {
   expect(JSON.stringify(withoutFields(deployment, all))).not.toContain('image');
 });
 
+test('pointers that multiply are refused before they fill the memory', () => {
+  const length = 30;
+  const pointers = Array.from({ length }, (_, index) =>
+    ['', ...Array.from({ length }, (__, at) => (at === index ? 'x' : '*'))].join('/'),
+  );
+  const start = performance.now();
+  expect(() => fieldTree(pointers, {})).toThrow('spec.drift.ignore names more than 10000 fields');
+  expect(performance.now() - start).toBeLessThan(2_000);
+});
+
 test('escapes of RFC 6901 are read', () => {
   const object = { metadata: { annotations: { 'a.io/b': '1', 'c~d': '2', e: '3' } } };
   const tree = fieldTree(['/metadata/annotations/a.io~1b', '/metadata/annotations/c~0d'], object);

@@ -1,4 +1,5 @@
 import { parseJson, stringifyJson } from '../../api/json.ts';
+import { TerminalError } from '../errors.ts';
 import { isMap, listOf } from './json-fields.ts';
 
 /**
@@ -14,12 +15,18 @@ export interface FieldTree {
   readonly items?: readonly unknown[];
 }
 
+/** Pointers with `*` in different places name twice as many fields with each segment. */
+const maxFields = 10_000;
+
 interface Branch {
   whole: boolean;
   readonly children: Map<string, Branch>;
 }
 
-/** The tree of JSON pointers (RFC 6901) in `object`; `*` in a pointer stands for each item or key. */
+/**
+ * The tree of JSON pointers (RFC 6901) in `object`; `*` in a pointer stands for each item or key.
+ * @throws TerminalError where they name too many fields.
+ */
 export function fieldTree(pointers: Iterable<string>, object: unknown): FieldTree {
   const root: Branch = { whole: false, children: new Map() };
   for (const pointer of pointers) {
@@ -31,7 +38,7 @@ export function fieldTree(pointers: Iterable<string>, object: unknown): FieldTre
     }
     branch.whole = true;
   }
-  return resolved([root], object);
+  return resolved([root], object, { fields: 0 });
 }
 
 /** The tree below a map key or list index. */
@@ -86,13 +93,23 @@ function segmentsOf(pointer: string): readonly string[] {
 }
 
 /** Branches of the same place as one tree. What `*` stands for in the object has a place of its own. */
-function resolved(branches: readonly Branch[], value: unknown): FieldTree {
+function resolved(
+  branches: readonly Branch[],
+  value: unknown,
+  seen: { fields: number },
+): FieldTree {
+  seen.fields += 1;
+  if (seen.fields > maxFields) {
+    throw new TerminalError(
+      `spec.drift.ignore names more than ${maxFields} fields of an object: use fewer paths with * in them`,
+    );
+  }
   const named = branches.flatMap(({ children }) => [...children.keys()]);
   const all = named.includes('*') ? [...named, ...keysOf(value)] : named;
   const children = [...new Set(all)].map((key): [string, FieldTree] => {
     const below = branches.flatMap(({ children: own }) => [own.get(key), own.get('*')]);
     const found = new Set(below.filter((branch) => branch !== undefined));
-    return [key, resolved([...found], childValue(value, key))];
+    return [key, resolved([...found], childValue(value, key), seen)];
   });
   const tree = { whole: branches.some(({ whole }) => whole), children: new Map(children) };
   return Array.isArray(value) ? { ...tree, items: listOf(value).map(scalarsOf) } : tree;
