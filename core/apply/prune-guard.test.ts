@@ -117,6 +117,8 @@ test('confirmed ones go, also those that could not be deleted at first', async (
   expect((await guardPrune(rest, aGuard(given))).go).toEqual(rest);
   const another = [...rest, anOwnedEntry('Secret', { name: 's' })];
   expect(namesOf((await guardPrune(another, aGuard(given))).held)).toEqual(['s']);
+  const again = anOwnedEntry('ConfigMap', { name: 'cm-0', metadata: { uid: 'made again' } });
+  expect(namesOf((await guardPrune([...rest, again], aGuard(given))).held)).toEqual(['cm-0']);
 });
 
 test('a digest of other deletions is told', async () => {

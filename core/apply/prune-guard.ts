@@ -42,7 +42,7 @@ export async function guardPrune(
   const { owner, confirmed } = guard;
   const name = owner.metadata.name ?? '';
   const verdict = tooMany(entries, guard) ?? (await holdingData(entries, guard));
-  const open = verdict?.held.filter(({ id }) => !confirmed.has(name, id)) ?? [];
+  const open = verdict?.held.filter((entry) => !confirmed.has(name, entry)) ?? [];
   if (verdict === undefined || open.length === 0) return { go: entries, held: [] };
   const digest = pruneDigest(open);
   const asked = stringAt(owner.metadata.annotations, annotation.confirmPrune);
