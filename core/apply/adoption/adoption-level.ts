@@ -4,6 +4,9 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { stringAt } from '../json-fields.ts';
 import { objectPath } from '../object-id.ts';
 
+/** Each of them is read from the API server, and an annotation has room for a hundred thousand. */
+const maxTakers = 100;
+
 /** True where the deployment may take objects that nobody has. */
 export function takesUnowned(owner: BundleDeployment, live: KubernetesObject): boolean {
   return owner.spec.adoption === 'Unowned' || takesOwned(owner, live);
@@ -19,9 +22,11 @@ export function takesOwned(owner: BundleDeployment, live: KubernetesObject): boo
   return owner.spec.adoption === 'Always' || isNamed(owner, live);
 }
 
-/** The deployments that may take objects of this one (annotation `core.rukpak.io/hand-over`). */
+/** The first hundred that may take objects of this one (annotation `core.rukpak.io/hand-over`). */
 export function handsOverTo(owner: BundleDeployment): readonly string[] {
-  return listed(owner, annotation.handOver).filter((name) => name !== owner.metadata.name);
+  const names = new Set(listed(owner, annotation.handOver));
+  names.delete(owner.metadata.name ?? '');
+  return [...names].slice(0, maxTakers);
 }
 
 function isNamed(owner: BundleDeployment, live: KubernetesObject): boolean {

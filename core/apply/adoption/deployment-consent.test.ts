@@ -88,6 +88,14 @@ describe('a hand-over', () => {
     expect(await consent.toTake(subject, taker)).toMatchObject({ given: true });
   });
 
+  test('reads no more than a hundred of those that a taker names', async () => {
+    const handOver = Array.from({ length: 5_000 }, (_, index) => `d${index}`).join(',');
+    const { consent, reads } = consentOf(holder);
+    const answer = await consent.toTake(subject, aDeployment({ handOver }));
+    expect(answer).toMatchObject({ given: true });
+    expect(reads).toHaveLength(101);
+  });
+
   test('is asked about once, however many objects there are', async () => {
     const { consent, reads } = consentOf(holder);
     await Promise.all([1, 2, 3].map(() => consent.toTake(subject, aDeployment({}))));
