@@ -139,6 +139,18 @@ test('identity and the marks of the owner cannot be left to others', () => {
   );
 });
 
+test.each(['/metadata', '/metadata/ownerReferences'])(
+  'our ownerReference goes where %s is ignored and there is to be none: objects go in order, or stay',
+  (pointer) => {
+    const ownerReferences = [
+      { apiVersion: 'v1', kind: 'BundleDeployment', name: 'demo', uid: 'u' },
+    ];
+    const fields = { 'f:metadata': { 'f:ownerReferences': { 'k:{"uid":"u"}': {} } } };
+    const found = live({}, fields, { ownerReferences });
+    expect(sent(anObject({}), found, pointer).metadata.ownerReferences).toBeUndefined();
+  },
+);
+
 test('whatever is not ignored is sent as it is asked for', () => {
   const spec = fc.dictionary(
     fc.constantFrom('a', 'b', 'c'),

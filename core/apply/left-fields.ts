@@ -33,7 +33,7 @@ export function withLeftFields(
 
 function withIdentity(desired: KubernetesObject, sent: JsonObject): KubernetesObject {
   const { name, namespace, labels, annotations, ownerReferences } = desired.metadata;
-  const metadata = mapOf(sent['metadata']);
+  const { ownerReferences: _, ...metadata } = mapOf(sent['metadata']);
   const marks = { ...mapOf(metadata['annotations']), ...only(annotations, ownAnnotations) };
   return {
     ...sent,
