@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Forecast, ForecastChange } from '../../contracts/applier.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
-import { parsePlan, planJson, planSecret } from './plan-secret.ts';
+import { parsePlan, planJson, planSecret, planSecretName } from './plan-secret.ts';
 
 const subject = {
   deployment: 'demo',
@@ -94,4 +94,11 @@ test('the digest is another one for another Bundle and for another forecast', ()
   expect(fullPlan(aForecast([], { digest: 'e' }), subject).digest).not.toBe(digest);
   const later = { ...subject, createdAt: '2027-01-01T00:00:00Z' };
   expect(fullPlan(aForecast([]), later).digest).toBe(digest);
+});
+
+test('of a deployment with a long name too there is a Secret, of its own', () => {
+  const names = ['a', 'b'].map((last) => planSecretName(`${'x'.repeat(252)}${last}`));
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(name).toMatch(/^rukpak-plan-[0-9a-f]{64}$/);
+  expect(planSecretName('x'.repeat(241))).toBe(`rukpak-plan-${'x'.repeat(241)}`);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { parseJson, stringifyJson } from '../../../api/json.ts';
@@ -14,10 +15,14 @@ const maxBytes = 640 * 1024;
 /** Of the plan before it is compressed: a page that a browser can still show. */
 const maxLength = 8 * 1024 * 1024;
 
+const maxName = 253;
 const dataKey = 'plan.json.gz';
 
+/** `rukpak-plan-<name>`; with a digest in its place where that would be too long for a name. */
 export function planSecretName(deployment: string): string {
-  return `rukpak-plan-${deployment}`;
+  const name = `rukpak-plan-${deployment}`;
+  if (name.length <= maxName) return name;
+  return `rukpak-plan-${createHash('sha256').update(deployment).digest('hex')}`;
 }
 
 /**
