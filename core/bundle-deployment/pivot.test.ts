@@ -176,6 +176,7 @@ describe('a new template', () => {
     expect(fixture.conditions).toEqual([
       `Installed True InstallationSucceeded: Instantiated bundle ${nameOf(v1)} successfully`,
       `HasValidBundle True UnpackPending: Waiting for the ${nameOf(v2)} Bundle to be unpacked`,
+      'Healthy True Healthy: BundleDeployment is healthy',
     ]);
     fixture.have(aBundleOf(v2, undefined, at(2)));
     fixture.applier.apply.mockImplementation(async () => {
@@ -200,6 +201,16 @@ describe('a new template', () => {
     expect(fixture.applier.apply).toHaveBeenCalledTimes(1);
     expect(fixture.status.activeBundle).toBe(nameOf(v1));
     expect(fixture.bundleNames).toEqual([nameOf(v1), nameOf(v2)]);
+  });
+
+  test('that nobody unpacks leaves the installed version in force: its drift is repaired', async () => {
+    const fixture = anUpgrade();
+    const creationTimestamp = new Date(fixture.clock.now() - 60_000).toISOString();
+    fixture.have(aBundleOf(v2, {}, { creationTimestamp }));
+    await fixture.reconcile();
+    expect(fixture.conditions.join()).toContain(`Waiting for the ${nameOf(v2)} Bundle`);
+    expect(fixture.load.mock.calls.map(([bundle]) => bundle.metadata.name)).toEqual([nameOf(v1)]);
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(1);
   });
 
   test('that cannot be applied keeps both Bundles and the active one', async () => {

@@ -43,7 +43,7 @@ export async function awaitUnpacked(
     state.target = bundle;
     return 'continue';
   }
-  return isNew ? 'done' : fallBack(state, dependencies);
+  return fallBack(state, dependencies);
 }
 
 /** Milliseconds for which a Bundle without a phase is not told of; 0 where the clocks differ. */
