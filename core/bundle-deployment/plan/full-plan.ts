@@ -30,7 +30,7 @@ export const fullPlanSchema = planStatusSchema.extend({
 export interface FullPlan extends z.infer<typeof fullPlanSchema> {}
 
 /** Bounds of status.plan: a deployment of a thousand objects still has to fit into etcd. */
-const statusLimits = { changes: 30, fields: 8, sentences: 10, text: 500 } as const;
+const statusLimits = { changes: 30, fields: 8, sentences: 10, text: 500, name: 253 } as const;
 
 /** Bounds of the full plan's sentences; a refusal may quote what it refuses. */
 const fullLimits = { sentences: 50, text: 2_000 } as const;
@@ -98,9 +98,21 @@ export function planStatus(plan: FullPlan): PlanStatus {
 }
 
 function statusChange(change: ForecastChange): PlanStatus['changes'][number] {
-  const { moreFields: _, fields, ...object } = change;
+  const { moreFields: _, fields, namespace, ...rest } = change;
+  // What nobody has looked at yet, as its kind comes with the bundle, may have a kind of a megabyte.
+  const object = {
+    ...rest,
+    group: cut(rest.group),
+    kind: cut(rest.kind),
+    ...(namespace === undefined ? {} : { namespace: cut(namespace) }),
+    name: cut(rest.name),
+  };
   if (fields === undefined) return object;
   return { ...object, fields: fields.slice(0, statusLimits.fields).map(({ path }) => path) };
+}
+
+function cut(name: string): string {
+  return name.slice(0, statusLimits.name);
 }
 
 function hasMoreFields({ fields = [], moreFields = 0 }: ForecastChange): boolean {

@@ -102,3 +102,16 @@ test('of a deployment with a long name too there is a Secret, of its own', () =>
   for (const name of names) expect(name).toMatch(/^rukpak-plan-[0-9a-f]{64}$/);
   expect(planSecretName('x'.repeat(241))).toBe(`rukpak-plan-${'x'.repeat(241)}`);
 });
+
+test('a status has room for what no server would take', () => {
+  const long = 'x'.repeat(100_000);
+  const change = {
+    action: 'Create',
+    group: long,
+    kind: long,
+    namespace: long,
+    name: long,
+  } as const;
+  const status = planStatus(fullPlan(aForecast([change]), subject));
+  expect(JSON.stringify(status).length).toBeLessThan(2_000);
+});
