@@ -36,7 +36,7 @@ export interface KubeconfigUser {
 
 interface KubeconfigContext {
   readonly name: string;
-  readonly cluster: string;
+  readonly cluster?: string | undefined;
   readonly user?: string | undefined;
 }
 
@@ -87,7 +87,8 @@ const userSchema = z.object({
 
 const contextSchema = z.object({
   name: required,
-  context: z.object({ cluster: required, user: text }),
+  // `kubectl config set-context` makes one that names nothing yet: only whoever selects it minds.
+  context: z.object({ cluster: text, user: text }),
 });
 
 const fileSchema = z.object({

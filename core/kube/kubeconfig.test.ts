@@ -62,6 +62,16 @@ describe('loadKubeconfig', () => {
     expect(serverOf({ context: 'y' })).toBe('https://other.example.com');
   });
 
+  test('minds a context that names no cluster only where it is the one', async () => {
+    const named = { name: 'x', context: { cluster: 'c', user: 'u' } };
+    const begun = { name: 'y', context: { cluster: '', namespace: 'n', user: '' } };
+    const kubeconfig = await aFile('begun', { contexts: [begun, named] });
+    expect(serverOf({ kubeconfig })).toBe('https://begun.example.com');
+    expect(() => serverOf({ kubeconfig, context: 'y' })).toThrow(
+      'context "y" names cluster "", which is absent',
+    );
+  });
+
   test('says what to do where there is nothing', () => {
     expect(() => loadKubeconfig()).toThrow('no cluster to talk to: set KUBECONFIG');
   });
@@ -96,7 +106,7 @@ describe('loadKubeconfig', () => {
     ['clusters: [{name: c}]', 'clusters[0].cluster is missing'],
     ['clusters: [{name: c, cluster: {server: ""}}]', 'clusters[0].cluster.server is missing'],
     ['users: [{user: {token: t}}]', 'users[0].name is missing'],
-    ['contexts: [{name: x, context: {user: u}}]', 'contexts[0].context.cluster is missing'],
+    ['contexts: [{context: {user: u}}]', 'contexts[0].name is missing'],
     ['users: me', 'users is not of the type that it has to be'],
   ])('says which field of %j is wrong', async (text, problem) => {
     const path = join(folder, 'wrong');

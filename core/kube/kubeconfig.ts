@@ -81,11 +81,10 @@ function selectContext(
   if (!name) throw new Error(`${where} has no current-context: set one or name a context`);
   const context = named(config.contexts, name);
   if (context === undefined) throw new Error(`${where} has no context "${name}"`);
-  const cluster = named(config.clusters, context.cluster);
+  const { cluster: clusterName = '' } = context;
+  const cluster = named(config.clusters, clusterName);
   if (cluster === undefined) {
-    throw new Error(
-      `${where}: context "${name}" names cluster "${context.cluster}", which is absent`,
-    );
+    throw new Error(`${where}: context "${name}" names cluster "${clusterName}", which is absent`);
   }
   const user = context.user === undefined ? anonymous : named(config.users, context.user);
   if (user === undefined) {
