@@ -112,9 +112,10 @@ async function undo({ parts, name, client, signal }: Run, { created }: Written):
   const { inventory, records, drift, occupied } = parts;
   // The next tries look first: objects must not come and go with each.
   occupied.add(name);
-  const entries = created.flatMap(
-    ({ desired: { resource, key } }) => inventory.get(resource, key) ?? [],
-  );
+  const entries = created
+    .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? [])
+    // Somebody may have put one of their own in its place.
+    .filter(({ owner }) => owner === name);
   records.forget(name);
   for (const { id } of entries) drift.forget(id);
   throwAny(await prune(entries, client, signal), 'install', signal);

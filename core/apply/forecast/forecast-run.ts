@@ -35,7 +35,8 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
   const problems = [...claimed, ...found.problems];
   const identities = found.changes.map(({ identity }) => digestOf(identity)).toSorted();
   return {
-    digest: digestOf([identities, problems.length]),
+    // An approval is for once: the same changes at another time are another plan.
+    digest: digestOf([run.owner.metadata.generation, identities, problems.length]),
     changes: found.changes.map(({ change }) => change),
     unchanged: run.set.objects.length - pending.length + found.unchanged,
     problems,
