@@ -67,8 +67,11 @@ export class DriftDetector implements InventoryListener {
   /** Computes the health of an object; changes of it from now on are reported. */
   health(record: AppliedRecord): string | undefined {
     const { inventory, rules, clock } = this.#options;
-    const object = inventory.get(record.resource, record.key)?.object;
-    const rule = rules.find(record.owner, record.resource);
+    const entry = inventory.get(record.resource, record.key);
+    const object = entry?.object;
+    // A rule's message can say anything of an object: only its owner may ask for that.
+    const isOwn = entry?.owner === record.owner;
+    const rule = isOwn ? rules.find(record.owner, record.resource) : undefined;
     const { problem, recheckAfter } = objectHealth({ ...record, object, rule }, clock.now());
     record.problem = problem;
     if (recheckAfter !== undefined) this.#later(record, recheckAfter);
