@@ -1,6 +1,12 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { layoutOf } from '../../../deploy/local/cluster/layout.ts';
-import { isRunning, startPart } from '../../../deploy/local/cluster/processes.ts';
+import {
+  isRunning,
+  type ProcessRecord,
+  startPart,
+} from '../../../deploy/local/cluster/processes.ts';
 import { readState, writeState } from '../../../deploy/local/cluster/state.ts';
 import { eventually } from '../../helpers/eventually.ts';
 
@@ -15,10 +21,25 @@ export async function restartApiserver(dir: string): Promise<void> {
   const line = await readFile(`/proc/${record.pid}/cmdline`, 'utf8');
   const [binary = '', ...args] = line.split('\0').slice(0, -1);
   process.kill(record.pid, 'SIGKILL');
+  // The sockets of a process that was killed may outlive it for a moment.
+  const { hostname, port } = new URL(state.server);
   await eventually(async () => {
-    if (await isRunning(record)) throw new Error(`${name} does not end`);
+    const ended = !(await isRunning(record)) && !(await accepts(hostname, Number(port)));
+    if (!ended) throw new Error(`${name} does not end`);
   });
   const started = await startPart({ name, binary, args, log: record.log });
   const processes = state.processes.map((each) => (each === record ? started : each));
   await writeState(layout, { ...state, processes });
+}
+
+async function accepts(host: string, port: number): Promise<boolean> {
+  const socket = connect(port, host);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
