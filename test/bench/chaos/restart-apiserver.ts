@@ -2,11 +2,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { layoutOf } from '../../../deploy/local/cluster/layout.ts';
-import {
-  isRunning,
-  type ProcessRecord,
-  startPart,
-} from '../../../deploy/local/cluster/processes.ts';
+import { isRunning, startPart } from '../../../deploy/local/cluster/processes.ts';
 import { readState, writeState } from '../../../deploy/local/cluster/state.ts';
 import { eventually } from '../../helpers/eventually.ts';
 
