@@ -4,23 +4,14 @@ import { stringifyJson } from '../../api/json.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { collect } from '../flag-values.ts';
-import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addRegistryFlags } from '../registry-flags.ts';
 import { stopSignal } from '../stop-signal.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags } from './cluster-flags.ts';
 import { logLine } from './log-line.ts';
+import type { PermissionsFlags } from './permissions/permissions-flags.ts';
 import { progressOn } from './progress.ts';
-import { addServerFlags, type ServerFlags } from './server-flags.ts';
+import { addServerFlags } from './server-flags.ts';
 import { writeOutput } from './write-output.ts';
-
-export interface PermissionsFlags extends ClusterFlags, RegistryFlags, ServerFlags {
-  readonly serviceAccount?: ServiceAccountRef;
-  readonly existingNamespace: readonly string[];
-  readonly missing?: boolean;
-  readonly class?: string;
-  readonly installNamespace?: string;
-  readonly systemNamespace: string;
-  readonly output: 'yaml' | 'json';
-}
 
 /** `rukpakctl permissions`: what a ServiceAccount needs for some content, as RBAC objects. */
 export function permissionsCommand(): Command {

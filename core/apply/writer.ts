@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { takeOverFields } from './adoption/take-over-fields.ts';
 import type { AppliedRecords } from './applied-records.ts';
@@ -14,7 +15,6 @@ import type { CheckedObject } from './ownership-check.ts';
 import { recordOf } from './plan.ts';
 import { managedFieldsOf } from './projection.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
-import type { Run } from './run.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
 export interface WriterOptions {
@@ -29,7 +29,12 @@ export interface WriterOptions {
 }
 
 /** Of a run: whose object it is, who writes it, and whether it was written before. */
-type WriteContext = Pick<Run, 'owner' | 'client' | 'unchanged' | 'signal'>;
+interface WriteContext {
+  readonly owner: BundleDeployment;
+  readonly client: KubeClient;
+  readonly unchanged: boolean;
+  readonly signal: AbortSignal;
+}
 
 /** Writes single objects of a set and records what came of it. */
 export class Writer {

@@ -12,7 +12,6 @@ import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import { loadContent } from '../load-content.ts';
-import type { PermissionsFlags } from '../permissions.ts';
 import { renderBundle } from '../render-bundle.ts';
 import { namespaceResource } from '../verify/resources.ts';
 import { customResourceLists } from './custom-resource-lists.ts';
@@ -20,6 +19,7 @@ import { type DeploymentContent, deploymentContent } from './deployment-content.
 import { knownKinds } from './known-kinds.ts';
 import { missingRules } from './missing-rules.ts';
 import { type NeededRules, neededRules, UnknownKinds } from './needed-rules.ts';
+import type { PermissionsFlags } from './permissions-flags.ts';
 import { roleObjects } from './role-objects.ts';
 import { scopedRules } from './scoped-rules.ts';
 

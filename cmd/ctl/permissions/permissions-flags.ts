@@ -1,0 +1,15 @@
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import type { RegistryFlags } from '../../registry-flags.ts';
+import type { ClusterFlags } from '../cluster-flags.ts';
+import type { ServerFlags } from '../server-flags.ts';
+
+/** Flags of `rukpakctl permissions`. */
+export interface PermissionsFlags extends ClusterFlags, RegistryFlags, ServerFlags {
+  readonly serviceAccount?: ServiceAccountRef;
+  readonly existingNamespace: readonly string[];
+  readonly missing?: boolean;
+  readonly class?: string;
+  readonly installNamespace?: string;
+  readonly systemNamespace: string;
+  readonly output: 'yaml' | 'json';
+}
