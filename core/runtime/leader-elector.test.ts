@@ -137,6 +137,21 @@ describe('LeaderElector', () => {
     expect(leaseOf(client)).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
+  test('gives back a lease that it has renewed without hearing of it', async () => {
+    const client = new FakeKubeClient();
+    const clock = new ManualClock();
+    const a = candidate('a', client, clock);
+    await settle();
+    const lease = client.peek(key);
+    if (lease === undefined) throw new Error('there is no lease');
+    client.put(lease);
+    a.work.resolve();
+    a.abort.abort();
+    await pass(clock, 3_000);
+    await a.running;
+    expect(leaseOf(client)?.holderIdentity).toBe('');
+  });
+
   test('rides out errors shorter than 10 s', async () => {
     const client = new FakeKubeClient();
     const clock = new ManualClock();

@@ -82,6 +82,17 @@ export class LeaseLock {
   async release(signal: AbortSignal): Promise<void> {
     const lease = this.#observed?.lease;
     if (lease === undefined || this.heldByOther) return;
+    try {
+      await this.#giveBack(lease, signal);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      // A renewal that was under way at the stop may have been stored without our hearing of it.
+      const current = await this.#read(signal);
+      if (current !== undefined && this.#isOurs(current)) await this.#giveBack(current, signal);
+    }
+  }
+
+  async #giveBack(lease: Lease, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
     const renewTime = microTime(clock.now());
     const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime };
