@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../api/duration.ts';
 import { errorMessage } from '../core/errors.ts';
 import { parseBindAddress } from '../core/runtime/bind-address.ts';
 
@@ -12,19 +13,14 @@ export function positiveInteger(text: string): number {
   return value;
 }
 
-const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-const longest = 24 * units.h;
+const longest = 24 * 3_600_000;
 
 /** A Go duration such as `90s` or `1m30s`, in whole milliseconds. */
 export function duration(text: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
+  const value = parseDuration(text);
+  if (value === undefined) {
     throw new InvalidArgumentError('It must be a duration such as 30s or 1m30s.');
   }
-  const sum = parts.reduce((sum, [, amount, unit]) => {
-    return sum + Number(amount) * units[unit as keyof typeof units];
-  }, 0);
-  const value = Math.round(sum);
   if (value < 1 || value > longest) throw new InvalidArgumentError('It must be from 1ms to 24h.');
   return value;
 }
