@@ -10,6 +10,7 @@ import type {
   WatchOptions,
 } from '../../core/kube/kube-client.ts';
 import { keyOf, type ObjectKey, type Resource } from '../../core/kube/resource.ts';
+import { jsonPatched, refusal } from './json-patched.ts';
 
 interface LoggedEvent {
   readonly version: number;
@@ -26,12 +27,6 @@ interface SentPatch {
   readonly name: string;
   readonly patch: unknown;
   readonly options: PatchOptions;
-}
-
-interface JsonPatchOperation {
-  readonly op: string;
-  readonly path: string;
-  readonly value: unknown;
 }
 
 type Call = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
@@ -254,26 +249,6 @@ export class FakeKubeClient implements KubeClient {
 
 function textOf({ namespace = '', name }: ObjectKey): string {
   return `${namespace}/${name}`;
-}
-
-function refusal(code: number, reason: string): ApiError {
-  return new ApiError(code, { code, reason, message: reason });
-}
-
-function jsonPatched(object: KubernetesObject, patch: unknown): KubernetesObject {
-  let patched = object;
-  for (const { op, path, value } of patch as readonly JsonPatchOperation[]) {
-    if (op === 'test' && path === '/metadata/uid') {
-      if (value !== object.metadata.uid) throw refusal(422, 'Invalid');
-    } else if (op === 'add' && path === '/metadata/resourceVersion') {
-      if (value !== object.metadata.resourceVersion) throw refusal(409, 'Conflict');
-    } else if (op === 'add' && path === '/status') {
-      patched = { ...patched, status: value };
-    } else {
-      throw new Error(`${op} ${path} is not part of this fake`);
-    }
-  }
-  return patched;
 }
 
 async function unsupported(): Promise<never> {
