@@ -15,6 +15,7 @@ import type { Runnable } from '../core/runtime/manager.ts';
 import { reflectorRunnable } from '../core/runtime/reflector-runnable.ts';
 import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
 import type { ServiceAccountCheckOptions } from '../webhooks/service-account.ts';
+import { bundleReferences } from './bundle-references.ts';
 
 const configMapIndex = 'configMap';
 
@@ -26,7 +27,7 @@ interface ConfigMap extends KubernetesObject {
 export interface CachedRouteOptions
   extends Omit<AdmissionRouteOptions, keyof ServiceAccountCheckOptions | 'ruleProblem'> {}
 
-/** What the webhooks look up, from watches: a review costs no request. */
+/** What the webhooks look up, from watches: a review that allows costs no request. */
 export function createWebhookCaches(options: {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -56,10 +57,9 @@ export function createWebhookCaches(options: {
   return {
     routes: {
       systemNamespace,
-      bundles: {
-        bundlesReferencing: (name) =>
-          bundles.byIndex(configMapIndex, name).map(({ metadata }) => metadata.name ?? ''),
-      },
+      bundles: bundleReferences(options.client, (configMap) =>
+        bundles.byIndex(configMapIndex, configMap).map(({ metadata }) => metadata.name ?? ''),
+      ),
       configMaps: {
         get: async (name) => configMaps.get({ namespace: systemNamespace, name }),
       },

@@ -5,12 +5,12 @@ import type { AdmissionRequest } from './review.ts';
 const references: Readonly<Record<string, readonly string[]>> = { used: ['b2', 'b1'] };
 const validate = configMapValidator({
   systemNamespace: 'rukpak-system',
-  bundles: { bundlesReferencing: (name) => references[name] ?? [] },
+  bundles: { bundlesReferencing: async (name) => references[name] ?? [] },
 });
 
-function judge(request: Partial<AdmissionRequest>) {
+async function judge(request: Partial<AdmissionRequest>) {
   const { signal } = new AbortController();
-  return validate(
+  return await validate(
     { uid: '1', operation: 'CREATE', namespace: 'rukpak-system', ...request },
     signal,
   );
@@ -22,38 +22,38 @@ function aConfigMap(name: string, fields: object = {}): object {
 
 const ok = { allowed: true };
 
-test('a mutable ConfigMap is not created while Bundles name it', () => {
+test('a mutable ConfigMap is not created while Bundles name it', async () => {
   const reason =
     'configmap "used" is referenced in .spec.source.configMaps[].configMap.name by bundles [b1 b2]; referenced configmaps must have .immutable == true';
   const denial = { allowed: false, status: { code: 403, reason } };
-  expect(judge({ object: aConfigMap('used') })).toEqual(denial);
-  expect(judge({ object: aConfigMap('used', { immutable: false }) })).toEqual(denial);
+  expect(await judge({ object: aConfigMap('used') })).toEqual(denial);
+  expect(await judge({ object: aConfigMap('used', { immutable: false }) })).toEqual(denial);
 });
 
-test('an immutable or unnamed ConfigMap is created', () => {
-  expect(judge({ object: aConfigMap('used', { immutable: true }) })).toEqual(ok);
-  expect(judge({ object: aConfigMap('free') })).toEqual(ok);
+test('an immutable or unnamed ConfigMap is created', async () => {
+  expect(await judge({ object: aConfigMap('used', { immutable: true }) })).toEqual(ok);
+  expect(await judge({ object: aConfigMap('free') })).toEqual(ok);
 });
 
-test('a ConfigMap in use is not deleted', () => {
+test('a ConfigMap in use is not deleted', async () => {
   expect(
-    judge({ operation: 'DELETE', oldObject: aConfigMap('used', { immutable: true }) }),
+    await judge({ operation: 'DELETE', oldObject: aConfigMap('used', { immutable: true }) }),
   ).toEqual({
     allowed: false,
     status: { code: 403, reason: 'configmap "used" is in-use by bundle "b1"' },
   });
-  expect(judge({ operation: 'DELETE', oldObject: aConfigMap('free') })).toEqual(ok);
+  expect(await judge({ operation: 'DELETE', oldObject: aConfigMap('free') })).toEqual(ok);
 });
 
-test('other namespaces and updates are allowed', () => {
-  expect(judge({ namespace: 'default', object: aConfigMap('used') })).toEqual(ok);
-  expect(judge({ operation: 'UPDATE', object: aConfigMap('used') })).toEqual(ok);
+test('other namespaces and updates are allowed', async () => {
+  expect(await judge({ namespace: 'default', object: aConfigMap('used') })).toEqual(ok);
+  expect(await judge({ operation: 'UPDATE', object: aConfigMap('used') })).toEqual(ok);
 });
 
-test('what is no ConfigMap is refused with 400', () => {
+test('what is no ConfigMap is refused with 400', async () => {
   for (const object of [undefined, null, {}, { metadata: { name: 7 } }]) {
     const refusal = { allowed: false, status: { code: 400 } };
-    expect(judge({ object })).toMatchObject(refusal);
-    expect(judge({ operation: 'DELETE', oldObject: object })).toMatchObject(refusal);
+    expect(await judge({ object })).toMatchObject(refusal);
+    expect(await judge({ operation: 'DELETE', oldObject: object })).toMatchObject(refusal);
   }
 });

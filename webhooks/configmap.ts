@@ -7,10 +7,10 @@ import {
   errored,
 } from './review.ts';
 
-/** Knows which Bundles name a ConfigMap; answers from a watch cache. */
+/** Knows which Bundles name a ConfigMap. */
 export interface BundleLister {
-  /** Names of the Bundles whose spec.source.configMaps holds the ConfigMap, in any order. */
-  bundlesReferencing(configMapName: string): readonly string[];
+  /** Names of the Bundles there are whose spec.source.configMaps holds the ConfigMap, in any order. */
+  bundlesReferencing(configMapName: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface ConfigMapValidatorOptions {
@@ -26,31 +26,41 @@ const configMapSchema = z.object({
 
 /** The validator behind `vconfigmaps.core.rukpak.io` (spec section 11). */
 export function configMapValidator(options: ConfigMapValidatorOptions): AdmissionValidator {
-  return (request) => {
+  return async (request, signal) => {
+    const { bundles } = options;
     if (request.namespace !== options.systemNamespace || request.subResource) return allowed;
-    if (request.operation === 'CREATE') return judgeCreate(request.object, options.bundles);
-    if (request.operation === 'DELETE') return judgeDelete(request.oldObject, options.bundles);
+    if (request.operation === 'CREATE') return await judgeCreate(request.object, bundles, signal);
+    if (request.operation === 'DELETE')
+      return await judgeDelete(request.oldObject, bundles, signal);
     return allowed;
   };
 }
 
-function judgeCreate(object: unknown, bundles: BundleLister): AdmissionVerdict {
+async function judgeCreate(
+  object: unknown,
+  bundles: BundleLister,
+  signal: AbortSignal,
+): Promise<AdmissionVerdict> {
   const configMap = configMapSchema.safeParse(object);
   if (!configMap.success) return errored(400, 'failed to decode ConfigMap: request.object');
   if (configMap.data.immutable === true) return allowed;
   const { name } = configMap.data.metadata;
-  const names = bundles.bundlesReferencing(name).toSorted(byText);
+  const names = (await bundles.bundlesReferencing(name, signal)).toSorted(byText);
   if (names.length === 0) return allowed;
   return denied(
     `configmap "${name}" is referenced in .spec.source.configMaps[].configMap.name by bundles [${names.join(' ')}]; referenced configmaps must have .immutable == true`,
   );
 }
 
-function judgeDelete(object: unknown, bundles: BundleLister): AdmissionVerdict {
+async function judgeDelete(
+  object: unknown,
+  bundles: BundleLister,
+  signal: AbortSignal,
+): Promise<AdmissionVerdict> {
   const configMap = configMapSchema.safeParse(object);
   if (!configMap.success) return errored(400, 'failed to decode ConfigMap: request.oldObject');
   const { name } = configMap.data.metadata;
-  const [first] = bundles.bundlesReferencing(name).toSorted(byText);
+  const [first] = (await bundles.bundlesReferencing(name, signal)).toSorted(byText);
   return first === undefined
     ? allowed
     : denied(`configmap "${name}" is in-use by bundle "${first}"`);

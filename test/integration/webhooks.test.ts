@@ -52,7 +52,7 @@ beforeAll(async () => {
       client,
       requireServiceAccount: false,
       systemNamespace: id,
-      bundles: { bundlesReferencing: (name) => references.get(name) ?? [] },
+      bundles: { bundlesReferencing: async (name) => references.get(name) ?? [] },
       deployments: { dependenciesOf: () => [] },
       ruleProblem: () => undefined,
       configMaps: {
