@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { defineProvisioner, defineSource, type Provisioner, type Source } from './sdk.ts';
 
-it('gives definitions back as they are', () => {
+it('gives definitions back, classes with the contract that they are written for', () => {
   const provisioner: Provisioner = {
     className: 'acme',
     bundle: async (files) => files,
@@ -14,6 +14,6 @@ it('gives definitions back as they are', () => {
       resolvedSource,
     }),
   };
-  expect(defineProvisioner(provisioner)).toBe(provisioner);
+  expect(defineProvisioner(provisioner)).toEqual({ ...provisioner, contractVersion: 1 });
   expect(defineSource(source)).toBe(source);
 });

@@ -2,7 +2,11 @@
  * The one door for authors of provisioners and sources (`rukpak-ts/sdk`): the contracts, and what it
  * takes to read and write bundle content. Nothing here reaches a cluster.
  */
-import type { Provisioner } from './contracts/provisioner.ts';
+import {
+  contractVersion,
+  type DefinedProvisioner,
+  type Provisioner,
+} from './contracts/provisioner.ts';
 import type { Source } from './contracts/source.ts';
 
 export type { JsonObject, JsonValue } from '../api/json.ts';
@@ -17,7 +21,12 @@ export type { BundleFiles, ContentLimits } from './contracts/bundle-files.ts';
 export type { Logger } from './contracts/logger.ts';
 export type {
   BundleHandler,
+  ClusterFacts,
+  DefinedProvisioner,
+  DeploymentContext,
   DeploymentHandler,
+  InputReference,
+  InputsHandler,
   Provisioner,
   ProvisionerContext,
 } from './contracts/provisioner.ts';
@@ -39,9 +48,9 @@ export { readPlainBundle } from './manifests/plain-bundle.ts';
 export { toYaml } from './manifests/write-yaml.ts';
 export { parseYaml } from './manifests/yaml.ts';
 
-/** Types a provisioner class at its definition; returns it as it is. */
-export function defineProvisioner(provisioner: Provisioner): Provisioner {
-  return provisioner;
+/** Types a provisioner class at its definition, and notes the contract that it is written for. */
+export function defineProvisioner(provisioner: Provisioner): DefinedProvisioner {
+  return { ...provisioner, contractVersion };
 }
 
 /** Types a source at its definition; returns it as it is. */

@@ -22,6 +22,12 @@ export const annotation = {
   stage: 'core.rukpak.io/stage',
   /** On an object of a bundle: "true" keeps it when it would be pruned or its deployment is deleted. */
   keep: 'core.rukpak.io/keep',
+  /** On an object of a bundle: when it is created instead of being kept, such as "pre-install,pre-upgrade". */
+  hook: 'core.rukpak.io/hook',
+  /** On a hook: a whole number; lower ones run first. */
+  hookWeight: 'core.rukpak.io/hook-weight',
+  /** On a hook: when it is deleted: before-hook-creation, hook-succeeded, hook-failed. */
+  hookDeletePolicy: 'core.rukpak.io/hook-delete-policy',
   /** On an object, in place of an ownerReference: its BundleDeployment, which removes it itself. */
   ownerUID: 'core.rukpak.io/owner-uid',
   /** On an object: the BundleDeployment that left it behind when it was deleted or pruned. */

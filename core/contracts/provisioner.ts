@@ -4,10 +4,44 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { BundleFiles, ContentLimits } from './bundle-files.ts';
 import type { Logger } from './logger.ts';
 
+/** Of this contract; a class written for another one is refused when it is loaded. */
+export const contractVersion = 1;
+
 export interface ProvisionerContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly limits: ContentLimits;
+}
+
+/** What a class that `uses` it is told of the cluster: data, and no way to reach it. */
+export interface ClusterFacts {
+  /** Of the API server, such as `v1.36.3`. */
+  readonly version: string;
+  /** What it serves: versions (`v1`, `apps/v1`) and kinds (`v1/Pod`, `apps/v1/Deployment`), sorted. */
+  readonly apiVersions: readonly string[];
+  /** Where objects without a namespace go. */
+  readonly systemNamespace: string;
+}
+
+/** A key of a ConfigMap or Secret of the system namespace. */
+export interface InputReference {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly name: string;
+  readonly key: string;
+  /** Its absence is no error. */
+  readonly optional?: boolean;
+}
+
+export interface DeploymentContext extends ProvisionerContext {
+  /** What `inputs` asked for, in that order; undefined for what is optional and not there. */
+  readonly inputs: readonly (Uint8Array | undefined)[];
+  /** Only where the class `uses` it. */
+  readonly cluster?: ClusterFacts;
+  /**
+   * Only where the class `uses` it: 32 bytes that nobody can guess, for one deployment always the
+   * same, for whatever must be random and yet be the same at every call.
+   */
+  readonly seed?: Uint8Array;
 }
 
 /**
@@ -21,6 +55,15 @@ export interface Provisioner {
   readonly bundle?: BundleHandler;
   /** Turns stored content and a deployment's config into the objects to apply. Pure. */
   readonly deployment?: DeploymentHandler;
+  /** What `deployment` is to be given besides: read as the deployment's spec.serviceAccount. Pure. */
+  readonly inputs?: InputsHandler;
+  /** What of the context `deployment` uses. */
+  readonly uses?: readonly ('cluster' | 'seed')[];
+}
+
+/** As `defineProvisioner` returns it. */
+export interface DefinedProvisioner extends Provisioner {
+  readonly contractVersion: typeof contractVersion;
 }
 
 export type BundleHandler = (
@@ -32,5 +75,10 @@ export type BundleHandler = (
 export type DeploymentHandler = (
   files: BundleFiles,
   deployment: BundleDeployment,
-  context: ProvisionerContext,
+  context: DeploymentContext,
 ) => Promise<readonly KubernetesObject[]>;
+
+export type InputsHandler = (
+  deployment: BundleDeployment,
+  context: ProvisionerContext,
+) => Promise<readonly InputReference[]>;

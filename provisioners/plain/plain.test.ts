@@ -4,15 +4,16 @@ import {
   type BundleDeployment,
   type BundleFiles,
   BundleFilesBuilder,
+  type DeploymentContext,
   defaultLimits,
-  type ProvisionerContext,
   TerminalError,
 } from '../../core/sdk.ts';
 import plain from './index.ts';
 
-const context: ProvisionerContext = {
+const context: DeploymentContext = {
   signal: new AbortController().signal,
   limits: defaultLimits,
+  inputs: [],
   logger: {
     debug: () => undefined,
     info: () => undefined,
@@ -123,7 +124,7 @@ describe('a plain bundle', () => {
 });
 
 describe('bounds on objects', () => {
-  const few: ProvisionerContext = { ...context, limits: { ...defaultLimits, maxEntries: 3 } };
+  const few: DeploymentContext = { ...context, limits: { ...defaultLimits, maxEntries: 3 } };
   const four = aTree({
     'manifests/a': `${object}---\n${object}`,
     'manifests/b': `${object}---\n${object}`,

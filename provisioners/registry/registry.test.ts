@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   type Bundle,
+  type DeploymentContext,
   defaultLimits,
-  type ProvisionerContext,
   parseManifests,
   readPlainBundle,
   TerminalError,
@@ -12,10 +12,11 @@ import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { convertRegistryBundle } from './convert-bundle.ts';
 import registry from './index.ts';
 
-const context: ProvisionerContext = {
+const context: DeploymentContext = {
   signal: new AbortController().signal,
   logger: silentLogger,
   limits: defaultLimits,
+  inputs: [],
 };
 const bundle = {
   spec: { provisionerClassName: registry.className, source: { type: 'configMaps' } },

@@ -59,7 +59,7 @@ async function objectsOf(
     async (signal) => {
       const files = await content.load(bundle, signal);
       const { logger } = context;
-      const objects = await handler(files, deployment, { signal, logger, limits });
+      const objects = await handler(files, deployment, { signal, logger, limits, inputs: [] });
       checkObjectCount(objects.length, limits.maxEntries);
       rendered.set({ deployment, bundle }, objects, sizeOf(files));
       return objects;

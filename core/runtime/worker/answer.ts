@@ -1,16 +1,18 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { InputReference } from '../../contracts/provisioner.ts';
 import { ContentCollector } from './content-transfer.ts';
-import type { ContentMessage, FilesMessage, ObjectsMessage } from './messages.ts';
+import type { ContentMessage, FilesMessage, InputsMessage, ObjectsMessage } from './messages.ts';
 
 /** The result of one call, as it comes in. */
 export class Answer {
   readonly #objects: KubernetesObject[] = [];
   #files: ContentCollector | undefined;
   #resolvedSource: BundleSource | undefined;
+  #references: readonly InputReference[] = [];
 
-  add(message: FilesMessage | ContentMessage | ObjectsMessage): void {
+  add(message: FilesMessage | ContentMessage | ObjectsMessage | InputsMessage): void {
     switch (message.type) {
       case 'files':
         this.#resolvedSource = message.resolvedSource;
@@ -20,6 +22,9 @@ export class Answer {
         return this.#files?.add(message.parts);
       case 'objects':
         for (const object of message.objects) this.#objects.push(object);
+        return;
+      case 'inputs':
+        this.#references = message.references;
     }
   }
 
@@ -31,6 +36,11 @@ export class Answer {
   /** What a source says that it fetched. */
   get resolvedSource(): BundleSource | undefined {
     return this.#resolvedSource;
+  }
+
+  /** What an inputs handler returned. */
+  references(): readonly InputReference[] {
+    return this.#references;
   }
 
   /** What a deployment handler returned. */

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
+import type { DeploymentContext, InputReference } from '../../contracts/provisioner.ts';
 import type { SecretContent } from '../../contracts/source.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { FileTable } from './content-transfer.ts';
@@ -12,10 +13,19 @@ import type { Thrown } from './thrown.ts';
  * in pieces, so that neither side is held up by one message.
  */
 export type ToWorker = CallMessage | ContentMessage | AbortMessage;
-export type FromWorker = LogMessage | FilesMessage | ContentMessage | ObjectsMessage | EndMessage;
+export type FromWorker =
+  | LogMessage
+  | FilesMessage
+  | ContentMessage
+  | ObjectsMessage
+  | InputsMessage
+  | EndMessage;
 
-/** A provisioner's two handlers, and what a source does. */
-export type HandlerName = 'bundle' | 'deployment' | 'fetch';
+/** A provisioner's handlers, and what a source does. */
+export type HandlerName = 'bundle' | 'deployment' | 'inputs' | 'fetch';
+
+/** What a deployment handler is given besides content and object. */
+export type GivenFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
 
 /** What a source in a worker process is given of its context. */
 export interface FetchOrigin {
@@ -36,6 +46,8 @@ export interface CallMessage {
   readonly object: KubernetesObject | BundleSource;
   /** For `fetch`. */
   readonly origin?: FetchOrigin;
+  /** For `deployment`. */
+  readonly facts?: GivenFacts;
   readonly limits: ContentLimits;
   readonly files: FileTable;
 }
@@ -70,6 +82,12 @@ export interface FilesMessage {
 export interface ObjectsMessage {
   readonly type: 'objects';
   readonly objects: readonly KubernetesObject[];
+}
+
+/** What an inputs handler asks for. */
+export interface InputsMessage {
+  readonly type: 'inputs';
+  readonly references: readonly InputReference[];
 }
 
 /** Ends a call, after its whole result. */

@@ -12,7 +12,7 @@ import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objec
 import { defaultLimits } from '../../content/limits.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
+import type { DeploymentContext, Provisioner } from '../../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import { runInWorkers, type WorkerOptions, type WorkerProvisioners } from './run-in-workers.ts';
 
@@ -32,6 +32,9 @@ const behaviours = {
     files: new Map([...files.files].map(([path, content]) => ['new/' + path, content])),
     directories: new Set(['new', 'new/empty']),
   }),
+  facts: (_, object, { inputs, cluster, seed }) => [
+    { apiVersion: 'v1', kind: 'Facts', metadata: {}, inputs: inputs.map(String), cluster, seed: String(seed) },
+  ],
   objects: () => [
     { apiVersion: 'v1', kind: 'A', metadata: {}, big: 12345678901234567890n, float: 1e21, zero: -0 },
     JSON.parse('{"apiVersion":"v1","kind":"B","metadata":{},"__proto__":{"own":true}}'),
@@ -65,7 +68,9 @@ const behaviours = {
 };
 const run = async (files, object, context) => await behaviours[object.metadata.name](files, object, context);
 
-export default { className: 'acme', bundle: run, deployment: run };
+const inputs = async ({ metadata }) => [{ kind: 'Secret', name: metadata.name, key: 'k' }];
+
+export default { className: 'acme', bundle: run, deployment: run, inputs, uses: ['cluster'] };
 `;
 
 let directory: string;
@@ -115,9 +120,9 @@ async function start(options: Partial<WorkerOptions> = {}): Promise<Provisioner>
   return workers.provisioners[0]!;
 }
 
-function context(options: Partial<ProvisionerContext> = {}): ProvisionerContext {
+function context(options: Partial<DeploymentContext> = {}): DeploymentContext {
   const { signal } = new AbortController();
-  return { signal, logger: recorder().logger, limits: defaultLimits, ...options };
+  return { signal, logger: recorder().logger, limits: defaultLimits, inputs: [], ...options };
 }
 
 function bundle(name: string): Bundle {
@@ -178,6 +183,27 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+describe('what a deployment is rendered with besides', () => {
+  test('is asked for by the class', async () => {
+    const acme = await start();
+    expect(acme.uses).toEqual(['cluster']);
+    const reference = { kind: 'Secret', name: 'demo', key: 'k' };
+    expect(await acme.inputs?.(deployment('demo'), context())).toEqual([reference]);
+  });
+
+  test('comes to the handler as it is', async () => {
+    const facts = {
+      inputs: [Buffer.from('first'), undefined],
+      cluster: { version: 'v1.36.3', apiVersions: ['v1'], systemNamespace: 'system' },
+      seed: Buffer.from('seed'),
+    };
+    const acme = await start();
+    const [object] = await objectsOf(acme, 'facts', context(facts));
+    const { cluster } = facts;
+    expect(object).toMatchObject({ inputs: ['first', 'undefined'], cluster, seed: 'seed' });
+  });
+});
 
 describe('content that may stay', () => {
   const inProcess = ({ files }: BundleFiles): boolean => files.size < 2;

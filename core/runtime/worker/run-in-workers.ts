@@ -2,7 +2,12 @@ import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type { BundleHandler, DeploymentHandler, Provisioner } from '../../contracts/provisioner.ts';
+import type {
+  BundleHandler,
+  DeploymentHandler,
+  InputsHandler,
+  Provisioner,
+} from '../../contracts/provisioner.ts';
 import { errorMessage } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -50,12 +55,14 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
   const { inProcess = () => false } = options;
   return {
     provisioners: served.map(({ module, provisioner }) => {
-      const { className, bundle, deployment } = provisioner;
+      const { className, bundle, deployment, inputs, uses } = provisioner;
       const there = { module, callee: `class "${className}"`, pool, inProcess };
       return {
         className,
         ...(bundle === undefined ? {} : { bundle: bundleHandler(bundle, there) }),
         ...(deployment === undefined ? {} : { deployment: deploymentHandler(deployment, there) }),
+        ...(inputs === undefined ? {} : { inputs: inputsHandler(there) }),
+        ...(uses === undefined ? {} : { uses }),
       };
     }),
     close: () => pool.close(),
@@ -86,8 +93,23 @@ function deploymentHandler(here: DeploymentHandler, place: Place): DeploymentHan
       checkObjectCount(objects.length, context.limits.maxEntries);
       return objects;
     }
-    const answer = await pool.run({ ...origin, handler: 'deployment', files, object, context });
+    const { inputs, cluster, seed } = context;
+    const facts = {
+      inputs,
+      ...(cluster === undefined ? {} : { cluster }),
+      ...(seed === undefined ? {} : { seed }),
+    };
+    const call = { ...origin, handler: 'deployment', files, object, facts, context } as const;
+    const answer = await pool.run(call);
     return answer.objects();
+  };
+}
+
+function inputsHandler({ pool, module, callee }: Place): InputsHandler {
+  const files = { files: new Map(), directories: new Set<string>() };
+  return async (object, context) => {
+    const answer = await pool.run({ module, callee, handler: 'inputs', files, object, context });
+    return answer.references();
   };
 }
 

@@ -3,7 +3,11 @@ import { serialize } from 'node:v8';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle, BundleDeployment, BundleSource } from '../../../api/v1alpha1/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { Provisioner, ProvisionerContext } from '../../contracts/provisioner.ts';
+import type {
+  DeploymentContext,
+  Provisioner,
+  ProvisionerContext,
+} from '../../contracts/provisioner.ts';
 import type { Source, SourceContext } from '../../contracts/source.ts';
 import { checkObjectCount, checkObjectSize } from '../../manifests/object-bounds.ts';
 import { ContentCollector, contentPieces, fileTable, pieceBytes } from './content-transfer.ts';
@@ -56,6 +60,7 @@ async function answer(call: RunningCall): Promise<void> {
 const answers = {
   bundle: answerWithFiles,
   deployment: answerWithObjects,
+  inputs: answerWithInputs,
   fetch: answerWithContent,
 } as const;
 
@@ -89,9 +94,17 @@ async function answerWithObjects(call: RunningCall): Promise<void> {
   const { deployment } = await load<Provisioner>(call.message);
   const files = call.content.files();
   const object = call.message.object as BundleDeployment;
-  const result = await deployment?.(files, object, contextOf(call));
+  const result = await deployment?.(files, object, deploymentContext(call));
   if (result === undefined) throw new Error('the handler returned no objects');
   await sendObjects(result, call.message.limits.maxEntries);
+}
+
+async function answerWithInputs(call: RunningCall): Promise<void> {
+  const { inputs } = await load<Provisioner>(call.message);
+  const object = call.message.object as BundleDeployment;
+  const references = await inputs?.(object, contextOf(call));
+  if (references === undefined) throw new Error('the handler returned no inputs');
+  await send({ type: 'inputs', references });
 }
 
 /** Bounded here: the manager is not to receive what it could not bear. */
@@ -119,6 +132,10 @@ async function load<T>({ module }: CallMessage): Promise<T> {
 function contextOf({ message, abort }: RunningCall): ProvisionerContext {
   const logger = forwardingLogger((line) => void send(line));
   return { signal: abort.signal, logger, limits: message.limits };
+}
+
+function deploymentContext(call: RunningCall): DeploymentContext {
+  return { ...contextOf(call), inputs: [], ...call.message.facts };
 }
 
 function fetchContext(call: RunningCall, origin: FetchOrigin): SourceContext {

@@ -11,7 +11,7 @@ import type { ProvisionerContext } from '../../contracts/provisioner.ts';
 import { TerminalError } from '../../errors.ts';
 import { Answer } from './answer.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
-import type { FetchOrigin, FromWorker, HandlerName, ToWorker } from './messages.ts';
+import type { FetchOrigin, FromWorker, GivenFacts, HandlerName, ToWorker } from './messages.ts';
 import { fromThrown, toThrown } from './thrown.ts';
 
 export interface WorkerProcessOptions {
@@ -31,6 +31,7 @@ export interface Call {
   readonly files: BundleFiles;
   readonly object: KubernetesObject | BundleSource;
   readonly origin?: FetchOrigin;
+  readonly facts?: GivenFacts;
   readonly context: ProvisionerContext;
 }
 
@@ -110,7 +111,7 @@ export class WorkerProcess {
     await this.#exited;
   }
 
-  async #deliver({ module, handler, files, object, origin, context }: Call): Promise<void> {
+  async #deliver({ module, handler, files, object, origin, facts, context }: Call): Promise<void> {
     const { limits } = context;
     await this.#send({
       type: 'call',
@@ -118,6 +119,7 @@ export class WorkerProcess {
       handler,
       object,
       ...(origin === undefined ? {} : { origin }),
+      ...(facts === undefined ? {} : { facts }),
       limits,
       files: fileTable(files),
     });
