@@ -30,7 +30,10 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     ['api/', 'core/'],
   ),
   'core/sdk.ts': ['api/', 'core/contracts/', 'core/errors.ts', 'core/manifests/', 'core/content/'],
-  ...layer(['provisioners/plain/', 'provisioners/registry/'], ['api/', 'core/sdk.ts']),
+  ...layer(
+    ['provisioners/plain/', 'provisioners/registry/', 'provisioners/helm/'],
+    ['api/', 'core/sdk.ts'],
+  ),
   'provisioners/index.ts': ['api/', 'core/sdk.ts', 'provisioners/'],
   'webhooks/': ['api/'],
   'cmd/': ['api/', 'core/', 'provisioners/', 'webhooks/', 'deploy/'],
