@@ -17,6 +17,7 @@ export type { BundleDeployment } from '../api/v1alpha1/bundle-deployment.ts';
 export type { BundleTemplate } from '../api/v1alpha1/bundle-template.ts';
 export { BundleFilesBuilder } from './content/bundle-files-builder.ts';
 export { defaultLimits } from './content/limits.ts';
+export { unpackBundle } from './content/unpack-bundle.ts';
 export type { BundleFiles, ContentLimits } from './contracts/bundle-files.ts';
 export type { Logger } from './contracts/logger.ts';
 export type {

@@ -6,10 +6,11 @@ import { Header } from 'tar';
 import { describe, expect, it } from 'vitest';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
-import { packBundle, unpackBundle } from './bundle-archive.ts';
+import { packBundle } from './bundle-archive.ts';
 import { BundleFilesBuilder } from './bundle-files-builder.ts';
 import { defaultLimits } from './limits.ts';
 import { readTar } from './tar-reader.ts';
+import { unpackBundle } from './unpack-bundle.ts';
 
 const options = { limits: defaultLimits, signal: new AbortController().signal };
 

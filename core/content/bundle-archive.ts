@@ -1,12 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { Header, Pax } from 'tar';
-import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
-import { TerminalError } from '../errors.ts';
-import { BundleFilesBuilder } from './bundle-files-builder.ts';
-import type { ByteStream } from './byte-reader.ts';
-import { decompressed } from './decompress.ts';
-import { readTar, type TarEntry } from './tar-reader.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
 
 const blockSize = 512;
 const batchSize = 65_536;
@@ -19,45 +14,6 @@ export function packBundle(files: BundleFiles): Readable {
   // Whoever reads the stream receives the error; the callback keeps it from being thrown twice.
   pipeline(Readable.from(batches(tarParts(files))), gzip, () => undefined);
   return gzip;
-}
-
-/**
- * The content of a tar.gz, as stored or as fetched. Links, devices and paths that leave the
- * bundle are refused with a TerminalError, like damage and passed limits.
- */
-export async function unpackBundle(
-  stream: ByteStream,
-  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
-): Promise<BundleFiles> {
-  return await unpackTar(decompressed(stream, { ...options, compression: 'gzip' }), options);
-}
-
-/** The same of an uncompressed tar. */
-export async function unpackTar(
-  stream: ByteStream,
-  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
-): Promise<BundleFiles> {
-  const builder = new BundleFilesBuilder(options.limits);
-  await readTar(stream, {
-    ...options,
-    onEntry: (entry) => addEntry(builder, entry),
-  });
-  return builder.build();
-}
-
-function addEntry(builder: BundleFilesBuilder, entry: TarEntry): void {
-  switch (entry.type) {
-    case 'file':
-      return builder.addFile(entry.path, entry.content);
-    case 'directory':
-      return builder.addDirectory(entry.path);
-    case 'symlink':
-    case 'hardlink':
-    case 'other':
-      throw new TerminalError(
-        `archive entry ${JSON.stringify(entry.path.slice(0, 200))} is a ${entry.type === 'other' ? 'device or special file' : entry.type}; bundles hold only files and directories`,
-      );
-  }
 }
 
 function* tarParts(files: BundleFiles): Generator<Uint8Array> {

@@ -1,8 +1,8 @@
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
-import { unpackTar } from './bundle-archive.ts';
 import type { ByteStream } from './byte-reader.ts';
 import { decompressed } from './decompress.ts';
+import { unpackTar } from './unpack-bundle.ts';
 
 export interface UnpackFetchedOptions {
   readonly limits: ContentLimits;

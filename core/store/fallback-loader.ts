@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, request } from 'undici';
-import { unpackBundle } from '../content/bundle-archive.ts';
 import type { ByteStream } from '../content/byte-reader.ts';
 import { storedLimits } from '../content/limits.ts';
+import { unpackBundle } from '../content/unpack-bundle.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';

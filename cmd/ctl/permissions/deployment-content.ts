@@ -2,8 +2,8 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { InventoryEntry } from '../../../core/apply/inventory.ts';
 import { bundleName, templateHash } from '../../../core/bundle-deployment/template-hash.ts';
-import { unpackBundle } from '../../../core/content/bundle-archive.ts';
 import { defaultLimits, storedLimits } from '../../../core/content/limits.ts';
+import { unpackBundle } from '../../../core/content/unpack-bundle.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../owned-objects.ts';

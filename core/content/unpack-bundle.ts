@@ -1,0 +1,45 @@
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import { TerminalError } from '../errors.ts';
+import { BundleFilesBuilder } from './bundle-files-builder.ts';
+import type { ByteStream } from './byte-reader.ts';
+import { decompressed } from './decompress.ts';
+import { readTar, type TarEntry } from './tar-reader.ts';
+
+/**
+ * The content of a tar.gz, as stored or as fetched. Links, devices and paths that leave the
+ * bundle are refused with a TerminalError, like damage and passed limits.
+ */
+export async function unpackBundle(
+  stream: ByteStream,
+  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
+): Promise<BundleFiles> {
+  return await unpackTar(decompressed(stream, { ...options, compression: 'gzip' }), options);
+}
+
+/** The same of an uncompressed tar. */
+export async function unpackTar(
+  stream: ByteStream,
+  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
+): Promise<BundleFiles> {
+  const builder = new BundleFilesBuilder(options.limits);
+  await readTar(stream, {
+    ...options,
+    onEntry: (entry) => addEntry(builder, entry),
+  });
+  return builder.build();
+}
+
+function addEntry(builder: BundleFilesBuilder, entry: TarEntry): void {
+  switch (entry.type) {
+    case 'file':
+      return builder.addFile(entry.path, entry.content);
+    case 'directory':
+      return builder.addDirectory(entry.path);
+    case 'symlink':
+    case 'hardlink':
+    case 'other':
+      throw new TerminalError(
+        `archive entry ${JSON.stringify(entry.path.slice(0, 200))} is a ${entry.type === 'other' ? 'device or special file' : entry.type}; bundles hold only files and directories`,
+      );
+  }
+}
