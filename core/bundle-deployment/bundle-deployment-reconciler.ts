@@ -63,6 +63,7 @@ export class BundleDeploymentReconciler {
     const plans = new PlanMemory();
     this.#transitions = new TransitionEvents(dependencies);
     dependencies.applier.onChange((name) => plans.outdate(name));
+    dependencies.facts.onChange((name) => plans.outdate(name));
     this.#dependencies = { ...dependencies, rendered: new RenderedObjects(), plans };
   }
 
@@ -106,8 +107,9 @@ export class BundleDeploymentReconciler {
   }
 
   #forget(name: string): void {
-    const { applier, rendered, plans } = this.#dependencies;
+    const { applier, facts, rendered, plans } = this.#dependencies;
     applier.forget(name);
+    facts.forget(name);
     rendered.forget(name);
     plans.forget(name);
     this.#transitions.forget(name);

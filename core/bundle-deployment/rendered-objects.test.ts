@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { RenderedObjects } from './rendered-objects.ts';
+import { RenderedObjects, type Rendering } from './rendered-objects.ts';
 
 const spec = { provisionerClassName: 'c', source: { type: 'image' } };
 
@@ -18,40 +18,49 @@ function aBundle(uid: string): Bundle {
   return { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', metadata: { uid }, spec };
 }
 
+function rendering(name: string, changed: Partial<Rendering> = {}): Rendering {
+  return { deployment: aDeployment(name), bundle: aBundle('1'), factsVersion: '', ...changed };
+}
+
 const objects: readonly KubernetesObject[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } },
 ];
 
 test('remembers what one version of a deployment made of one Bundle', () => {
   const rendered = new RenderedObjects();
-  rendered.set({ deployment: aDeployment('a'), bundle: aBundle('1') }, objects, 10);
-  expect(rendered.get(aDeployment('a'), aBundle('1'))).toBe(objects);
-  expect(rendered.get(aDeployment('a', 2), aBundle('1'))).toBeUndefined();
-  expect(rendered.get(aDeployment('a'), aBundle('2'))).toBeUndefined();
+  rendered.set(rendering('a'), objects, 10);
+  expect(rendered.get(rendering('a'))).toBe(objects);
+  expect(rendered.get(rendering('a', { deployment: aDeployment('a', 2) }))).toBeUndefined();
+  expect(rendered.get(rendering('a', { bundle: aBundle('2') }))).toBeUndefined();
+  expect(rendered.get(rendering('a', { factsVersion: 'other' }))).toBeUndefined();
   rendered.forget('a');
-  expect(rendered.get(aDeployment('a'), aBundle('1'))).toBeUndefined();
+  expect(rendered.get(rendering('a'))).toBeUndefined();
 });
 
 test('forgets the longest unused beyond its capacity', () => {
   const rendered = new RenderedObjects(25);
-  const bundle = aBundle('1');
-  for (const name of ['a', 'b'])
-    rendered.set({ deployment: aDeployment(name), bundle }, objects, 10);
-  rendered.get(aDeployment('a'), bundle);
-  rendered.set({ deployment: aDeployment('c'), bundle }, objects, 10);
-  expect(rendered.get(aDeployment('b'), bundle)).toBeUndefined();
-  expect(rendered.get(aDeployment('a'), bundle)).toBe(objects);
-  rendered.set({ deployment: aDeployment('large'), bundle }, objects, 26);
-  expect(rendered.get(aDeployment('large'), bundle)).toBeUndefined();
-  expect(rendered.get(aDeployment('c'), bundle)).toBe(objects);
+  for (const name of ['a', 'b']) rendered.set(rendering(name), objects, 10);
+  rendered.get(rendering('a'));
+  rendered.set(rendering('c'), objects, 10);
+  expect(rendered.get(rendering('b'))).toBeUndefined();
+  expect(rendered.get(rendering('a'))).toBe(objects);
+  rendered.set(rendering('large'), objects, 26);
+  expect(rendered.get(rendering('large'))).toBeUndefined();
+  expect(rendered.get(rendering('c'))).toBe(objects);
 });
 
 test('replacing an entry counts its bytes once', () => {
   const rendered = new RenderedObjects(20);
-  const bundle = aBundle('1');
   for (let round = 0; round < 5; round += 1) {
-    rendered.set({ deployment: aDeployment('a'), bundle }, objects, 10);
+    rendered.set(rendering('a'), objects, 10);
   }
-  rendered.set({ deployment: aDeployment('b'), bundle }, objects, 10);
-  expect(rendered.get(aDeployment('a'), bundle)).toBe(objects);
+  rendered.set(rendering('b'), objects, 10);
+  expect(rendered.get(rendering('a'))).toBe(objects);
+});
+
+test('what was made of facts that nobody can tell apart is not remembered', () => {
+  const rendered = new RenderedObjects();
+  const untold = rendering('a', { factsVersion: undefined });
+  rendered.set(untold, objects, 10);
+  expect(rendered.get(untold)).toBeUndefined();
 });

@@ -8,6 +8,14 @@ interface Entry {
   readonly bytes: number;
 }
 
+/** What objects were made of. */
+export interface Rendering {
+  readonly deployment: BundleDeployment;
+  readonly bundle: Bundle;
+  /** `PreparedFacts.version`; nothing is remembered where it is undefined. */
+  readonly factsVersion: string | undefined;
+}
+
 const defaultCapacity = 16 * 1024 * 1024;
 
 /**
@@ -24,26 +32,23 @@ export class RenderedObjects {
     this.#capacity = capacity;
   }
 
-  /** What this version of the deployment made of this Bundle, if it is remembered. */
-  get(deployment: BundleDeployment, bundle: Bundle): readonly KubernetesObject[] | undefined {
-    const name = deployment.metadata.name ?? '';
+  /** What was made of exactly this, if it is remembered. */
+  get(rendering: Rendering): readonly KubernetesObject[] | undefined {
+    const name = rendering.deployment.metadata.name ?? '';
     const entry = this.#entries.get(name);
-    if (entry?.key !== keyOf(deployment, bundle)) return undefined;
+    if (entry === undefined || entry.key !== keyOf(rendering)) return undefined;
     this.#entries.delete(name);
     this.#entries.set(name, entry);
     return entry.objects;
   }
 
   /** Remembers objects that were made of `bytes` of content. */
-  set(
-    { deployment, bundle }: { deployment: BundleDeployment; bundle: Bundle },
-    objects: readonly KubernetesObject[],
-    bytes: number,
-  ): void {
-    const name = deployment.metadata.name ?? '';
+  set(rendering: Rendering, objects: readonly KubernetesObject[], bytes: number): void {
+    const name = rendering.deployment.metadata.name ?? '';
     this.forget(name);
-    if (bytes > this.#capacity) return;
-    this.#entries.set(name, { key: keyOf(deployment, bundle), objects, bytes });
+    const key = keyOf(rendering);
+    if (bytes > this.#capacity || key === undefined) return;
+    this.#entries.set(name, { key, objects, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#capacity) return;
@@ -58,8 +63,9 @@ export class RenderedObjects {
 }
 
 /** Content never changes under a Bundle's UID, nor what a class sees of a deployment's generation. */
-function keyOf(deployment: BundleDeployment, bundle: Bundle): string {
+function keyOf({ deployment, bundle, factsVersion }: Rendering): string | undefined {
+  if (factsVersion === undefined) return undefined;
   const { uid, generation, labels, annotations } = deployment.metadata;
   // Metadata may be changed without a new generation.
-  return JSON.stringify([uid, generation, labels, annotations, bundle.metadata.uid]);
+  return JSON.stringify([uid, generation, labels, annotations, bundle.metadata.uid, factsVersion]);
 }

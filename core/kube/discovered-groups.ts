@@ -1,4 +1,4 @@
-import type { GroupVersionKind, Resource } from './resource.ts';
+import { apiVersionOf, type GroupVersionKind, type Resource } from './resource.ts';
 
 /** The parts of apidiscovery.k8s.io APIGroupDiscoveryList that are read here. */
 interface GroupList {
@@ -29,12 +29,23 @@ export class DiscoveredGroups {
   readonly #preferred = new Map<string, Resource>();
   /** Groups, or versions of them, whose aggregated API server did not answer. */
   readonly #stale = new Set<string>();
+  readonly #versions = new Set<string>();
+  #sorted: readonly string[] | undefined;
+
+  /** Versions and kinds as `Discovery.apiVersions` has them. */
+  get apiVersions(): readonly string[] {
+    this.#sorted ??= [...this.#versions].sort();
+    return this.#sorted;
+  }
 
   add(group: string, { version, freshness, resources = [] }: Version): void {
     if (freshness === 'Stale') this.#stale.add(group).add(`${group}/${version}`);
+    const apiVersion = apiVersionOf({ group, version });
+    this.#versions.add(apiVersion);
     for (const { resource: plural, responseKind, scope, verbs } of resources) {
       const kind = responseKind?.kind;
       if (!kind) continue;
+      this.#versions.add(`${apiVersion}/${kind}`);
       const resource = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
       addOnce(this.#resources, `${group}/${version}/${kind}`, resource);
       if (isStored(verbs)) addOnce(this.#preferred, `${group}/${kind}`, resource);

@@ -75,6 +75,18 @@ describe('DiscoveryClient', () => {
     expect(await discovery.resourceForGroupKind('', 'Event')).toMatchObject({ group: '' });
   });
 
+  test('tells all versions and kinds, the same until it is to read anew', async () => {
+    const { server, discovery } = start();
+    const served = await discovery.apiVersions();
+    expect(served).toContain('v1/Pod');
+    expect(served).toContain('example.com/v1/ClusterWidget');
+    expect(served).toEqual([...served].sort());
+    expect(await discovery.apiVersions()).toBe(served);
+    server.groups = [];
+    discovery.invalidate();
+    expect(await discovery.apiVersions()).toEqual(['v1', 'v1/Event', 'v1/Pod']);
+  });
+
   test('prefers the first version of a group that has the kind', async () => {
     const { discovery } = start();
     const preferred = await discovery.resourceForGroupKind('example.com', 'Widget');

@@ -1,5 +1,5 @@
 import { type DiscoveredGroups, groupsIn } from './discovered-groups.ts';
-import type { Discovery } from './discovery.ts';
+import type { Discovery, ServedApis } from './discovery.ts';
 import type { KubeClient } from './kube-client.ts';
 import type { GroupVersionKind, Resource } from './resource.ts';
 
@@ -9,7 +9,7 @@ const accept = ['v2', 'v2beta1']
   .join(',');
 
 /** Discovery by two requests for everything; concurrent callers share them. */
-export class DiscoveryClient implements Discovery {
+export class DiscoveryClient implements Discovery, ServedApis {
   readonly #client: KubeClient;
   #groups: Promise<DiscoveredGroups> | undefined;
 
@@ -27,6 +27,10 @@ export class DiscoveryClient implements Discovery {
     signal?: AbortSignal,
   ): Promise<Resource | undefined> {
     return (await this.#read(signal)).resourceForGroupKind(group, kind);
+  }
+
+  async apiVersions(signal?: AbortSignal): Promise<readonly string[]> {
+    return (await this.#read(signal)).apiVersions;
   }
 
   invalidate(): void {

@@ -16,3 +16,12 @@ export interface Discovery {
   /** Reads anew at the next call: CRDs changed. */
   invalidate(): void;
 }
+
+/** Tells all that the cluster serves. */
+export interface ServedApis {
+  /**
+   * All versions (`v1`, `apps/v1`) and kinds (`v1/Pod`, `apps/v1/Deployment`), sorted; the same
+   * array until something is read anew. Without what an aggregated API server does not tell.
+   */
+  apiVersions(signal?: AbortSignal): Promise<readonly string[]>;
+}

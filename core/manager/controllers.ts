@@ -3,6 +3,7 @@ import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
+import { RenderFacts } from '../bundle-deployment/facts/render-facts.ts';
 import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
@@ -111,6 +112,7 @@ function createDeploymentController(
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
+  const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
     deployments: {
@@ -126,6 +128,7 @@ function createDeploymentController(
     bundleClasses: ownClasses,
     content: createContentLoader({ store, ownClasses, onLost }, options),
     applier,
+    facts,
     storedPlans: new StoredPlans({ client, systemNamespace }),
     limits,
     reportHealth,
@@ -140,5 +143,6 @@ function createDeploymentController(
     metrics,
   });
   applier.onChange((owner) => controller.enqueue(owner));
+  facts.onChange((name) => controller.enqueue(name));
   return controller;
 }

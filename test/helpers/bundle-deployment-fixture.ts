@@ -80,6 +80,14 @@ export class BundleDeploymentFixture {
     forget: vi.fn<Applier['forget']>(),
     onChange: vi.fn<Applier['onChange']>(),
   } satisfies Applier;
+  readonly facts = {
+    prepare: vi.fn<BundleDeploymentDependencies['facts']['prepare']>(async () => ({
+      version: '',
+      read: async () => ({ inputs: [] }),
+    })),
+    forget: vi.fn<BundleDeploymentDependencies['facts']['forget']>(),
+    onChange: vi.fn<BundleDeploymentDependencies['facts']['onChange']>(),
+  } satisfies BundleDeploymentDependencies['facts'];
   readonly storedPlans = {
     write: vi.fn<PlanStore['write']>(async () => undefined),
     remove: vi.fn<PlanStore['remove']>(async () => undefined),
@@ -106,6 +114,7 @@ export class BundleDeploymentFixture {
       bundleClasses: new Map(),
       content: { load: this.load },
       applier: this.applier,
+      facts: this.facts,
       storedPlans: this.storedPlans,
       limits: defaultLimits,
       reportHealth: true,

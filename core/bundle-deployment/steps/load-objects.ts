@@ -50,18 +50,22 @@ async function objectsOf(
   context: StepContext,
 ): Promise<readonly KubernetesObject[]> {
   const { rendered, provisioners } = dependencies;
-  const handler = provisioners.get(deployment.spec.provisionerClassName)?.deployment;
-  if (handler === undefined || bundle === undefined) return [];
-  const known = rendered.get(deployment, bundle);
-  if (known !== undefined) return known;
-  const { content, limits } = dependencies;
+  const provisioner = provisioners.get(deployment.spec.provisionerClassName);
+  if (provisioner?.deployment === undefined || bundle === undefined) return [];
+  const { deployment: handler } = provisioner;
+  const { content, limits, facts } = dependencies;
   return await withTimeLimit(
     async (signal) => {
+      const handlerContext = { signal, logger: context.logger, limits };
+      const prepared = await facts.prepare(deployment, provisioner, handlerContext);
+      const rendering = { deployment, bundle, factsVersion: prepared.version };
+      const known = rendered.get(rendering);
+      if (known !== undefined) return known;
       const files = await content.load(bundle, signal);
-      const { logger } = context;
-      const objects = await handler(files, deployment, { signal, logger, limits, inputs: [] });
+      const given = { ...handlerContext, ...(await prepared.read()) };
+      const objects = await handler(files, deployment, given);
       checkObjectCount(objects.length, limits.maxEntries);
-      rendered.set({ deployment, bundle }, objects, sizeOf(files));
+      rendered.set(rendering, objects, sizeOf(files));
       return objects;
     },
     { limit: limits.timeout, signal: context.signal },

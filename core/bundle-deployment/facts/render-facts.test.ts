@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { defaultLimits } from '../../content/limits.ts';
+import type { InputReference, Provisioner } from '../../contracts/provisioner.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { RenderFacts } from './render-facts.ts';
+
+const systemNamespace = 'rukpak-system';
+const secretValue: InputReference = { kind: 'Secret', name: 'login', key: 'password' };
+const inputs = vi.fn<NonNullable<Provisioner['inputs']>>();
+const reading: Provisioner = { className: 'acme', inputs };
+
+let client: FakeKubeClient;
+let stop: AbortController;
+let facts: RenderFacts;
+const apiVersions = vi.fn(async (): Promise<readonly string[]> => served);
+let served: readonly string[] = ['v1', 'v1/Pod'];
+const request = vi.fn(async () => ({ gitVersion: 'v1.36.3' }));
+
+beforeEach(() => {
+  vi.clearAllMocks();
+  client = new FakeKubeClient();
+  stop = new AbortController();
+  inputs.mockReset().mockResolvedValue([secretValue]);
+  facts = new RenderFacts({
+    client: Object.assign(client, { request, impersonate: () => client }),
+    discovery: { apiVersions },
+    systemNamespace,
+    clock: new ManualClock(),
+    logger: silentLogger,
+    signal: stop.signal,
+  });
+});
+
+afterEach(() => stop.abort());
+
+function aSecret(text: string, name = 'login'): void {
+  const data = { password: Buffer.from(text).toString('base64') };
+  const metadata = { name, namespace: systemNamespace };
+  client.put({ apiVersion: 'v1', kind: 'Secret', metadata, data });
+}
+
+async function prepare(provisioner = reading, deployment = aStoredDeployment()) {
+  const context = { signal: stop.signal, logger: silentLogger, limits: defaultLimits };
+  return await facts.prepare(deployment, provisioner, context);
+}
+
+async function inputTexts(): Promise<readonly (string | undefined)[]> {
+  const { inputs: values } = await (await prepare()).read();
+  return values.map((value) => (value === undefined ? value : Buffer.from(value).toString()));
+}
+
+test('of a class that asks for nothing, nothing is asked', async () => {
+  const prepared = await prepare({ className: 'plain' });
+  expect(prepared.version).toBe('');
+  expect(await prepared.read()).toEqual({ inputs: [] });
+  expect(client.calls).toEqual([]);
+  expect(apiVersions).not.toHaveBeenCalled();
+});
+
+describe('inputs', () => {
+  test('are read from the system namespace, in their order', async () => {
+    aSecret('one');
+    const metadata = { name: 'settings', namespace: systemNamespace };
+    client.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'A' } });
+    const optional = { ...secretValue, key: 'none', optional: true };
+    inputs.mockResolvedValue([
+      { kind: 'ConfigMap', name: 'settings', key: 'a' },
+      optional,
+      secretValue,
+    ]);
+    expect(await inputTexts()).toEqual(['A', undefined, 'one']);
+  });
+
+  test('that are missing are named', async () => {
+    await expect(inputTexts()).rejects.toThrow(
+      'spec.config asks for key "password" of Secret "login" in namespace "rukpak-system", which is not there: create it, or mark it as optional',
+    );
+  });
+
+  test('that may not be read say so', async () => {
+    client.faults.get = [new ApiError(403, { message: 'no' })];
+    await expect(inputTexts()).rejects.toThrow('cannot read Secret "login": no');
+  });
+
+  test('are asked of the class once for each version of the deployment', async () => {
+    aSecret('one');
+    await prepare();
+    await prepare();
+    expect(inputs).toHaveBeenCalledTimes(1);
+    const deployment = aStoredDeployment();
+    const generation = 2;
+    await prepare(reading, { ...deployment, metadata: { ...deployment.metadata, generation } });
+    expect(inputs).toHaveBeenCalledTimes(2);
+  });
+
+  test('that are none are refused', async () => {
+    inputs.mockResolvedValue([{ kind: 'Pod' } as never]);
+    await expect(prepare()).rejects.toThrow(
+      'class "acme" asks for inputs that are none: [0.kind]: ',
+    );
+  });
+
+  test('have a version once the watch knows it, and whoever asks for them is told of another', async () => {
+    const changed: string[] = [];
+    facts.onChange((name) => changed.push(name));
+    aSecret('one');
+    expect((await prepare()).version).toBeUndefined();
+    await eventually(async () => expect((await prepare()).version).toBeDefined());
+    const { version } = await prepare();
+    expect((await prepare()).version).toBe(version);
+    changed.length = 0;
+    aSecret('unrelated', 'other');
+    aSecret('two');
+    await eventually(() => expect(changed).toEqual(['demo']));
+    expect((await prepare()).version).not.toBe(version);
+    await prepare(reading, aStoredDeployment({ name: 'other' }));
+    facts.forget('demo');
+    aSecret('three');
+    await eventually(() => expect(changed).toEqual(['demo', 'other']));
+  });
+});
+
+describe('facts of the cluster', () => {
+  const using: Provisioner = { className: 'acme', uses: ['cluster'] };
+
+  test('are read once, until the cluster serves something else', async () => {
+    const first = await prepare(using);
+    const cluster = { version: 'v1.36.3', apiVersions: served, systemNamespace };
+    expect(await first.read()).toEqual({ inputs: [], cluster });
+    expect((await prepare(using)).version).toBe(first.version);
+    expect(request).toHaveBeenCalledTimes(1);
+    served = [...served, 'v2'];
+    expect((await prepare(using)).version).not.toBe(first.version);
+    expect(request).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('the seed', () => {
+  const using: Provisioner = { className: 'acme', uses: ['seed'] };
+
+  async function seedOf(name: string) {
+    return (await (await prepare(using, aStoredDeployment({ name }))).read()).seed;
+  }
+
+  test('is one for each deployment, and comes from a Secret made once', async () => {
+    const seed = await seedOf('a');
+    expect(seed?.byteLength).toBe(32);
+    expect(await seedOf('a')).toEqual(seed);
+    expect(await seedOf('b')).not.toEqual(seed);
+    expect(client.calls.filter((call) => call === 'create')).toHaveLength(1);
+    expect(client.everything).toMatchObject([{ metadata: { name: 'rukpak-seed' } }]);
+  });
+
+  test('is the one of whoever made the Secret first', async () => {
+    const seed = await seedOf('a');
+    const [secret] = client.everything;
+    client.faults.get = [new ApiError(404, {})];
+    client.faults.create = [new ApiError(409, { reason: 'AlreadyExists' })];
+    facts = new RenderFacts({
+      client: Object.assign(client, { request, impersonate: () => client }),
+      discovery: { apiVersions },
+      systemNamespace,
+      clock: new ManualClock(),
+      logger: silentLogger,
+      signal: stop.signal,
+    });
+    expect(await seedOf('a')).toEqual(seed);
+    expect(client.everything).toEqual([secret]);
+  });
+
+  test('is no shorter one: that is said', async () => {
+    const metadata = { name: 'rukpak-seed', namespace: systemNamespace };
+    client.put({ apiVersion: 'v1', kind: 'Secret', metadata, data: { seed: 'YQ==' } });
+    await expect(seedOf('a')).rejects.toThrow('must have 32 bytes under key "seed"');
+  });
+});

@@ -1,0 +1,94 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type {
+  DeploymentContext,
+  InputReference,
+  Provisioner,
+  ProvisionerContext,
+} from '../../contracts/provisioner.ts';
+import type { ServedApis } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { ClusterFactsReader } from './cluster-facts.ts';
+import { DeploymentSeeds } from './deployment-seed.ts';
+import { InputReferences } from './input-references.ts';
+import { InputWatch } from './input-watch.ts';
+import { readInputs } from './read-inputs.ts';
+
+export interface RenderFactsOptions {
+  readonly client: KubeClient;
+  readonly discovery: ServedApis;
+  readonly systemNamespace: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The life of the process. */
+  readonly signal: AbortSignal;
+}
+
+/** What a deployment is rendered with besides its content and itself. */
+export type Facts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
+
+/** Facts that are known to be the ones of a version before they are read. */
+export interface PreparedFacts {
+  /** Another one wherever the facts may be others; undefined where nobody can tell. */
+  readonly version: string | undefined;
+  /** @throws Error that names the input that is missing or refused. */
+  read(): Promise<Facts>;
+}
+
+const none: PreparedFacts = { version: '', read: async () => ({ inputs: [] }) };
+
+/** Gathers what classes ask for by `inputs` and `uses`: of others nothing is asked of the cluster. */
+export class RenderFacts {
+  readonly #options: RenderFactsOptions;
+  readonly #cluster: ClusterFactsReader;
+  readonly #seeds: DeploymentSeeds;
+  readonly #references = new InputReferences();
+  readonly #watch: InputWatch;
+
+  constructor(options: RenderFactsOptions) {
+    this.#options = options;
+    this.#cluster = new ClusterFactsReader(options);
+    this.#seeds = new DeploymentSeeds(options);
+    this.#watch = new InputWatch(options);
+  }
+
+  async prepare(
+    deployment: BundleDeployment,
+    provisioner: Provisioner,
+    context: ProvisionerContext,
+  ): Promise<PreparedFacts> {
+    const { inputs, uses = [] } = provisioner;
+    if (inputs === undefined && uses.length === 0) return none;
+    const references = await this.#references.of(deployment, provisioner, context);
+    const cluster = uses.includes('cluster') ? await this.#cluster.read(context.signal) : undefined;
+    return {
+      version: this.#versionOf(references, cluster?.digest),
+      read: async () => ({
+        inputs: await readInputs({ deployment, references }, this.#options, context.signal),
+        ...(cluster === undefined ? {} : { cluster: cluster.facts }),
+        ...(uses.includes('seed') ? { seed: await this.#seedOf(deployment, context) } : {}),
+      }),
+    };
+  }
+
+  /** Calls back with the names of deployments whose inputs have changed. */
+  onChange(listener: (deploymentName: string) => void): void {
+    this.#watch.onChange((kind, name) => {
+      for (const deployment of this.#references.askingFor({ kind, name })) listener(deployment);
+    });
+  }
+
+  forget(deploymentName: string): void {
+    this.#references.forget(deploymentName);
+  }
+
+  #versionOf(references: readonly InputReference[], digest = ''): string | undefined {
+    const versions = references.map((reference) => this.#watch.versionOf(reference));
+    return versions.includes(undefined) ? undefined : JSON.stringify([digest, ...versions]);
+  }
+
+  async #seedOf({ metadata }: BundleDeployment, { signal }: ProvisionerContext) {
+    return await this.#seeds.seedOf(metadata.name ?? '', signal);
+  }
+}
