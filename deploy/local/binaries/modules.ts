@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { shippedFile } from '../shipped-file.ts';
 import type { BinaryName, ModuleName, Version } from './catalogue.ts';
 import { BINARIES, MODULE_NAMES } from './catalogue.ts';
 
-const MODULES = fileURLToPath(new URL('../modules', import.meta.url));
+const MODULES = shippedFile('modules');
 
 export function moduleDir(name: ModuleName): string {
   return join(MODULES, name);

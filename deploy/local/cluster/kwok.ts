@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { shippedFile } from '../shipped-file.ts';
 import type { Layout } from './layout.ts';
 import type { Part } from './processes.ts';
 
-const STAGES = ['configuration', 'node', 'pod'].map((name) =>
-  fileURLToPath(new URL(`../kwok/${name}.yaml`, import.meta.url)),
-);
+const STAGES = ['configuration', 'node', 'pod'].map((name) => shippedFile(`kwok/${name}.yaml`));
 
 export const NODE_NAME = 'local';
 

@@ -1,0 +1,9 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** A file or folder of deploy/local: the compiled program lies in dist, what it reads does not. */
+export function shippedFile(path: string): string {
+  const beside = new URL(path, import.meta.url);
+  const ofPackage = new URL(`../../../deploy/local/${path}`, import.meta.url);
+  return fileURLToPath(existsSync(beside) ? beside : ofPackage);
+}
