@@ -7,6 +7,8 @@ export interface RenderedChart {
   readonly hooks: readonly RenderedHook[];
   /** The text of the chart's NOTES.txt; empty where it has none. */
   readonly notes: string;
+  /** What Helm would say besides, on its standard error. */
+  readonly warnings: readonly string[];
 }
 
 export interface RenderedFile {
