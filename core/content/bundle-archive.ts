@@ -1,57 +1,24 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import { Header, Pax } from 'tar';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
+import { tarParts, type WrittenEntry } from './tar-parts.ts';
 
-const blockSize = 512;
 const batchSize = 65_536;
-/** Equal content makes equal archives. */
-const modified = new Date(0);
 
 /** The tar.gz that stores a bundle's content (spec 4.1); equal content gives equal bytes. */
 export function packBundle(files: BundleFiles): Readable {
   const gzip = createGzip();
   // Whoever reads the stream receives the error; the callback keeps it from being thrown twice.
-  pipeline(Readable.from(batches(tarParts(files))), gzip, () => undefined);
+  pipeline(Readable.from(batches(tarParts(entriesOf(files)))), gzip, () => undefined);
   return gzip;
 }
 
-function* tarParts(files: BundleFiles): Generator<Uint8Array> {
-  yield* entryHeader('.', 'Directory', 0);
+function* entriesOf(files: BundleFiles): Generator<WrittenEntry> {
+  yield { path: '.' };
   // Any fixed order would do in which a directory comes before what is in it.
   for (const path of [...files.directories, ...files.files.keys()].sort()) {
-    const content = files.files.get(path);
-    if (content === undefined) {
-      yield* entryHeader(path, 'Directory', 0);
-      continue;
-    }
-    yield* entryHeader(path, 'File', content.byteLength);
-    yield content;
-    yield new Uint8Array((blockSize - (content.byteLength % blockSize)) % blockSize);
+    yield { path, content: files.files.get(path) };
   }
-  yield new Uint8Array(2 * blockSize);
-}
-
-function* entryHeader(
-  path: string,
-  type: 'Directory' | 'File',
-  size: number,
-): Generator<Uint8Array> {
-  const header = new Header({
-    path,
-    type,
-    size,
-    mode: type === 'Directory' ? 0o755 : 0o644,
-    uid: 0,
-    gid: 0,
-    uname: '',
-    gname: '',
-    mtime: modified,
-    linkpath: '',
-  });
-  const block = Buffer.alloc(blockSize);
-  if (header.encode(block)) yield new Pax({ path }).encode();
-  yield block;
 }
 
 /** Joins small parts, as a write to the compressor costs more than a copy; large ones go alone. */

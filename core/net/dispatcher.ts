@@ -12,8 +12,10 @@ export interface DispatcherOptions {
   readonly insecureSkipVerify?: boolean;
   /** Milliseconds until a connection must stand. */
   readonly connectTimeout: number;
-  /** Milliseconds that a server may stay silent. */
+  /** Milliseconds that a server may stay silent; 0 for as long as the request's signal lets it. */
   readonly idleTimeout: number;
+  /** Requests to one server at once; the others wait. No bound where absent. */
+  readonly connections?: number;
 }
 
 /** PEM. */
@@ -74,12 +76,13 @@ class ProxiedDispatcher extends Dispatcher {
 }
 
 function directAgent(options: DispatcherOptions): Dispatcher {
-  return new Agent({ connect: serverTls(options) });
+  return new Agent({ connect: serverTls(options), connections: options.connections ?? null });
 }
 
 function proxyAgent(options: DispatcherOptions, uri: string): Dispatcher {
   return new ProxyAgent({
     uri,
+    connections: options.connections ?? null,
     requestTls: serverTls(options),
     proxyTls: {
       secureContext: secureContext({ caCertificates: options.caCertificates ?? [] }),

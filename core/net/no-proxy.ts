@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { isThisMachine } from './this-machine.ts';
 
 type Matcher = (host: Host) => boolean;
 
@@ -9,10 +10,6 @@ interface Host {
   readonly family: number;
   readonly port: string;
 }
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
 
 /**
  * Whether an address is to be spoken to without a proxy: this machine always, else what NO_PROXY
@@ -25,10 +22,10 @@ export function noProxyMatcher(list: string): (address: URL) => boolean {
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => entry !== '');
   if (entries.includes('*')) return () => true;
-  const matchers = [isThisMachine, ...entries.map(matcherOf)];
+  const matchers = entries.map(matcherOf);
   return (address) => {
     const host = hostOf(address);
-    return matchers.some((matches) => matches(host));
+    return isThisMachine(address) || matchers.some((matches) => matches(host));
   };
 }
 
@@ -36,10 +33,6 @@ function hostOf({ hostname, port, protocol }: URL): Host {
   const name = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   const usual = protocol === 'https:' ? '443' : '80';
   return { name, family: isIP(name), port: port === '' ? usual : port };
-}
-
-function isThisMachine({ name, family }: Host): boolean {
-  return name === 'localhost' || isListed(loopback, name, family);
 }
 
 function matcherOf(entry: string): Matcher {

@@ -14,8 +14,13 @@ export function requestError(method: 'GET' | 'POST', url: URL, error: unknown): 
   return new Error(`${verb} "${shown.href}": ${problem}`, { cause: error });
 }
 
-/** Why there is no connection, or no longer: as Go's programs say it. */
-export function connectionProblem(error: unknown): string {
+const sourcesPlace = 'key "ca.crt" of the Secret that auth.secret names';
+
+/**
+ * Why there is no connection, or no longer: as Go's programs say it.
+ * @param caPlace where the user may say which authority to trust
+ */
+export function connectionProblem(error: unknown, caPlace = sourcesPlace): string {
   const { code = '', address, port, hostname = 'host' } = systemErrorOf(error);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return `dial tcp: lookup ${hostname}: no such host`;
@@ -23,6 +28,9 @@ export function connectionProblem(error: unknown): string {
   const dialed = dialProblems[code];
   if (dialed !== undefined) {
     return address === undefined ? dialed : `dial tcp ${address}:${port}: ${dialed}`;
+  }
+  if (unknownAuthority.has(code)) {
+    return `x509: certificate signed by unknown authority: put its certificate into ${caPlace}`;
   }
   return problems[code] ?? errorMessage(error);
 }
@@ -34,18 +42,18 @@ const dialProblems: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'i/o timeout',
 };
 
-const unknownAuthority =
-  'x509: certificate signed by unknown authority: put its certificate into key "ca.crt" of the Secret that auth.secret names';
+const unknownAuthority: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 const problems: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the server closed the connection too early',
   UND_ERR_HEADERS_TIMEOUT: 'the server was silent for too long',
   UND_ERR_BODY_TIMEOUT: 'the server was silent for too long',
-  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
-  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
 };
 
 interface SystemError {

@@ -2,10 +2,10 @@ import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../clock.ts';
 import { createDispatcher } from '../../net/dispatcher.ts';
 import { createProxyChooser, type ProxyChooser, type ProxyConfig } from '../../net/proxy.ts';
+import { type Failure, RetryPolicy } from '../../net/retry-policy.ts';
 import { discard, isRedirect, statusText, type TransportResponse } from './http-answer.ts';
 import type { RegistryCertificates } from './registry-certificates.ts';
 import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
-import { type Failure, RetryPolicy } from './retry-policy.ts';
 
 export interface TransportOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP, and no others. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../clock.ts';
 import { RetryPolicy } from './retry-policy.ts';
 
 const error = new Error('busy');

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../clock.ts';
 
 /** Why a request is to be sent once more. */
 export interface Failure {
