@@ -11,7 +11,7 @@ export default defineConfig({
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
           include: [
-            '{api,core,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
+            '{api,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
             'test/{architecture,conformance,helpers}/**/*.test.ts',
           ],
           testTimeout: 30_000,

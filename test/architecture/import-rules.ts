@@ -35,6 +35,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     ['api/', 'core/sdk.ts'],
   ),
   'provisioners/index.ts': ['api/', 'core/sdk.ts', 'provisioners/'],
+  'testing/': ['api/', 'core/sdk.ts'],
   'webhooks/': ['api/'],
   'cmd/': ['api/', 'core/', 'provisioners/', 'webhooks/', 'deploy/'],
   'deploy/': ['api/'],

@@ -6,7 +6,7 @@ import { mayImport, placeOf } from './import-rules.ts';
 const root = join(import.meta.dirname, '../..');
 
 function sourceFiles(): string[] {
-  return globSync('{api,core,provisioners,webhooks,cmd,deploy}/**/*.ts', { cwd: root })
+  return globSync('{api,core,testing,provisioners,webhooks,cmd,deploy}/**/*.ts', { cwd: root })
     .map((path) => path.split(sep).join(posix.sep))
     .filter((path) => !path.endsWith('.test.ts'))
     .sort();

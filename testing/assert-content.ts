@@ -1,0 +1,48 @@
+import { deepStrictEqual, fail } from 'node:assert';
+import {
+  type BundleFiles,
+  BundleFilesBuilder,
+  type ContentLimits,
+  errorMessage,
+} from '../core/sdk.ts';
+
+const unlimited: ContentLimits = {
+  maxBytes: Number.POSITIVE_INFINITY,
+  maxEntries: Number.POSITIVE_INFINITY,
+  maxPathLength: Number.POSITIVE_INFINITY,
+  maxDepth: Number.POSITIVE_INFINITY,
+  maxCompressionRatio: Number.POSITIVE_INFINITY,
+  timeout: Number.POSITIVE_INFINITY,
+};
+
+/** Fails where a result is no tree as BundleFiles promises it, or passes a limit. */
+export function assertContent(result: BundleFiles, limits = unlimited): void {
+  const { files, directories } = result ?? {};
+  if (!(files instanceof Map) || !(directories instanceof Set)) {
+    fail(
+      'it returned no content: files is to be a Map and directories a Set (see BundleFilesBuilder)',
+    );
+  }
+  const rebuilt = rebuild(result, limits);
+  const way = 'make content with BundleFilesBuilder';
+  deepStrictEqual([...files.keys()], [...rebuilt.files.keys()], `paths not in byte order: ${way}`);
+  deepStrictEqual(
+    directories,
+    rebuilt.directories,
+    `directories without their parents, or with files: ${way}`,
+  );
+}
+
+function rebuild({ files, directories }: BundleFiles, limits: ContentLimits): BundleFiles {
+  const builder = new BundleFilesBuilder(limits);
+  try {
+    for (const path of directories) builder.addDirectory(path);
+    for (const [path, content] of files) {
+      if (!(content instanceof Uint8Array)) fail(`"${path}" is to hold a Uint8Array`);
+      builder.addFile(path, content);
+    }
+  } catch (error) {
+    fail(`it returned content that nobody can store: ${errorMessage(error)}`);
+  }
+  return builder.build();
+}

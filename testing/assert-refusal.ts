@@ -1,0 +1,23 @@
+import { fail, match, strictEqual } from 'node:assert';
+import { errorMessage } from '../core/sdk.ts';
+
+/** An error of the closed set, fit for a condition: one line that says what is wrong. */
+export function assertRefusal(error: unknown, name: 'TerminalError' | 'WaitingError'): void {
+  if (!(error instanceof Error)) {
+    fail(`it threw ${String(error)}, which is no Error: throw a ${name} with one clear sentence`);
+  }
+  if (error.name !== name) {
+    fail(`it threw ${error.name}, and is to throw a ${name}: ${error.stack ?? error.message}`);
+  }
+  if (error.message.trim() === '') fail(`its ${name} has no message`);
+  if (/[\r\n]/.test(error.message)) {
+    fail(`its ${name} has a message of several lines: ${JSON.stringify(error.message)}`);
+  }
+}
+
+/** `expected` is the whole message or a pattern. */
+export function assertMessage(error: unknown, expected: string | RegExp): void {
+  const message = errorMessage(error);
+  if (typeof expected === 'string') strictEqual(message, expected);
+  else match(message, expected);
+}

@@ -1,0 +1,32 @@
+import type { Bundle, BundleSource } from '../../core/sdk.ts';
+
+export interface BundleOptions {
+  /** `demo` where absent. */
+  readonly name?: string;
+  /** `core-rukpak-io-plain` where absent. */
+  readonly className?: string;
+  /** An image where absent. */
+  readonly source?: BundleSource;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** A Bundle as a class is given it. */
+export function aBundle(options: BundleOptions = {}): Bundle {
+  const { name = 'demo', className = 'core-rukpak-io-plain', source = anImage } = options;
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: { name, uid: `uid-of-${name}`, generation: 1, ...marks(options) },
+    spec: { provisionerClassName: className, source },
+  };
+}
+
+const anImage: BundleSource = { type: 'image', image: { ref: 'registry.example/demo:v1' } };
+
+function marks({ labels, annotations }: BundleOptions): Pick<Bundle['metadata'], 'labels'> {
+  return {
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { BundleFiles, ClusterFacts, KubernetesObject } from '../../core/sdk.ts';
+import type { FileTexts } from '../builders/bundle-files.ts';
+
+/** What a class is tried with. A class needs one accepted and one refused content at least. */
+export interface ProvisionerFixtures {
+  /** Content that `bundle` accepts; for a class that serves Bundles. */
+  readonly bundles?: readonly AcceptedContent[];
+  /** What `deployment` makes objects of; for a class that serves BundleDeployments. */
+  readonly deployments?: readonly DeploymentFixture[];
+  /** What the class refuses, and in which words. */
+  readonly refused: readonly RefusedContent[];
+}
+
+interface Content {
+  /** For the names of the tests. */
+  readonly name: string;
+  /** Content as its source has it; `bundleFiles` makes what a record of texts cannot say. */
+  readonly files: FileTexts | BundleFiles;
+}
+
+export interface AcceptedContent extends Content {
+  /** Everything that is stored, by path; not looked at where absent. */
+  readonly stored?: FileTexts;
+}
+
+export interface DeploymentFixture extends Content {
+  /** spec.config. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Values of what `inputs` asks for, by `<kind>/<name>/<key>`, as `Secret/db/password`. */
+  readonly inputs?: FileTexts;
+  /** What differs from `aContext`'s cluster. */
+  readonly cluster?: Partial<ClusterFacts>;
+  /** The very objects, in order; not looked at where absent. */
+  readonly objects?: readonly KubernetesObject[];
+}
+
+/** Refused by the first handler that sees it: `bundle`, else `inputs`, else `deployment`. */
+export interface RefusedContent extends Omit<DeploymentFixture, 'objects'> {
+  /** The whole message of the TerminalError, or a pattern that it matches. */
+  readonly message: string | RegExp;
+}

@@ -1,0 +1,30 @@
+import type { BundleSource } from '../../core/sdk.ts';
+import type { FileTexts } from '../builders/bundle-files.ts';
+import type { SourceContextOptions } from '../builders/source-context.ts';
+
+/** What a source is tried with. */
+export interface SourceFixtures {
+  readonly fetched: readonly FetchedSource[];
+  readonly refused: readonly RefusedSource[];
+}
+
+interface Attempt extends Pick<SourceContextOptions, 'secrets' | 'configMaps'> {
+  /** For the names of the tests. */
+  readonly name: string;
+  /** A Bundle's spec.source. */
+  readonly source: BundleSource;
+}
+
+export interface FetchedSource extends Attempt {
+  /** Everything that is fetched, by path; not looked at where absent. */
+  readonly files?: FileTexts;
+  /** What the source is pinned to; not looked at where absent. */
+  readonly resolvedSource?: BundleSource;
+}
+
+export interface RefusedSource extends Attempt {
+  /** TerminalError: only another spec helps. WaitingError: the Bundle stays Pending. */
+  readonly error: 'TerminalError' | 'WaitingError';
+  /** The whole message, or a pattern that it matches. */
+  readonly message: string | RegExp;
+}
