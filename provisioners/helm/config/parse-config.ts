@@ -1,0 +1,66 @@
+import type { JsonObject, Logger } from '../../../core/sdk.ts';
+import { configError, isObject, typeOf } from './config-error.ts';
+import { type CrdPolicy, crdPolicies, type HelmConfig } from './helm-config.ts';
+import { meantField } from './unknown-field.ts';
+import { parseValuesFrom } from './values-from.ts';
+
+const known = ['values', 'valuesFrom', 'releaseNamespace', 'crds'];
+const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/**
+ * Reads spec.config. Of unknown fields only those are let pass that v0.16 let pass, strings, and
+ * of these none that looks like a slip of the pen (docs/adr/0020).
+ * @throws TerminalError that names the field.
+ */
+export function parseConfig(
+  config: Readonly<Record<string, unknown>> = {},
+  logger: Logger,
+): HelmConfig {
+  checkUnknown(config, logger);
+  const releaseNamespace = parseNamespace(config['releaseNamespace']);
+  const values = parseValues(config['values']);
+  return {
+    ...(values === undefined ? {} : { values }),
+    valuesFrom: parseValuesFrom(config['valuesFrom']),
+    ...(releaseNamespace === undefined ? {} : { releaseNamespace }),
+    crds: parseCrds(config['crds']),
+  };
+}
+
+function checkUnknown(config: Readonly<Record<string, unknown>>, logger: Logger): void {
+  for (const [field, value] of Object.entries(config)) {
+    if (known.includes(field)) continue;
+    const meant = meantField(field, known);
+    if (meant !== undefined) throw configError(field, `is not known: did you mean ${meant}?`);
+    if (typeof value !== 'string' && value !== null) {
+      throw configError(
+        field,
+        `is not known: there are ${known.join(', ')}; what is for the chart goes into spec.config.values`,
+      );
+    }
+    logger.warn(
+      { field: `spec.config.${field}` },
+      'field is not known and left alone, as by v0.16',
+    );
+  }
+}
+
+function parseValues(values: unknown): string | JsonObject | undefined {
+  if (values === undefined || values === null) return undefined;
+  if (typeof values === 'string') return values;
+  if (isObject(values)) return values as JsonObject;
+  throw configError('values', `is ${typeOf(values)}: it must be an object, or text of YAML`);
+}
+
+function parseNamespace(name: unknown): string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string' && namespaceName.test(name)) return name;
+  throw configError('releaseNamespace', 'must be the name of a namespace');
+}
+
+function parseCrds(policy: unknown): CrdPolicy {
+  if (policy === undefined || policy === null) return 'Upgrade';
+  const found = crdPolicies.find((each) => each === policy);
+  if (found === undefined) throw configError('crds', `must be one of ${crdPolicies.join(', ')}`);
+  return found;
+}

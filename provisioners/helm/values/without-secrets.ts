@@ -1,0 +1,38 @@
+import { errorMessage, type JsonValue, TerminalError } from '../../../core/sdk.ts';
+import { isObject } from '../config/config-error.ts';
+
+/** Shorter ones are in every text, and nobody's secret. */
+const shortest = 4;
+const shown = '<of a Secret>';
+
+/**
+ * A text without the values that came from Secrets: a chart may `fail` with them, and a schema
+ * quotes what it refuses.
+ */
+export function withoutSecrets(text: string, secrets: readonly JsonValue[]): string {
+  const found = new Set(secrets.flatMap(leaves).flatMap(forms));
+  return [...found]
+    .filter((secret) => secret.length >= shortest)
+    .sort((a, b) => b.length - a.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, () => shown), text);
+}
+
+/** The same of an error, whose cause holds them as well. */
+export function errorWithoutSecrets(error: unknown, secrets: readonly JsonValue[]): unknown {
+  if (secrets.length === 0) return error;
+  const message = withoutSecrets(errorMessage(error), secrets);
+  return error instanceof TerminalError ? new TerminalError(message) : new Error(message);
+}
+
+function leaves(value: JsonValue | undefined): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => leaves(item));
+  if (isObject(value)) return Object.values(value).flatMap((item) => leaves(item as JsonValue));
+  if (typeof value === 'string') return [value];
+  return typeof value === 'number' || typeof value === 'bigint' ? [value.toString()] : [];
+}
+
+/** As templates and messages write a text: as it is, quoted, line by line, and in base64. */
+function forms(text: string): readonly string[] {
+  const quoted = JSON.stringify(text).slice(1, -1);
+  return [text, quoted, ...text.split('\n'), Buffer.from(text).toString('base64')];
+}
