@@ -8,6 +8,7 @@ import { TerminalError, WaitingError } from '../../core/errors.ts';
 import { createImageSource } from '../../core/sources/image/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
+import { pushChart } from '../helpers/push-chart.ts';
 import { pushImage, pushIndex } from '../helpers/push-image.ts';
 import { aSourceContext } from '../helpers/source-context.ts';
 
@@ -75,6 +76,16 @@ describe('the registry of the cluster', () => {
     const result = await fetchImage({ ref: `${repositoryRef}:layers` });
     expect(textOf(result)).toEqual({ 'a/y': '1', 'a/z': '2', 'c/y': '3' });
     expect([...result.files.directories]).toEqual(['a', 'c']);
+  });
+
+  test('a Helm chart is pulled as helm push writes it, signed or not, whatever its name', async () => {
+    const files = { 'etc/Chart.yaml': 'name: etc', 'etc/templates/a.yaml': 'a: 1' };
+    for (const provenance of [{}, { provenance: 'signed' }]) {
+      const digest = await pushChart({ ...target, tag: '1.0.0', files, ...provenance });
+      const result = await fetchImage({ ref: `${repositoryRef}:1.0.0` });
+      expect(textOf(result)).toEqual(files);
+      expect(result.resolvedSource.image?.ref).toBe(`${repositoryRef}@${digest}`);
+    }
   });
 
   test('an index gives the image of the platform', async () => {

@@ -1,17 +1,17 @@
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import { LayeredTree, layerError } from './layers.ts';
-import type { Descriptor } from './manifest.ts';
+import type { Descriptor, ImageManifest } from './manifest.ts';
 import type { RegistryClient } from './registry-client.ts';
 
 /** The files of an image's layers, the bottom one first; each digest is checked. */
 export async function downloadLayers(
   client: RegistryClient,
-  layers: readonly Descriptor[],
+  { layers, isArtifact }: ImageManifest,
   options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
 ): Promise<BundleFiles> {
   checkCompressedSize(layers, options.limits);
-  const tree = new LayeredTree(options);
+  const tree = new LayeredTree({ ...options, isSystem: !isArtifact });
   for (const layer of layers) {
     const blob = client.blob(layer, options.signal);
     try {

@@ -210,7 +210,7 @@ export class ImagePuller {
     const place = [repositoryName(reference), digest, credentialsKey(credentials)];
     return await this.#downloads.run(
       JSON.stringify([...place, caCertificates, limits]),
-      (signal) => downloadLayers(client, manifest.layers, { limits, signal }),
+      (signal) => downloadLayers(client, manifest, { limits, signal }),
       signal,
     );
   }

@@ -25,7 +25,7 @@ async function apply(
   layers: readonly LayerContent[],
   limits: ContentLimits = defaultLimits,
 ): Promise<Applied> {
-  const tree = new LayeredTree({ limits, signal: AbortSignal.timeout(20_000) });
+  const tree = new LayeredTree({ isSystem: true, limits, signal: AbortSignal.timeout(20_000) });
   for (const layer of layers) await tree.apply(bytes((await layerArchive(layer)).bytes));
   const { files, directories } = tree.tree.bundleFiles(limits);
   return {

@@ -5,6 +5,8 @@ import { errorMessage, TerminalError } from '../../errors.ts';
 import { ImageTree, type Path } from './image-tree.ts';
 
 export interface ApplyLayerOptions {
+  /** Whether the system's own files are in it, which are left out. */
+  readonly isSystem: boolean;
   readonly limits: ContentLimits;
   readonly signal: AbortSignal;
 }
@@ -40,9 +42,10 @@ export class LayeredTree {
   /** Reads a layer's archive, compressed or not, and lays it over those below. */
   async apply(archive: AsyncIterable<Uint8Array>): Promise<void> {
     const layer = new Layer(this.#tree);
+    const { isSystem } = this.#options;
     await readTar(decompressed(archive, { ...this.#options, compression: 'detect' }), {
       ...this.#options,
-      skip: (path) => isSkipped(partsOf(path)),
+      skip: (path) => isSystem && isSkipped(partsOf(path)),
       onEntry: (entry) => this.#count(layer.add(entry)),
     });
     layer.layOver();

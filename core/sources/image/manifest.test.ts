@@ -69,6 +69,28 @@ describe('parseManifest', () => {
     expect(() => select()).toThrow('it has none at all');
   });
 
+  it("takes a Helm chart's content, and leaves what signs it", () => {
+    const type = 'application/vnd.cncf.helm.chart';
+    const content = `${type}.content.v1.tar+gzip`;
+    const provenance = `${type}.provenance.v1.prov`;
+    const chart = (...types: string[]) => ({
+      ...artifact(...types),
+      artifactType: undefined,
+      config: { mediaType: 'application/vnd.cncf.helm.config.v1+json', digest, size: 2 },
+    });
+    for (const types of [[content], [content, provenance], [provenance, content]]) {
+      expect(parse(chart(...types))).toMatchObject({
+        isArtifact: true,
+        layers: [{ mediaType: content }],
+      });
+    }
+    expect(() => parse(chart(provenance))).toThrow(
+      'it is an artifact of type "application/vnd.cncf.helm.config.v1+json" and no bundle, which has a tar archive as its only layer; its layers are none',
+    );
+    // Beside other content it would be a layer like any other.
+    expect(() => parse(artifact(content, provenance))).toThrow('no bundle');
+  });
+
   it.each([
     'application/vnd.oci.image.layer.v1.tar+gzip',
     'application/vnd.oci.image.layer.v1.tar',

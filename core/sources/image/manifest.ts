@@ -12,6 +12,8 @@ export interface Descriptor {
 
 export interface ImageManifest {
   readonly kind: 'image';
+  /** Of an artifact all is content; an image has a system's own files besides. */
+  readonly isArtifact: boolean;
   /** Bottom first. */
   readonly layers: readonly Descriptor[];
 }
@@ -44,6 +46,12 @@ const layerTypes: ReadonlySet<string> = new Set([
   'application/vnd.docker.image.rootfs.diff.tar.zstd',
 ]);
 
+/** Of a Helm chart, as `helm push` writes it; what signs it lies in a layer of its own. */
+const chartType = {
+  config: 'application/vnd.cncf.helm.config.v1+json',
+  provenance: 'application/vnd.cncf.helm.chart.provenance.v1.prov',
+} as const;
+
 /**
  * The only layer of an artifact, which has no word of its own for a file tree: any media type that
  * says tar, or that says a compression and nothing of what is in it.
@@ -63,6 +71,7 @@ const descriptorSchema = z.object({
     .object({ os: z.string(), architecture: z.string(), variant: z.string().optional() })
     .optional(),
 });
+type Layer = z.infer<typeof descriptorSchema>;
 const indexSchema = z.object({
   manifests: z.array(
     descriptorSchema.extend({
@@ -98,12 +107,21 @@ export function parseManifest(
   }
   if (!imageTypes.has(type)) throw new TerminalError(refusal(type));
   const { config, layers, artifactType } = parsed(imageSchema, document);
-  if (configTypes.has(config.mediaType)) checkLayers(layers);
-  else checkArtifact(artifactType ?? config.mediaType, layers);
-  return { kind: 'image', layers };
+  const isArtifact = !configTypes.has(config.mediaType);
+  if (!isArtifact) {
+    checkLayers(layers);
+    return { kind: 'image', isArtifact, layers };
+  }
+  const content = config.mediaType === chartType.config ? withoutProvenance(layers) : layers;
+  checkArtifact(artifactType ?? config.mediaType, content);
+  return { kind: 'image', isArtifact, layers: content };
 }
 
-function checkLayers(layers: readonly z.infer<typeof descriptorSchema>[]): void {
+function withoutProvenance(layers: readonly Layer[]): readonly Layer[] {
+  return layers.filter(({ mediaType }) => mediaType !== chartType.provenance);
+}
+
+function checkLayers(layers: readonly Layer[]): void {
   const other = layers.find(({ mediaType }) => !layerTypes.has(mediaType));
   if (other === undefined) return;
   throw new TerminalError(
@@ -112,7 +130,7 @@ function checkLayers(layers: readonly z.infer<typeof descriptorSchema>[]): void 
 }
 
 /** Bundles may be pushed as artifacts too, being one archive. */
-function checkArtifact(type: string, layers: readonly z.infer<typeof descriptorSchema>[]): void {
+function checkArtifact(type: string, layers: readonly Layer[]): void {
   const [layer, another] = layers;
   if (layer !== undefined && another === undefined && archiveType.test(layer.mediaType)) return;
   const has = layers.map(({ mediaType }) => quoted(mediaType)).slice(0, 5);
