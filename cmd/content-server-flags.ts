@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { defaultContent } from '../core/manager/defaults/values.ts';
 import type { ContentOptions } from '../core/run-manager.ts';
 import { collect, collectUrls, httpUrl, listenAddress } from './flag-values.ts';
 
@@ -32,7 +33,7 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
       '--http-external-address <url>',
       'where others reach it',
       httpUrl,
-      'http://localhost:8080',
+      defaultContent.externalAddress,
     )
     .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
     .option('--tls-private-key-file <path>', 'its key')

@@ -1,6 +1,11 @@
 import { type Command, Option } from 'commander';
 import { defaultLimits } from '../core/content/limits.ts';
 import {
+  defaultContent,
+  defaultHealthProbeBindAddress,
+  defaultWorkers,
+} from '../core/manager/defaults/values.ts';
+import {
   addContentServerFlags,
   type ContentServerDefaults,
   type ContentServerFlags,
@@ -32,9 +37,9 @@ export interface CoreDefaults extends ContentServerDefaults {
 
 /** As in v0.16. */
 const podDefaults: CoreDefaults = {
-  httpBindAddress: ':8080',
-  healthProbeBindAddress: ':8081',
-  provisionerStorageDir: '/var/cache/bundles',
+  httpBindAddress: defaultContent.bindAddress,
+  healthProbeBindAddress: defaultHealthProbeBindAddress,
+  provisionerStorageDir: defaultContent.directory,
   uploadStorageDir: '/var/cache/uploads',
 };
 
@@ -52,7 +57,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
       '--workers <n>',
       'deployments reconciled, and bundles unpacked, at once',
       positiveInteger,
-      8,
+      defaultWorkers,
     )
     .addOption(
       new Option('--feature-gates <gates>', 'features to turn on or off')

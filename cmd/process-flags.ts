@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { podNamespace } from '../core/manager/defaults/pod-namespace.ts';
+import { defaultHealthProbeBindAddress } from '../core/manager/defaults/values.ts';
 import type { LogLevel } from '../core/observe/logger.ts';
 import { bindAddress, withoutEffect } from './flag-values.ts';
 
@@ -11,7 +12,10 @@ export interface ProcessFlags {
   readonly zapLogLevel: LogLevel;
 }
 
-export function addProcessFlags(command: Command, healthProbeBindAddress = ':8081'): Command {
+export function addProcessFlags(
+  command: Command,
+  healthProbeBindAddress = defaultHealthProbeBindAddress,
+): Command {
   return command
     .option(
       '--kubeconfig <path>',
@@ -45,17 +49,11 @@ function logLevel(text: string): LogLevel {
   throw new InvalidArgumentError('It must be debug, info, warn, error, or a number of at least 1.');
 }
 
-const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
-
 /** The flag, else the namespace that the pod runs in, else rukpak-system (spec section 14). */
 export function systemNamespaceOf(
   { systemNamespace }: Pick<ProcessFlags, 'systemNamespace'>,
-  otherwise = 'rukpak-system',
+  otherwise?: string,
 ): string {
   if (systemNamespace !== undefined && systemNamespace !== '') return systemNamespace;
-  try {
-    return readFileSync(namespaceFile, 'utf8').trim();
-  } catch {
-    return otherwise;
-  }
+  return podNamespace(otherwise);
 }

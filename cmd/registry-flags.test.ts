@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { addRegistryFlags, type RegistryFlags, registryOptions } from './registry-flags.ts';
+import { imagePullerOptions } from '../core/manager/defaults/registry-options.ts';
+import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 
 let directory: string;
 
@@ -20,7 +21,7 @@ function flags(...args: string[]): RegistryFlags {
 }
 
 test('without flags nothing is read', async () => {
-  const options = await registryOptions(flags());
+  const options = await imagePullerOptions(flags());
   expect(options).toMatchObject({ insecureRegistries: [], registries: undefined });
   expect(options.hostCertificates).toBeUndefined();
 });
@@ -29,7 +30,7 @@ test('settings without effect are told', async () => {
   const file = join(directory, 'registries.conf');
   await writeFile(file, 'unqualified-search-registries = ["quay.io"]\n');
   const notes: string[] = [];
-  await registryOptions(flags(`--registries-conf=${file}`), (text) => notes.push(text));
+  await imagePullerOptions(flags(`--registries-conf=${file}`), (text) => notes.push(text));
   expect(notes).toEqual([
     `${file}: unqualified-search-registries has no effect: names without a registry are those of docker.io`,
   ]);
@@ -39,6 +40,6 @@ test.each(['--registries-conf', '--registry-certs-dir', '--registry-ca-file'])(
   '%s names what cannot be read',
   async (flag) => {
     const path = join(directory, 'none');
-    await expect(registryOptions(flags(`${flag}=${path}`))).rejects.toThrow(path);
+    await expect(imagePullerOptions(flags(`${flag}=${path}`))).rejects.toThrow(path);
   },
 );

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
+import { stopSignal } from '../core/manager/defaults/stop-signal.ts';
 import { createLogger } from '../core/observe/logger.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
 import {
@@ -14,7 +15,6 @@ import {
 } from './crdvalidator-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
-import { stopSignal } from './stop-signal.ts';
 import { version } from './version.ts';
 import {
   addAdmissionFlags,

@@ -1,76 +1,40 @@
-import { ContentRestorer } from './bundle/content-restorer.ts';
-import { systemClock } from './clock.ts';
-import { connect } from './kube/connect.ts';
-import { createArchiveCleaner } from './manager/archive-cleaner.ts';
-import { createControllers } from './manager/controllers.ts';
-import { elected } from './manager/elected.ts';
-import { watchKinds } from './manager/kinds.ts';
-import { createObjectCounts } from './manager/object-counts.ts';
+/**
+ * Runs provisioner classes in a process of their own (`rukpak-ts/manager`).
+ */
+import { openClasses } from './manager/defaults/classes.ts';
+import { settingsOf } from './manager/defaults/settings.ts';
+import { openSources } from './manager/defaults/sources.ts';
+import { stopSignal } from './manager/defaults/stop-signal.ts';
+import { defaultWorkers } from './manager/defaults/values.ts';
 import type { ManagerOptions } from './manager/options.ts';
-import { createServedBundles } from './manager/served-bundles.ts';
-import { createContentServer, createHealthServer } from './manager/servers.ts';
-import { unpackDependencies } from './manager/unpacking.ts';
-import { createUploads } from './manager/uploads.ts';
-import { Metrics } from './observe/metrics.ts';
-import { EventRecorder } from './runtime/event-recorder.ts';
-import { Manager } from './runtime/manager.ts';
-import { DiskStore } from './store/disk-store.ts';
+import { runReconcilers } from './manager/run-reconcilers.ts';
+import { createLogger } from './observe/logger.ts';
 
+export type { Logger } from './contracts/logger.ts';
+export type { RegistryOptions } from './manager/defaults/registry-options.ts';
 export type { ContentOptions, ManagerOptions, UploadOptions } from './manager/options.ts';
 
 /**
- * Runs the two reconcilers for some classes, with the content server and the health endpoints,
- * until the signal is aborted; running reconciles are finished first.
+ * Runs the two reconcilers for some classes, with the content server and the health endpoints, until
+ * the signal is aborted: at SIGINT or SIGTERM where none is given. Running reconciles are finished
+ * first.
  * @throws Error where a part cannot start, or fails for good.
  */
-export async function runManager(options: ManagerOptions, signal: AbortSignal): Promise<void> {
-  const { logger } = options;
-  const clock = systemClock;
-  const kube = connect({
-    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
-    userAgent: 'rukpak-core',
-  });
-  const life = new AbortController();
+export async function runManager(
+  options: ManagerOptions,
+  signal: AbortSignal = stopSignal(),
+): Promise<void> {
+  const { workers = defaultWorkers, logger = createLogger('info') } = options;
+  const classes = await openClasses(options.provisioners, logger);
   try {
-    const { client } = kube;
-    const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
-    const store = new DiskStore({ ...options.content, limits: options.limits });
-    const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
-    const uploads = createUploads(options, { client, events, kinds, clock });
-    const metrics = new Metrics();
-    metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
-    const unpacking = unpackDependencies(options, { client, store, uploads, metrics, clock });
-    const alive = { metrics, signal: life.signal };
-    const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
-    const bundles = createServedBundles(kinds, restorer);
-    kinds.bundles.onChange(({ type, object: { metadata } }) => {
-      const isDeleted = type === 'deleted' || metadata.deletionTimestamp !== undefined;
-      if (isDeleted) restorer.abandon(metadata.uid ?? '');
-    });
-    const parts = { ...alive, kube, kinds, store, unpacking, uploads, events, clock };
-    const controllers = createControllers(options, parts);
-    const manager = new Manager(logger);
-    manager.add(createHealthServer(options, kinds));
-    manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
-    manager.add(...kinds.reflectors);
-    manager.add(createArchiveCleaner(store, kinds, logger));
-    if (uploads?.shared === false) manager.add(uploads.collector);
-    const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
-    manager.add(elected([...controllers, ...ofLeader], { options, client, events, metrics }));
-    logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
-    await manager.run(signal);
-    await events.flush(AbortSignal.timeout(2_000));
+    const sources = await openSources({ ...options, workers, logger });
+    try {
+      const parts = { provisioners: classes.provisioners, sources: sources.sources, logger };
+      await runReconcilers(settingsOf(options, parts), signal);
+    } finally {
+      await sources.close();
+    }
   } finally {
-    life.abort(new Error('the manager stops'));
-    await kube.close();
+    await classes.close();
   }
-}
-
-function configMapsToWatch({ sources, systemNamespace }: ManagerOptions) {
-  const areRead = sources.some(({ type }) => type === 'configMaps');
-  return { configMapNamespace: areRead ? systemNamespace : undefined };
-}
-
-function classNames({ provisioners }: ManagerOptions): readonly string[] {
-  return provisioners.map(({ className }) => className);
 }

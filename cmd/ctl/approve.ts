@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { duration } from '../flag-values.ts';
-import { stopSignal } from '../stop-signal.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';

@@ -1,9 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
-import { stopSignal } from '../stop-signal.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { defaultLimits } from '../../core/content/limits.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { loadDirectory } from './load-directory.ts';

@@ -8,7 +8,7 @@ import { WaitingError } from '../errors.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
 import type { ContentOptions } from './options.ts';
 
-const tokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+const podTokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 export interface ContentLoaderParts {
   readonly store: Pick<ContentStore, 'load'>;
@@ -28,14 +28,14 @@ export function createContentLoader(
     content,
     limits,
   }: {
-    readonly content: Pick<ContentOptions, 'contentServers' | 'caFile'>;
+    readonly content: Pick<ContentOptions, 'contentServers' | 'caFile' | 'tokenFile'>;
     readonly limits: ContentLimits;
   },
 ): ContentLoader {
   const fallback = createFallbackLoader({
     store,
     contentServers: content.contentServers,
-    token: async () => (await readFile(tokenFile, 'utf8')).trim(),
+    token: async () => (await readFile(content.tokenFile ?? podTokenFile, 'utf8')).trim(),
     ...(content.caFile === undefined ? {} : { caFile: content.caFile }),
     limits,
   });

@@ -16,8 +16,8 @@ import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
 import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
-import type { ManagerOptions } from './options.ts';
 import { OwnWrites } from './own-writes.ts';
+import type { ManagerSettings } from './settings.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface ControllerParts {
@@ -35,7 +35,7 @@ export interface ControllerParts {
 
 /** The two controllers, woken by the caches and by what happens to applied objects. */
 export function createControllers(
-  options: ManagerOptions,
+  options: ManagerSettings,
   parts: ControllerParts,
 ): readonly Controller[] {
   const { kinds } = parts;
@@ -75,7 +75,7 @@ function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
 }
 
 function createBundleController(
-  options: ManagerOptions,
+  options: ManagerSettings,
   parts: ControllerParts,
   cache: OwnWrites<Bundle>,
 ): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
@@ -102,7 +102,7 @@ function createBundleController(
 }
 
 function createDeploymentController(
-  options: ManagerOptions,
+  options: ManagerSettings,
   parts: ControllerParts,
   { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {

@@ -6,10 +6,10 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import type { LeaderMetrics } from '../observe/leader-metrics.ts';
 import { LeaderElector } from '../runtime/leader-elector.ts';
 import type { Runnable } from '../runtime/manager.ts';
-import type { ManagerOptions } from './options.ts';
+import type { ManagerSettings } from './settings.ts';
 
 export interface ElectionParts {
-  readonly options: ManagerOptions;
+  readonly options: ManagerSettings;
   readonly client: KubeClient;
   readonly events: EventSink;
   readonly metrics: { readonly leader: Pick<LeaderMetrics, 'leads'> };

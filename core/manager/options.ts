@@ -2,47 +2,78 @@ import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
+import type { RegistryOptions } from './defaults/registry-options.ts';
 
 /** A process that serves some provisioner classes. Whatever is left out has core's default. */
 export interface ManagerOptions {
-  /** The classes that this process serves; no two of one name. */
-  readonly provisioners: readonly Provisioner[];
-  readonly sources: readonly Source[];
+  /**
+   * The classes that this process serves, no two of one name. A class is run in this process; the
+   * URL of a module whose default export is a class is run in processes of its own, where a handler
+   * that crashes, loops or needs too much memory fails its own call only.
+   */
+  readonly provisioners: readonly (Provisioner | URL)[];
+  /**
+   * Sources besides those of core (image, git, http and configMaps); one of a type that core has
+   * replaces core's.
+   */
+  readonly sources?: readonly Source[];
+  /** How core's image source reaches registries. */
+  readonly registries?: RegistryOptions;
   /** Kubeconfig file; KUBECONFIG, ~/.kube/config or the pod's own account otherwise. */
   readonly kubeconfig?: string | undefined;
-  /** Where Secrets are read and the lease is held, and where objects without a namespace go. */
-  readonly systemNamespace: string;
-  readonly limits: ContentLimits;
-  readonly content: ContentOptions;
+  /**
+   * Where Secrets and ConfigMaps are read and the lease is held, and where objects without a
+   * namespace go. The pod's own namespace where absent, and `rukpak-system` outside of pods.
+   */
+  readonly systemNamespace?: string;
+  /** Bounds on content; core's, `defaultLimits` of the SDK, for those that are left out. */
+  readonly limits?: Partial<ContentLimits>;
+  readonly content?: Partial<ContentOptions>;
   /** Uploads are neither taken nor read where absent. */
   readonly uploads?: UploadOptions | undefined;
-  /** As `host:port`; `0` for none. */
-  readonly healthProbeBindAddress: string;
-  /** The Lease to hold before reconciling; none where absent. */
-  readonly leaseName?: string | undefined;
-  /** BundleDeployments reconciled at once, and Bundles unpacked. */
-  readonly workers: number;
-  /** Whether the Healthy condition is reported (feature gate BundleDeploymentHealth). */
-  readonly reportHealth: boolean;
-  readonly logger: Logger;
+  /** As `host:port`; `0` for none. `:8081` where absent. */
+  readonly healthProbeBindAddress?: string;
+  /**
+   * The Lease to hold before reconciling, `false` for none: then there must be one process only.
+   * Where absent it is named after the classes, as `acme-jsonnet.core.rukpak.io`.
+   */
+  readonly leaseName?: string | false;
+  /** BundleDeployments reconciled at once, and Bundles unpacked; 8 where absent. */
+  readonly workers?: number;
+  /** Whether the Healthy condition is reported; true where absent. */
+  readonly reportHealth?: boolean;
+  /** JSON lines on stderr, from level info, where absent. */
+  readonly logger?: Logger;
 }
 
 /** Where content is kept, and how it is served and read. */
 export interface ContentOptions {
+  /** Of this process alone; `/var/cache/bundles` where absent. */
   readonly directory: string;
+  /** Where the content server listens, as `host:port`; `:8080` where absent. */
   readonly bindAddress: string;
-  /** URL under which others reach the content server. */
+  /**
+   * URL under which others reach the content server: status.contentURL of the Bundles that this
+   * process unpacks begins with it. `http://localhost:8080` where absent, which is of use to nobody
+   * else. Other processes read it where they have it among their `contentServers`.
+   */
   readonly externalAddress: string;
-  /** Serves HTTPS where given. */
+  /** Serves HTTPS where given. The files are read again when they change. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** CAs (PEM file) of client certificates; the cluster's own where absent. Only with `tls`. */
   readonly clientCaFile?: string | undefined;
   /** Audiences that readers' tokens must be for; the API server's own where absent or empty. */
   readonly tokenAudiences?: readonly string[] | undefined;
-  /** Other content servers: they get this process's token. */
+  /**
+   * Content servers of other processes, such as `https://core.rukpak-system.svc` of the stock core:
+   * a deployment whose Bundle another process unpacked is read from there. They, and no others, get
+   * this process's token, whose account needs the right to `get` the Bundles' `/content`.
+   */
   readonly contentServers: readonly string[];
-  /** CAs (PEM file) of other content servers. */
+  /** CAs (PEM file) of other content servers; the system's where absent. */
   readonly caFile?: string | undefined;
+  /** This process's token for other content servers; the pod's own where absent. */
+  readonly tokenFile?: string | undefined;
 }
 
 /** How uploads are taken and kept; what keeps them serves source type `upload` too. */

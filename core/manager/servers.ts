@@ -14,10 +14,11 @@ import { createPlanHandler } from '../store/plan-handler.ts';
 import type { ServedBundles } from '../store/served-bundles.ts';
 import { type FollowOptions, followCluster, followFile } from './client-authorities.ts';
 import type { Kinds } from './kinds.ts';
-import type { ContentOptions, ManagerOptions } from './options.ts';
+import type { ContentOptions } from './options.ts';
+import type { ManagerSettings } from './settings.ts';
 import type { Uploads } from './uploads.ts';
 
-export function createHealthServer(options: ManagerOptions, kinds: Kinds): Runnable {
+export function createHealthServer(options: ManagerSettings, kinds: Kinds): Runnable {
   return new HealthServer({
     bindAddress: options.healthProbeBindAddress,
     readyChecks: { caches: () => kinds.checkSynced() },
@@ -35,7 +36,7 @@ export interface ContentServerParts {
 
 /** Serves the stored archives, the plans and the metrics, and takes uploads. */
 export function createContentServer(
-  { content, logger, systemNamespace }: ManagerOptions,
+  { content, logger, systemNamespace }: ManagerSettings,
   parts: ContentServerParts,
 ): Runnable {
   const starting = Promise.withResolvers<ContentServer>();

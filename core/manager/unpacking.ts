@@ -9,7 +9,7 @@ import { createSecretReader } from '../kube/secret-reader.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { createUploadSource } from '../sources/upload/index.ts';
 import { classesWith } from './class-index.ts';
-import type { ManagerOptions } from './options.ts';
+import type { ManagerSettings } from './settings.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface UnpackingParts {
@@ -22,7 +22,7 @@ export interface UnpackingParts {
 
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
-  { sources, provisioners, limits, workers, systemNamespace, logger }: ManagerOptions,
+  { sources, provisioners, limits, workers, systemNamespace, logger }: ManagerSettings,
   { client, store, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];

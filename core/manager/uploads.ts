@@ -10,7 +10,8 @@ import { ClusterUploads } from '../store/uploads/cluster-uploads.ts';
 import { DirectoryUploads } from '../store/uploads/directory-uploads.ts';
 import { createUploadHandler } from '../store/uploads/upload-handler.ts';
 import type { Kinds } from './kinds.ts';
-import type { ManagerOptions, UploadOptions } from './options.ts';
+import type { UploadOptions } from './options.ts';
+import type { ManagerSettings } from './settings.ts';
 import { createUploadCollector } from './upload-collector.ts';
 
 export interface Uploads {
@@ -31,7 +32,7 @@ interface UploadParts {
 }
 
 /** What takes uploads and keeps them; undefined where this process is not to take any. */
-export function createUploads(options: ManagerOptions, parts: UploadParts): Uploads | undefined {
+export function createUploads(options: ManagerSettings, parts: UploadParts): Uploads | undefined {
   if (options.uploads === undefined) return undefined;
   const { directory, maxBytes, storage, syncInterval: interval } = options.uploads;
   const { client, clock, events } = parts;

@@ -1,4 +1,4 @@
-import { createProxyChooser, type ProxyConfig } from '../core/net/proxy.ts';
+import { createProxyChooser, type ProxyConfig } from '../../net/proxy.ts';
 
 /**
  * The proxies that the environment names: HTTP_PROXY, HTTPS_PROXY and NO_PROXY, or the same in

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { defaultLimits } from '../../content/limits.ts';
+import { settingsOf } from './settings.ts';
+
+const acme = { className: 'acme', deployment: async () => [] };
+const beta = { className: 'beta', deployment: async () => [] };
+const parts = { provisioners: [beta, acme], sources: [], logger: silentLogger };
+
+it('names the lease after the classes, in whatever order they are given', () => {
+  const settings = settingsOf({ provisioners: [] }, parts);
+  expect(settings.leaseName).toBe('acme.beta.core.rukpak.io');
+});
+
+it('keeps the lease’s name within what an object’s name may have', () => {
+  const many = Array.from({ length: 40 }, (_, index) => ({ className: `class-number-${index}` }));
+  const { leaseName = '' } = settingsOf({ provisioners: [] }, { ...parts, provisioners: many });
+  expect(leaseName).toMatch(/^[a-z0-9]{30,50}\.core\.rukpak\.io$/);
+});
+
+it('has no lease where none is wanted, and the one that is named', () => {
+  expect(settingsOf({ provisioners: [], leaseName: false }, parts).leaseName).toBeUndefined();
+  expect(settingsOf({ provisioners: [], leaseName: 'x' }, parts).leaseName).toBe('x');
+});
+
+it('leaves what is given, and fills in the rest of content and limits', () => {
+  const settings = settingsOf(
+    { provisioners: [], content: { directory: '/data' }, limits: { maxEntries: 3 }, workers: 1 },
+    parts,
+  );
+  expect(settings).toMatchObject({
+    systemNamespace: 'rukpak-system',
+    limits: { ...defaultLimits, maxEntries: 3 },
+    content: { directory: '/data', bindAddress: ':8080', contentServers: [] },
+    healthProbeBindAddress: ':8081',
+    workers: 1,
+    reportHealth: true,
+  });
+});

@@ -1,0 +1,33 @@
+import { defaultLimits } from '../../content/limits.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type { Provisioner } from '../../contracts/provisioner.ts';
+import type { Source } from '../../contracts/source.ts';
+import type { ManagerOptions } from '../options.ts';
+import type { ManagerSettings } from '../settings.ts';
+import { leaseNameOf } from './lease-name.ts';
+import { podNamespace } from './pod-namespace.ts';
+import { defaultContent, defaultHealthProbeBindAddress, defaultWorkers } from './values.ts';
+
+/** What is made of the options beforehand. */
+export interface OpenParts {
+  readonly provisioners: readonly Provisioner[];
+  readonly sources: readonly Source[];
+  readonly logger: Logger;
+}
+
+/** The options with core's defaults for what they left out. */
+export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSettings {
+  const { leaseName = leaseNameOf(parts.provisioners) } = options;
+  return {
+    ...parts,
+    kubeconfig: options.kubeconfig,
+    systemNamespace: options.systemNamespace ?? podNamespace(),
+    limits: { ...defaultLimits, ...options.limits },
+    content: { ...defaultContent, ...options.content },
+    uploads: options.uploads,
+    healthProbeBindAddress: options.healthProbeBindAddress ?? defaultHealthProbeBindAddress,
+    leaseName: leaseName === false ? undefined : leaseName,
+    workers: options.workers ?? defaultWorkers,
+    reportHealth: options.reportHealth ?? true,
+  };
+}

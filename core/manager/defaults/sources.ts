@@ -1,0 +1,50 @@
+import { extname } from 'node:path';
+import type { Logger } from '../../contracts/logger.ts';
+import type { Source } from '../../contracts/source.ts';
+import { fetchInWorkers } from '../../runtime/worker/fetch-in-workers.ts';
+import { createConfigMapsSource } from '../../sources/configmaps/index.ts';
+import { createHttpSource } from '../../sources/http/index.ts';
+import { createImageSource } from '../../sources/image/index.ts';
+import { proxyFromEnvironment } from './proxy-from-environment.ts';
+import { imagePullerOptions, type RegistryOptions } from './registry-options.ts';
+
+export interface SourcesOptions {
+  /** Besides core's, and in place of those of core that have their types. */
+  readonly sources?: readonly Source[] | undefined;
+  readonly registries?: RegistryOptions | undefined;
+  /** Bundles unpacked at once. */
+  readonly workers: number;
+  readonly logger: Logger;
+}
+
+export interface OpenSources {
+  readonly sources: readonly Source[];
+  /** Ends the processes of core's git source. */
+  close(): Promise<void>;
+}
+
+/** More than one, so that a git server that stalls its fetches leaves processes to others. */
+const gitProcessesPerWorker = 2;
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const gitModule = new URL(`../../sources/git/index${extname(import.meta.url)}`, import.meta.url);
+
+/** Core's sources, and those that are given. */
+export async function openSources(options: SourcesOptions): Promise<OpenSources> {
+  const { sources = [], registries = {}, workers, logger } = options;
+  const settings = { proxy: proxyFromEnvironment() };
+  const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
+  const size = workers * gitProcessesPerWorker;
+  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, logger });
+  const ours = [
+    createImageSource(image),
+    git,
+    createHttpSource(settings),
+    createConfigMapsSource(),
+  ];
+  const replaced = new Set(sources.map(({ type }) => type));
+  return {
+    sources: [...ours.filter(({ type }) => !replaced.has(type)), ...sources],
+    close: () => git.close(),
+  };
+}

@@ -1,0 +1,74 @@
+import { ContentRestorer } from '../bundle/content-restorer.ts';
+import { systemClock } from '../clock.ts';
+import { connect } from '../kube/connect.ts';
+import { Metrics } from '../observe/metrics.ts';
+import { EventRecorder } from '../runtime/event-recorder.ts';
+import { Manager } from '../runtime/manager.ts';
+import { DiskStore } from '../store/disk-store.ts';
+import { createArchiveCleaner } from './archive-cleaner.ts';
+import { createControllers } from './controllers.ts';
+import { elected } from './elected.ts';
+import { watchKinds } from './kinds.ts';
+import { createObjectCounts } from './object-counts.ts';
+import { createServedBundles } from './served-bundles.ts';
+import { createContentServer, createHealthServer } from './servers.ts';
+import type { ManagerSettings } from './settings.ts';
+import { unpackDependencies } from './unpacking.ts';
+import { createUploads } from './uploads.ts';
+
+/**
+ * Runs the two reconcilers for some classes, with the content server and the health endpoints,
+ * until the signal is aborted; running reconciles are finished first.
+ * @throws Error where a part cannot start, or fails for good.
+ */
+export async function runReconcilers(options: ManagerSettings, signal: AbortSignal): Promise<void> {
+  const { logger } = options;
+  const clock = systemClock;
+  const kube = connect({
+    ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
+    userAgent: 'rukpak-core',
+  });
+  const life = new AbortController();
+  try {
+    const { client } = kube;
+    const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
+    const store = new DiskStore({ ...options.content, limits: options.limits });
+    const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
+    const uploads = createUploads(options, { client, events, kinds, clock });
+    const metrics = new Metrics();
+    metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
+    const unpacking = unpackDependencies(options, { client, store, uploads, metrics, clock });
+    const alive = { metrics, signal: life.signal };
+    const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
+    const bundles = createServedBundles(kinds, restorer);
+    kinds.bundles.onChange(({ type, object: { metadata } }) => {
+      const isDeleted = type === 'deleted' || metadata.deletionTimestamp !== undefined;
+      if (isDeleted) restorer.abandon(metadata.uid ?? '');
+    });
+    const parts = { ...alive, kube, kinds, store, unpacking, uploads, events, clock };
+    const controllers = createControllers(options, parts);
+    const manager = new Manager(logger);
+    manager.add(createHealthServer(options, kinds));
+    manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
+    manager.add(...kinds.reflectors);
+    manager.add(createArchiveCleaner(store, kinds, logger));
+    if (uploads?.shared === false) manager.add(uploads.collector);
+    const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
+    manager.add(elected([...controllers, ...ofLeader], { options, client, events, metrics }));
+    logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
+    await manager.run(signal);
+    await events.flush(AbortSignal.timeout(2_000));
+  } finally {
+    life.abort(new Error('the manager stops'));
+    await kube.close();
+  }
+}
+
+function configMapsToWatch({ sources, systemNamespace }: ManagerSettings) {
+  const areRead = sources.some(({ type }) => type === 'configMaps');
+  return { configMapNamespace: areRead ? systemNamespace : undefined };
+}
+
+function classNames({ provisioners }: ManagerSettings): readonly string[] {
+  return provisioners.map(({ className }) => className);
+}

@@ -1,0 +1,22 @@
+import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import type { Source } from '../contracts/source.ts';
+import type { ContentOptions, UploadOptions } from './options.ts';
+
+/** What core's parts are made from: the options of a process with all that they left out. */
+export interface ManagerSettings {
+  readonly provisioners: readonly Provisioner[];
+  readonly sources: readonly Source[];
+  readonly kubeconfig?: string | undefined;
+  readonly systemNamespace: string;
+  readonly limits: ContentLimits;
+  readonly content: ContentOptions;
+  readonly uploads?: UploadOptions | undefined;
+  readonly healthProbeBindAddress: string;
+  /** None where absent. */
+  readonly leaseName?: string | undefined;
+  readonly workers: number;
+  readonly reportHealth: boolean;
+  readonly logger: Logger;
+}
