@@ -1,0 +1,82 @@
+import { randomFillSync } from 'node:crypto';
+import { engineFailure } from './engine-failure.ts';
+import type { RandomBytes } from './random-stream.ts';
+import { type System, systemCalls } from './system-calls.ts';
+import { type WasmMemory, type WasmModule, webAssembly } from './web-assembly.ts';
+
+export interface EngineCall {
+  readonly request: Uint8Array;
+  /** Where random numbers come from; from the system where absent. */
+  readonly random?: RandomBytes;
+  /** The time; the system's where absent. */
+  readonly now?: Date;
+}
+
+/** What go/main.go exports. Addresses and sizes are 32 bits without a sign, which arrive with one. */
+interface EngineExports {
+  readonly memory: WasmMemory;
+  readonly _initialize: () => void;
+  readonly reserve: (size: number) => number;
+  readonly inspect: () => number;
+  readonly render: () => number;
+  readonly answer: () => number;
+  readonly forget: () => void;
+}
+
+const outputKept = 64 * 1024;
+const bytesPerMegabyte = 1024 * 1024;
+
+/** A running module: Go's, as it is kept alive between calls. After a throw it is of no use. */
+export class EngineInstance {
+  readonly #exports: EngineExports;
+  readonly #memoryMegabytes: number;
+  #call: Omit<EngineCall, 'request'> = {};
+  #output = '';
+
+  constructor(module: WasmModule, memoryMegabytes: number) {
+    this.#memoryMegabytes = memoryMegabytes;
+    const system: System = {
+      memory: () => this.#exports.memory.buffer,
+      random: (bytes) => (this.#call.random ?? randomFillSync)(bytes),
+      now: () => this.#call.now?.getTime() ?? Date.now(),
+      print: (text) => {
+        this.#output = (this.#output + text).slice(0, outputKept);
+      },
+    };
+    const { exports } = new webAssembly.Instance(module, systemCalls(module, system));
+    this.#exports = exports as EngineExports;
+    this.#guard(() => this.#exports._initialize());
+  }
+
+  /** What its memory has grown to. */
+  get megabytes(): number {
+    return this.#exports.memory.buffer.byteLength / bytesPerMegabyte;
+  }
+
+  /**
+   * The answer's text.
+   * @throws TerminalError where the memory or the stack does not suffice for the request.
+   */
+  call(name: 'inspect' | 'render', { request, ...call }: EngineCall): string {
+    this.#call = call;
+    this.#output = '';
+    const { memory, reserve, answer, forget } = this.#exports;
+    return this.#guard(() => {
+      const start = reserve(request.byteLength) >>> 0;
+      // Memory that grows gets another buffer, so it is asked for each time.
+      new Uint8Array(memory.buffer, start).set(request);
+      const size = this.#exports[name]() >>> 0;
+      const text = Buffer.from(memory.buffer, answer() >>> 0, size).toString();
+      forget();
+      return text;
+    });
+  }
+
+  #guard<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw engineFailure(error, this.#output, this.#memoryMegabytes);
+    }
+  }
+}
