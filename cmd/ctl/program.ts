@@ -10,6 +10,7 @@ import { namesOf } from './object-names.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
 import { permissionsCommand } from './permissions.ts';
 import { planCommand } from './plan.ts';
+import { provisionerCommand } from './provisioner.ts';
 import { removeHelmReleasesCommand } from './remove-helm-releases.ts';
 import { renderCommand } from './render.ts';
 import { rollbackCommand } from './rollback.ts';
@@ -37,6 +38,7 @@ export function createProgram(name: string): Command {
     .addCommand(pauseCommand())
     .addCommand(resumeCommand())
     .addCommand(removeHelmReleasesCommand())
+    .addCommand(provisionerCommand())
     .addCommand(alphaCommand(), { hidden: true })
     .addCommand(completeCommand(namesOf), { hidden: true })
     .addCommand(verifyCommand())

@@ -1,0 +1,13 @@
+import { Command } from 'commander';
+import { devCommand } from './provisioner/dev.ts';
+import { newCommand } from './provisioner/new.ts';
+import { sampleCommand } from './provisioner/sample.ts';
+
+/** `rukpakctl provisioner`: for who writes a provisioner class. */
+export function provisionerCommand(): Command {
+  return new Command('provisioner')
+    .description('write a provisioner class of your own')
+    .addCommand(newCommand())
+    .addCommand(devCommand())
+    .addCommand(sampleCommand());
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { extname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePorts } from '../../../deploy/local/cluster/ports.ts';
+import type { Cluster } from '../../../deploy/local/cluster/start-cluster.ts';
+import { readableLine } from './readable-line.ts';
+
+export interface DevManagerOptions {
+  readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig' | 'registry'>;
+  /** The class's module. */
+  readonly module: string;
+  readonly say: (line: string) => void;
+}
+
+const grace = 10_000;
+const pollInterval = 100;
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const program = fileURLToPath(new URL(`../../rukpak${extname(import.meta.url)}`, import.meta.url));
+
+/** `rukpak all` with one class more, as a process that is started again and again. */
+export class DevManager {
+  readonly #options: DevManagerOptions;
+  readonly #ports: readonly number[];
+  #process: ChildProcess | undefined;
+
+  private constructor(options: DevManagerOptions, ports: readonly number[]) {
+    this.#options = options;
+    this.#ports = ports;
+  }
+
+  static async create(options: DevManagerOptions): Promise<DevManager> {
+    return new DevManager(options, await freePorts(3, []));
+  }
+
+  get webhookUrl(): string {
+    return `https://127.0.0.1:${this.#ports[2]}`;
+  }
+
+  /** Returns when it is ready, has ended because of the class, or is not wanted any more. */
+  async start(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { say } = this.#options;
+    const startedAt = Date.now();
+    const child = this.#spawn();
+    while (!signal.aborted && isRunning(child)) {
+      if (await this.#isReady()) {
+        say(`the class runs, after ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+        return;
+      }
+      await delay(pollInterval);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (child === undefined || !isRunning(child)) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    // A class that never returns is no reason to wait for it.
+    const overdue = setTimeout(() => child.kill('SIGKILL'), grace);
+    await ended;
+    clearTimeout(overdue);
+  }
+
+  #spawn(): ChildProcess {
+    const { cluster, say } = this.#options;
+    const child = spawn(process.execPath, [program, 'all', ...this.#flags()], {
+      env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // Ctrl-C is for us: we stop it in order.
+      detached: true,
+    });
+    this.#process = child;
+    for (const input of [child.stdout, child.stderr]) {
+      createInterface({ input }).on('line', (line) => say(readableLine(line)));
+    }
+    child.once('exit', () => {
+      if (this.#process === child) say('the manager has ended; the next save starts it again');
+    });
+    return child;
+  }
+
+  #flags(): readonly string[] {
+    const { cluster, module } = this.#options;
+    const [content, health, webhooks] = this.#ports;
+    return [
+      `--provisioner=${module}`,
+      `--http-bind-address=127.0.0.1:${content}`,
+      `--http-external-address=http://127.0.0.1:${content}`,
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--webhook-bind-address=127.0.0.1:${webhooks}`,
+      `--provisioner-storage-dir=${join(cluster.dir, 'bundles')}`,
+      `--upload-storage-dir=${join(cluster.dir, 'uploads')}`,
+      `--insecure-registry=${cluster.registry}`,
+    ];
+  }
+
+  async #isReady(): Promise<boolean> {
+    const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`).catch(() => undefined);
+    return answer?.ok === true;
+  }
+}
+
+function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null;
+}

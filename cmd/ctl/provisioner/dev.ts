@@ -1,0 +1,26 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Argument, Command } from 'commander';
+import { TerminalError } from '../../../core/errors.ts';
+import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
+import { visibleText } from '../visible-text.ts';
+
+/** `rukpakctl provisioner dev`: the class of a project, run again at every save. */
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('run a class on a control plane on this machine, and again at every save')
+    .addArgument(new Argument('[module]', 'module that exports the class').default('src/class.ts'))
+    .action(dev);
+}
+
+async function dev(module: string): Promise<void> {
+  if (statSync(module, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new TerminalError(`there is no ${resolve(module)}: run this in the folder of a project`);
+  }
+  const { develop } = await import('./develop.ts');
+  await develop({ module: resolve(module), folder: process.cwd(), say }, stopSignal());
+}
+
+function say(line: string): void {
+  process.stdout.write(`${visibleText(line)}\n`);
+}

@@ -1,0 +1,58 @@
+import { dirname, relative } from 'node:path';
+import { type Cluster, startCluster } from '../../../deploy/local/cluster/start-cluster.ts';
+import { install } from '../../install.ts';
+import { devClusterFolder } from './dev-cluster-folder.ts';
+import { DevManager } from './dev-manager.ts';
+import { saves } from './saves.ts';
+
+export interface Development {
+  /** The class's module; saves of any file beside or below it count. */
+  readonly module: string;
+  /** The project's. */
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Starts a control plane, and on it the stock manager with the class; starts the manager again at
+ * every save. Ends all of it when the signal is aborted.
+ */
+export async function develop(options: Development, signal: AbortSignal): Promise<void> {
+  const { folder, say } = options;
+  say('starting a control plane; the first time on a machine this can take ten minutes');
+  const dir = devClusterFolder(folder);
+  const cluster = await startCluster({ dir, onProgress: say, signal });
+  try {
+    await runOn(cluster, options, signal);
+  } finally {
+    say('stopping the control plane');
+    await cluster.stop();
+  }
+}
+
+async function runOn(
+  cluster: Cluster,
+  { module, folder, say }: Development,
+  signal: AbortSignal,
+): Promise<void> {
+  const manager = await DevManager.create({ cluster, module, say });
+  const { kubeconfig } = cluster;
+  const { webhookUrl } = manager;
+  const installed = { systemNamespace: 'rukpak-system', guardCrdDeletion: false, dryRun: false };
+  await install({ kubeconfig, webhookUrl, ...installed }, () => undefined);
+  try {
+    await manager.start(signal);
+    say(`export KUBECONFIG=${kubeconfig}    # for kubectl in another terminal`);
+    const sources = dirname(module);
+    say(
+      `npm run sample    # deploys sample/; a save in ${relative(folder, sources)}/ is taken up at once`,
+    );
+    for await (const file of saves(sources, signal)) {
+      say(`${file} was saved`);
+      await manager.stop();
+      await manager.start(signal);
+    }
+  } finally {
+    await manager.stop();
+  }
+}

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+
+/**
+ * Has npm write package-lock.json, which `npm ci` installs from; nothing is installed yet.
+ * @throws TerminalError that says what npm said, and what to run.
+ */
+export async function writeLockFile(folder: string): Promise<void> {
+  const args = ['install', '--package-lock-only', '--no-audit', '--no-fund'];
+  try {
+    await promisify(execFile)('npm', args, { cwd: folder });
+  } catch (error) {
+    throw new TerminalError(
+      `the project is written, but not its package-lock.json (${causeOf(error)}): run npm install in ${folder}`,
+      { cause: error },
+    );
+  }
+}
+
+function causeOf(error: unknown): string {
+  const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
+  if (code === 'ENOENT') return 'there is no npm on the PATH';
+  const said = stderr
+    .split('\n')
+    .map((line) => line.replace(/^npm error /, '').trim())
+    .filter((line) => line !== '' && !/^(code |A complete log)/.test(line));
+  return said[0] ?? errorMessage(error);
+}

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Argument, Command } from 'commander';
+import { TerminalError } from '../../../core/errors.ts';
+import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
+import { duration } from '../../flag-values.ts';
+import type { Cluster } from '../cluster.ts';
+import { addClusterFlags, type ClusterFlags } from '../cluster-flags.ts';
+import { progressOn } from '../progress.ts';
+import { statusTree } from '../status/status-tree.ts';
+import { treeLines } from '../status/tree.ts';
+import { visibleText } from '../visible-text.ts';
+import { writeOutput } from '../write-output.ts';
+import { devClusterFolder } from './dev-cluster-folder.ts';
+import type { Sample } from './read-sample.ts';
+
+interface SampleFlags extends ClusterFlags {
+  readonly systemNamespace: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** `rukpakctl provisioner sample`: a folder with content and the BundleDeployment of it. */
+export function sampleCommand(): Command {
+  const command = new Command('sample')
+    .description('deploy the sample of a class, and wait until it is installed and healthy')
+    .addArgument(
+      new Argument('[folder]', 'holds bundledeployment.yaml and content/').default('sample'),
+    )
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+    .option('--timeout <duration>', 'how long to wait', duration, 120_000);
+  return addClusterFlags(command)
+    .addHelpText('after', '\nWithout --kubeconfig, on the control plane of `provisioner dev`.')
+    .action(sample);
+}
+
+async function sample(folder: string, flags: SampleFlags): Promise<void> {
+  const [{ withCluster }, { readSample }] = await Promise.all([
+    import('../cluster.ts'),
+    import('./read-sample.ts'),
+  ]);
+  const objects = readSample(folder, flags.systemNamespace);
+  const lines = await withCluster(chosenCluster(flags), (cluster) =>
+    deployed(objects, { cluster, flags }),
+  );
+  const output = [...lines, ...nextSteps(folder)].map((line) => `${visibleText(line)}\n`);
+  await writeOutput(output, process.stdout);
+}
+
+interface Place {
+  readonly cluster: Cluster;
+  readonly flags: SampleFlags;
+}
+
+/** What became of it, as `rukpakctl status` has it. */
+async function deployed(objects: Sample, { cluster, flags }: Place): Promise<readonly string[]> {
+  const [{ deploySample }, { statusReport }] = await Promise.all([
+    import('./deploy-sample.ts'),
+    import('../status/status-report.ts'),
+  ]);
+  const { timeout, systemNamespace } = flags;
+  const name = objects.deployment.metadata.name ?? '';
+  const signal = stopSignal();
+  await progressOn(process.stderr)(`waiting for "${name}"`, () =>
+    deploySample(cluster.client, objects, { timeout, signal }),
+  );
+  const report = await statusReport(cluster, { name, systemNamespace, signal });
+  return treeLines(statusTree(report, { allObjects: true }));
+}
+
+/** Never by accident the cluster that the user's kubeconfig happens to name. */
+function chosenCluster(flags: SampleFlags): ClusterFlags {
+  if (flags.kubeconfig !== undefined || flags.context !== undefined) return flags;
+  const kubeconfig = join(devClusterFolder(process.cwd()), 'kubeconfig');
+  if (existsSync(kubeconfig)) return { kubeconfig };
+  throw new TerminalError(
+    'no control plane of this project is up: run npm run dev in another terminal, or name a cluster with --kubeconfig',
+  );
+}
+
+function nextSteps(folder: string): readonly string[] {
+  return [
+    '',
+    'Next:',
+    `  change src/class.ts and look again: rukpakctl provisioner dev renders everything anew`,
+    `  change a file in ${join(folder, 'content')} and run this again: an upgrade`,
+  ];
+}
