@@ -1,8 +1,6 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
-import { runInWorkers } from '../core/runtime/worker/run-in-workers.ts';
-import { isSmallContent } from '../core/runtime/worker/small-content.ts';
-import { builtInProvisionerModules } from '../provisioners/index.ts';
+import { runBuiltInProvisioners } from './built-in-provisioners.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
@@ -17,8 +15,7 @@ export async function runCore(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const modules = builtInProvisionerModules;
-  const workers = await runInWorkers({ modules, inProcess: isSmallContent, logger });
+  const workers = await runBuiltInProvisioners(logger);
   try {
     const { provisioners } = workers;
     await runManager({ ...managerOptions(flags, logger), provisioners }, signal);

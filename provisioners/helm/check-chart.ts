@@ -1,5 +1,11 @@
-import type { BundleFiles, ProvisionerContext } from '../../core/sdk.ts';
+import {
+  type BundleFiles,
+  errorMessage,
+  type ProvisionerContext,
+  TerminalError,
+} from '../../core/sdk.ts';
 import { chartFiles, inOneFolder } from './chart-root.ts';
+import type { ChartEngine } from './engine/index.ts';
 import type { LoadEngine } from './helm-class.ts';
 import { unpackedChart } from './packed-chart.ts';
 
@@ -15,6 +21,18 @@ export async function checkChart(
   const content = inOneFolder(await unpackedChart(files, context), context.limits);
   const engine = await loadEngine();
   context.signal.throwIfAborted();
-  engine.inspect(chartFiles(content));
+  inspect(engine, content);
   return content;
+}
+
+function inspect(engine: ChartEngine, content: BundleFiles): void {
+  try {
+    engine.inspect(chartFiles(content));
+  } catch (error) {
+    if (errorMessage(error) !== 'library charts are not installable') throw error;
+    throw new TerminalError(
+      'library charts are not installable: they hold definitions for other charts; install a chart that depends on it',
+      { cause: error },
+    );
+  }
 }

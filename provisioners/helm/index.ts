@@ -1,0 +1,7 @@
+import { defineProvisioner } from '../../core/sdk.ts';
+import { helmClass } from './helm-class.ts';
+import { sharedEngine } from './shared-engine.ts';
+
+/** Helm charts, rendered by Helm's own engine (spec section 8.3). */
+// oxlint-disable-next-line import/no-default-export -- what every provisioner's module exports
+export default defineProvisioner(helmClass(sharedEngine));
