@@ -63,6 +63,11 @@ interface SystemError {
   readonly hostname?: string;
 }
 
+/** The system's or undici's code for why there is no connection; empty where there is none. */
+export function connectionCode(error: unknown): string {
+  return systemErrorOf(error).code ?? '';
+}
+
 /** Node reports one error per address that was tried. */
 function systemErrorOf(error: unknown): SystemError {
   if (error instanceof AggregateError && error.errors.length > 0) {

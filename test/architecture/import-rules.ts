@@ -12,7 +12,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     ['api/', 'core/contracts/', 'core/errors.ts', 'core/clock.ts'],
   ),
   ...layer(
-    ['core/runtime/', 'core/sources/', 'core/store/', 'core/apply/'],
+    ['core/runtime/', 'core/sources/', 'core/remote-provisioner/', 'core/store/', 'core/apply/'],
     [
       'api/',
       'core/contracts/',

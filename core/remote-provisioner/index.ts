@@ -1,0 +1,5 @@
+export {
+  createRemoteProvisioner,
+  type RemoteProvisioner,
+  type RemoteProvisionerOptions,
+} from './create-remote-provisioner.ts';
