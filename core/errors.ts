@@ -3,8 +3,12 @@ interface ConditionErrorOptions extends ErrorOptions {
   readonly reason?: string;
 }
 
+/** Common to all copies of this module: a class may bring an sdk of its own along. */
+const errorKind = Symbol.for('rukpak.io/error-kind');
+
 /** What the two below share: the message goes to a condition as it is. */
-class ConditionError extends Error {
+abstract class ConditionError extends Error {
+  abstract readonly [errorKind]: 'terminal' | 'waiting';
   readonly reason: string | undefined;
 
   constructor(message: string, options: ConditionErrorOptions = {}) {
@@ -16,6 +20,11 @@ class ConditionError extends Error {
 /** Trying again cannot help until the object changes: bad content, a refused spec. */
 export class TerminalError extends ConditionError {
   override readonly name = 'TerminalError';
+  readonly [errorKind] = 'terminal';
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === TerminalError ? isOfKind(value, 'terminal') : super[Symbol.hasInstance](value);
+  }
 }
 
 interface WaitingErrorOptions extends ConditionErrorOptions {
@@ -29,12 +38,22 @@ interface WaitingErrorOptions extends ConditionErrorOptions {
  */
 export class WaitingError extends ConditionError {
   override readonly name = 'WaitingError';
+  readonly [errorKind] = 'waiting';
   readonly retry: 'back-off' | 'on-change';
 
   constructor(message: string, options: WaitingErrorOptions = {}) {
     super(message, options);
     this.retry = options.retry ?? 'back-off';
   }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === WaitingError ? isOfKind(value, 'waiting') : super[Symbol.hasInstance](value);
+  }
+}
+
+/** By its mark rather than its prototype, which is another one in each copy of this module. */
+function isOfKind(value: unknown, kind: 'terminal' | 'waiting'): boolean {
+  return value instanceof Error && (value as { [errorKind]?: unknown })[errorKind] === kind;
 }
 
 /** The text of anything that was thrown. */

@@ -1,36 +1,73 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
-import { ContentCollector } from './content-transfer.ts';
-import type { ContentMessage, FilesMessage, InputsMessage, ObjectsMessage } from './messages.ts';
+import { ContentCollector, type FileTable } from './content-transfer.ts';
+import type { Description, FromWorker } from './messages.ts';
+import { checkObject } from './object-check.ts';
 
-/** The result of one call, as it comes in. */
+export interface AnswerOptions {
+  /** Who answers, for messages. */
+  readonly callee: string;
+  readonly limits: ContentLimits;
+}
+
+/** A message of an answer, with what it brings along. */
+export interface Received {
+  readonly message: FromWorker;
+  readonly body: Uint8Array;
+  /** Of message and body. */
+  readonly bytes: number;
+}
+
+/**
+ * The result of one call, as it comes in. The process has checked all of it already where it is
+ * honest; what passes a limit here comes of one that is not.
+ */
 export class Answer {
+  readonly #options: AnswerOptions;
   readonly #objects: KubernetesObject[] = [];
-  #files: ContentCollector | undefined;
+  #objectBytes = 0;
+  #table: FileTable | undefined;
+  #content: ContentCollector | undefined;
   #resolvedSource: BundleSource | undefined;
   #references: readonly InputReference[] = [];
+  #description: Description | undefined;
 
-  add(message: FilesMessage | ContentMessage | ObjectsMessage | InputsMessage): void {
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Error where the message is not what may come next. */
+  add({ message, body, bytes }: Received): void {
     switch (message.type) {
       case 'files':
-        this.#resolvedSource = message.resolvedSource;
-        if (message.files !== 'unchanged') this.#files = new ContentCollector(message.files);
-        return;
+        return this.#addTable(message.files);
       case 'content':
-        return this.#files?.add(message.parts);
-      case 'objects':
-        for (const object of message.objects) this.#objects.push(object);
+        return this.#addContent(body);
+      case 'resolved':
+        this.#resolvedSource = message.source;
         return;
+      case 'objects':
+        return this.#addObjects(message.objects, bytes);
       case 'inputs':
-        this.#references = message.references;
+        this.#references = message.references as readonly InputReference[];
+        return;
+      case 'description':
+        this.#description = message;
+        return;
+      default:
+        // What it was given, or none of the result's.
+        return;
     }
   }
 
   /** What a bundle handler returned; undefined where it was what it had been given. */
   files(): BundleFiles | undefined {
-    return this.#files?.files();
+    if (this.#table === undefined) return undefined;
+    const content = this.#content ?? new ContentCollector(this.#table);
+    if (!content.complete) throw new Error('not all of its files have come');
+    return content.files();
   }
 
   /** What a source says that it fetched. */
@@ -46,5 +83,47 @@ export class Answer {
   /** What a deployment handler returned. */
   objects(): readonly KubernetesObject[] {
     return this.#objects;
+  }
+
+  /** What a module says of itself. */
+  get description(): Description | undefined {
+    return this.#description;
+  }
+
+  #addTable({ paths, sizes, directories }: FileTable): void {
+    if (this.#content !== undefined) throw new Error('files are named after the content of others');
+    if (paths.length !== sizes.length) throw new Error('not each of its files has a size');
+    const known = this.#table;
+    this.#table = {
+      paths: [...(known?.paths ?? []), ...paths],
+      sizes: [...(known?.sizes ?? []), ...sizes],
+      directories: [...(known?.directories ?? []), ...directories],
+    };
+    const entries = this.#table.paths.length + this.#table.directories.length;
+    if (entries > this.#options.limits.maxEntries) throw new Error('it has too many files');
+  }
+
+  #addContent(body: Uint8Array): void {
+    if (this.#table === undefined) throw new Error('content comes before its files are named');
+    this.#content ??= this.#collector(this.#table);
+    this.#content.add(body);
+  }
+
+  #collector(table: FileTable): ContentCollector {
+    const bytes = table.sizes.reduce((sum, size) => sum + size, 0);
+    if (bytes > this.#options.limits.maxBytes) throw new Error('its files are too large');
+    return new ContentCollector(table);
+  }
+
+  #addObjects(objects: readonly unknown[], bytes: number): void {
+    const { callee, limits } = this.#options;
+    this.#objectBytes += bytes;
+    if (this.#objectBytes > 2 * limits.maxBytes) throw new Error('its objects are too large');
+    if (this.#objects.length + objects.length > limits.maxEntries) {
+      throw new Error('it has too many objects');
+    }
+    for (const object of objects) {
+      this.#objects.push(checkObject(object, { callee, index: this.#objects.length }));
+    }
   }
 }

@@ -19,6 +19,22 @@ export function fileTable({ files, directories }: BundleFiles): FileTable {
   };
 }
 
+/** Entries of one message: with paths as long as they may be, it stays below what may come at once. */
+const tableEntries = 500;
+
+/** The table in pieces, at least one. */
+export function* tablePieces({ paths, sizes, directories }: FileTable): Generator<FileTable> {
+  const entries = Math.max(paths.length, directories.length, 1);
+  for (let start = 0; start < entries; start += tableEntries) {
+    const end = start + tableEntries;
+    yield {
+      paths: paths.slice(start, end),
+      sizes: sizes.slice(start, end),
+      directories: directories.slice(start, end),
+    };
+  }
+}
+
 /** The content of all files, in order, as views without copies; each piece has up to `pieceBytes`. */
 export function* contentPieces({ files }: BundleFiles): Generator<readonly Uint8Array[]> {
   let parts: Uint8Array[] = [];
@@ -53,11 +69,10 @@ export class ContentCollector {
     return this.#received === this.#content.byteLength;
   }
 
-  add(parts: readonly Uint8Array[]): void {
-    for (const part of parts) {
-      this.#content.set(part, this.#received);
-      this.#received += part.byteLength;
-    }
+  /** @throws RangeError where there is more than the table says. */
+  add(part: Uint8Array): void {
+    this.#content.set(part, this.#received);
+    this.#received += part.byteLength;
   }
 
   /** Views of one common buffer. */

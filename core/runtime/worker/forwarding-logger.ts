@@ -1,4 +1,5 @@
-import { serialize } from 'node:v8';
+import { inspect } from 'node:util';
+import { stringifyJson } from '../../../api/json.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { LogMessage } from './messages.ts';
 
@@ -7,7 +8,12 @@ export function forwardingLogger(forward: (line: LogMessage) => void, bound: obj
   const write =
     (level: LogMessage['level']) =>
     (fields: object, message: string): void =>
-      forward({ type: 'log', level, fields: sendable({ ...bound, ...fields }), message });
+      forward({
+        type: 'log',
+        level,
+        fields: sendable({ ...bound, ...fields }),
+        message: textOf(message).slice(0, longest),
+      });
   return {
     debug: write('debug'),
     info: write('info'),
@@ -17,23 +23,29 @@ export function forwardingLogger(forward: (line: LogMessage) => void, bound: obj
   };
 }
 
+/** Of one line's fields, as text. */
+const longest = 64 * 1024;
+
 /** Fields that cannot be sent, such as functions, become text. */
-function sendable(fields: object): object {
-  return isSendable(fields)
-    ? fields
-    : Object.fromEntries(
-        Object.entries(fields).map(([name, value]: [string, unknown]) => [
-          name,
-          isSendable(value) ? value : String(value),
-        ]),
-      );
+function sendable(fields: object): Record<string, unknown> {
+  const all = Object.entries(fields).map(([name, value]: [string, unknown]) => [
+    name,
+    isSendable(value) ? value : textOf(value),
+  ]);
+  const sent = Object.fromEntries(all) as Record<string, unknown>;
+  return stringifyJson(sent).length <= longest ? sent : { fields: 'too large to be logged' };
 }
 
 function isSendable(value: unknown): boolean {
   try {
-    serialize(value);
-    return true;
+    stringifyJson(value);
+    return !['function', 'symbol'].includes(typeof value) && !(value instanceof Error);
   } catch {
     return false;
   }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'function' ? value.toString() : inspect(value, { depth: 1 });
 }

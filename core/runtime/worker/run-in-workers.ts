@@ -2,14 +2,10 @@ import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type {
-  BundleHandler,
-  DeploymentHandler,
-  InputsHandler,
-  Provisioner,
-} from '../../contracts/provisioner.ts';
+import type { DeploymentHandler, Provisioner } from '../../contracts/provisioner.ts';
 import { errorMessage } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
+import { handlersInPool } from './handlers-in-pool.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 export interface WorkerOptions {
@@ -56,60 +52,36 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
   return {
     provisioners: served.map(({ module, provisioner }) => {
       const { className, bundle, deployment, inputs, uses } = provisioner;
-      const there = { module, callee: `class "${className}"`, pool, inProcess };
+      const there = handlersInPool({ module, callee: `class "${className}"`, pool });
       return {
         className,
-        ...(bundle === undefined ? {} : { bundle: bundleHandler(bundle, there) }),
-        ...(deployment === undefined ? {} : { deployment: deploymentHandler(deployment, there) }),
-        ...(inputs === undefined ? {} : { inputs: inputsHandler(there) }),
-        ...(uses === undefined ? {} : { uses }),
+        ...(bundle && { bundle: nearOrFar(bundle, there.bundle, inProcess) }),
+        ...(deployment && {
+          deployment: nearOrFar(bounded(deployment), there.deployment, inProcess),
+        }),
+        ...(inputs && { inputs: there.inputs }),
+        ...(uses && { uses }),
       };
     }),
     close: () => pool.close(),
   };
 }
 
-interface Place {
-  readonly module: URL;
-  readonly callee: string;
-  readonly pool: WorkerPool;
-  readonly inProcess: (files: BundleFiles) => boolean;
+/** Called here with content that may stay, and there with all other. */
+function nearOrFar<O, C, R>(
+  near: (files: BundleFiles, object: O, context: C) => Promise<R>,
+  far: typeof near,
+  inProcess: (files: BundleFiles) => boolean,
+): typeof near {
+  return async (files, object, context) =>
+    await (inProcess(files) ? near : far)(files, object, context);
 }
 
-function bundleHandler(here: BundleHandler, place: Place): BundleHandler {
-  const { pool, inProcess, ...origin } = place;
+function bounded(deployment: DeploymentHandler): DeploymentHandler {
   return async (files, object, context) => {
-    if (inProcess(files)) return await here(files, object, context);
-    const answer = await pool.run({ ...origin, handler: 'bundle', files, object, context });
-    return answer.files() ?? files;
-  };
-}
-
-function deploymentHandler(here: DeploymentHandler, place: Place): DeploymentHandler {
-  const { pool, inProcess, ...origin } = place;
-  return async (files, object, context) => {
-    if (inProcess(files)) {
-      const objects = await here(files, object, context);
-      checkObjectCount(objects.length, context.limits.maxEntries);
-      return objects;
-    }
-    const { inputs, cluster, seed } = context;
-    const facts = {
-      inputs,
-      ...(cluster === undefined ? {} : { cluster }),
-      ...(seed === undefined ? {} : { seed }),
-    };
-    const call = { ...origin, handler: 'deployment', files, object, facts, context } as const;
-    const answer = await pool.run(call);
-    return answer.objects();
-  };
-}
-
-function inputsHandler({ pool, module, callee }: Place): InputsHandler {
-  const files = { files: new Map(), directories: new Set<string>() };
-  return async (object, context) => {
-    const answer = await pool.run({ module, callee, handler: 'inputs', files, object, context });
-    return answer.references();
+    const objects = await deployment(files, object, context);
+    checkObjectCount(objects.length, context.limits.maxEntries);
+    return objects;
   };
 }
 

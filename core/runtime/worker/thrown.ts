@@ -1,41 +1,64 @@
-import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import { inspect } from 'node:util';
+import { TerminalError, WaitingError } from '../../errors.ts';
 
 /** What was thrown, as it crosses between processes: an error's class does not survive as such. */
 export interface Thrown {
   readonly kind: 'terminal' | 'waiting' | 'other';
   readonly message: string;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Of a WaitingError. */
-  readonly retry?: WaitingError['retry'];
-  readonly stack?: string;
+  readonly retry?: WaitingError['retry'] | undefined;
+  readonly stack?: string | undefined;
 }
 
+/** Longer than any message that a condition can hold. */
+const longest = 64 * 1024;
+
+/** Never throws, whatever it is given: a third party's code throws what it likes. */
 export function toThrown(error: unknown): Thrown {
-  const reason =
-    error instanceof TerminalError || error instanceof WaitingError ? error.reason : undefined;
-  const stack = error instanceof Error ? error.stack : undefined;
-  return {
-    kind: kindOf(error),
-    message: errorMessage(error),
-    ...(reason === undefined ? {} : { reason }),
-    ...(error instanceof WaitingError ? { retry: error.retry } : {}),
-    ...(stack === undefined ? {} : { stack }),
-  };
+  try {
+    return error instanceof Error ? thrownError(error) : thrownValue(error);
+  } catch {
+    return { kind: 'other', message: 'something was thrown that cannot be read' };
+  }
 }
 
 /** An error of the same class, message and reason, with the stack of where it was thrown. */
 export function fromThrown({ kind, message, reason, retry, stack }: Thrown): Error {
-  const error = new errorClasses[kind](message, {
+  const error = new errorClasses[kind](message.slice(0, longest), {
     ...(reason === undefined ? {} : { reason }),
     ...(retry === undefined ? {} : { retry }),
   });
-  if (stack !== undefined) error.stack = stack;
+  if (stack !== undefined) error.stack = stack.slice(0, longest);
   return error;
 }
 
 const errorClasses = { terminal: TerminalError, waiting: WaitingError, other: Error } as const;
 
-function kindOf(error: unknown): Thrown['kind'] {
+function thrownError(error: Error): Thrown {
+  const { message, stack } = error;
+  const kind = kindOf(error);
+  const { reason, retry } = error as Partial<WaitingError>;
+  return {
+    kind,
+    message: textOf(message),
+    ...(kind !== 'other' && typeof reason === 'string' ? { reason } : {}),
+    ...(kind === 'waiting' ? { retry: retry === 'on-change' ? retry : 'back-off' } : {}),
+    ...(typeof stack === 'string' ? { stack: stack.slice(0, longest) } : {}),
+  };
+}
+
+function thrownValue(value: unknown): Thrown {
+  if (typeof value === 'string') return { kind: 'other', message: textOf(value) };
+  return { kind: 'other', message: `no Error was thrown but ${textOf(value)}` };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, longest);
+  return inspect(value, { depth: 1, customInspect: false, breakLength: Infinity }).slice(0, 500);
+}
+
+function kindOf(error: Error): Thrown['kind'] {
   if (error instanceof TerminalError) return 'terminal';
   return error instanceof WaitingError ? 'waiting' : 'other';
 }

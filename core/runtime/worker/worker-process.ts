@@ -1,22 +1,35 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { extname } from 'node:path';
-import type { KubernetesObject } from '../../../api/meta.ts';
-import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { serialize } from 'node:v8';
+import { parseJson } from '../../../api/json.ts';
 import type { Clock } from '../../clock.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { ProvisionerContext } from '../../contracts/provisioner.ts';
-import { TerminalError } from '../../errors.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
 import { Answer } from './answer.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
-import type { FetchOrigin, FromWorker, GivenFacts, HandlerName, ToWorker } from './messages.ts';
+import { FrameSocket } from './frame-socket.ts';
+import {
+  type FetchOrigin,
+  type FromWorker,
+  type GivenFacts,
+  type HandlerName,
+  maxFrameBytes,
+  parseFromWorker,
+  type ToWorker,
+} from './messages.ts';
+import { OutputAllowance } from './output-allowance.ts';
+import { type Confinement, startProcess } from './start-process.ts';
 import { fromThrown, toThrown } from './thrown.ts';
+import { watchMemory } from './watch-memory.ts';
 
 export interface WorkerProcessOptions {
-  /** Bound on the JavaScript heap. */
+  /** Bound on the JavaScript heap; where it is confined, on buffers and the like too. */
   readonly memoryMegabytes: number;
+  /** For modules of others. */
+  readonly confinement?: Confinement | undefined;
   readonly clock: Clock;
   /** Takes what the process prints. */
   readonly logger: Logger;
@@ -29,7 +42,7 @@ export interface Call {
   readonly module: URL;
   readonly handler: HandlerName;
   readonly files: BundleFiles;
-  readonly object: KubernetesObject | BundleSource;
+  readonly object: object;
   readonly origin?: FetchOrigin;
   readonly facts?: GivenFacts;
   readonly context: ProvisionerContext;
@@ -42,40 +55,49 @@ interface RunningCall {
   readonly reject: (error: Error) => void;
 }
 
-// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
-const entry = new URL(`./worker-entry${extname(import.meta.url)}`, import.meta.url);
-
 /** How long an aborted handler may take to answer before its process is killed. */
 const abortGrace = 1_000;
 
 /** Enough to hold V8's report of an exhausted heap. */
 const outputKept = 16 * 1024;
 
+/** What a process takes besides its heap: code, stacks, young objects. */
+const ownMegabytes = 96;
+
 /**
  * A process that runs handlers, one call at a time. A process, not a thread: a thread that asks for
- * too much memory at once takes the whole process with it (docs/adr/0009).
+ * too much memory at once takes the whole process with it (docs/adr/0010).
  */
 export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
   readonly #process: ChildProcess;
+  readonly #frames: FrameSocket;
   readonly #exited: Promise<unknown>;
+  readonly #ended = new AbortController();
+  readonly #allowance = new OutputAllowance();
   #running: RunningCall | undefined;
   #failure: Error | undefined;
   #output = '';
 
   constructor(options: WorkerProcessOptions) {
     this.#options = options;
-    this.#process = startProcess(options.memoryMegabytes);
+    this.#process = startProcess(options);
     // Where it could not even be started there is 'error' only.
     this.#exited = once(this.#process, 'exit').catch(() => undefined);
-    this.#process.on('message', (message: FromWorker) => this.#receive(message));
     this.#process.on('error', (error) => this.#end(error));
     // What it printed last may come after the exit; 'close' is after both.
     this.#process.on('close', () => this.#end(this.#causeOfDeath()));
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
     }
+    // A pipe is a socket, whatever its type says.
+    this.#frames = new FrameSocket(this.#process.stdio[3] as unknown as Socket, {
+      maxBytes: maxFrameBytes,
+      onFrame: (head, body) => this.#receive(head, body),
+      onOversize: (bytes) => this.#distrust(new Error(`a message of it has ${bytes} bytes`)),
+    });
     this.#hold(false);
+    void this.#watchMemory();
   }
 
   /** Whether it can take a call. */
@@ -86,11 +108,13 @@ export class WorkerProcess {
   /** Rejects with what the handler threw; also where the process dies, then with its reason. */
   async run(call: Call): Promise<Answer> {
     if (this.#failure !== undefined) throw this.#failure;
-    const { signal } = call.context;
+    const { callee, context } = call;
+    const { signal, limits } = context;
     const answered = Promise.withResolvers<Answer>();
     const finished = new AbortController();
     const abort = (): void => void this.#abort(signal, finished.signal);
-    this.#running = { call, answer: new Answer(), ...answered };
+    this.#allowance.renew();
+    this.#running = { call, answer: new Answer({ callee, limits }), ...answered };
     this.#hold(true);
     signal.addEventListener('abort', abort, { once: true });
     try {
@@ -111,11 +135,13 @@ export class WorkerProcess {
     await this.#exited;
   }
 
-  async #deliver({ module, handler, files, object, origin, facts, context }: Call): Promise<void> {
+  async #deliver(call: Call): Promise<void> {
+    const { module, callee, handler, files, object, origin, facts, context } = call;
     const { limits } = context;
     await this.#send({
       type: 'call',
       module: module.href,
+      callee,
       handler,
       object,
       ...(origin === undefined ? {} : { origin }),
@@ -123,29 +149,50 @@ export class WorkerProcess {
       limits,
       files: fileTable(files),
     });
-    for (const parts of contentPieces(files)) await this.#send({ type: 'content', parts });
+    for (const parts of contentPieces(files)) await this.#send({ type: 'content' }, parts);
   }
 
-  /** Resolves when the message is on its way; a process that has died says so by its exit. */
-  #send(message: ToWorker): Promise<void> {
-    return new Promise((resolve) => {
-      if (!this.#process.connected) return resolve();
-      this.#process.send(message, undefined, undefined, () => resolve());
-    });
+  async #send(message: ToWorker, body?: readonly Uint8Array[]): Promise<void> {
+    await this.#frames.send(serialize(message), body);
   }
 
-  #receive(message: FromWorker): void {
-    // What comes after a call was given up is of no use to anyone.
-    if (this.#running === undefined) return;
-    const { call, answer, resolve, reject } = this.#running;
+  #receive(head: Buffer, body: Buffer): void {
+    if (!this.alive) return;
+    try {
+      if (this.#running === undefined) return this.#allowance.stray();
+      const message = parseFromWorker(parseJson(head.toString('utf8')));
+      this.#take(this.#running, { message, body, bytes: head.byteLength + body.byteLength });
+    } catch (error) {
+      this.#distrust(error);
+    }
+  }
+
+  #take(
+    { call, answer, resolve, reject }: RunningCall,
+    received: { message: FromWorker; body: Buffer; bytes: number },
+  ): void {
+    const { message } = received;
     switch (message.type) {
       case 'log':
+        this.#allowance.write(received.bytes, call.callee);
         return call.context.logger[message.level](message.fields, message.message);
       case 'end':
         return message.error === undefined ? resolve(answer) : reject(fromThrown(message.error));
       default:
-        return answer.add(message);
+        return answer.add(received);
     }
+  }
+
+  /** Ends a process that does what none does that runs our code alone. */
+  #distrust(error: unknown): void {
+    const name = this.#running?.call.callee ?? 'nobody';
+    this.#end(
+      error instanceof TerminalError
+        ? error
+        : new TerminalError(
+            `${name} gave an answer that cannot be read: ${errorMessage(error).slice(0, 500)}`,
+          ),
+    );
   }
 
   async #abort(signal: AbortSignal, finished: AbortSignal): Promise<void> {
@@ -161,47 +208,61 @@ export class WorkerProcess {
   #end(reason: Error): void {
     this.#failure ??= reason;
     this.#running?.reject(this.#failure);
+    this.#ended.abort();
     this.#process.kill('SIGKILL');
   }
 
   #causeOfDeath(): Error {
     const { exitCode, signalCode } = this.#process;
-    const name = this.#running?.call.callee ?? 'nobody';
-    if (this.#output.includes('JavaScript heap out of memory')) {
-      return new TerminalError(
-        `${name} needs more than ${this.#options.memoryMegabytes} MiB of memory for this content: make it smaller or split it`,
-      );
-    }
+    if (this.#output.includes('JavaScript heap out of memory')) return this.#needsMore();
     const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
+    const name = this.#running?.call.callee ?? 'nobody';
     return new Error(`the worker process of ${name} ended ${how}: what it printed is in the log`);
+  }
+
+  #needsMore(): Error {
+    const { memoryMegabytes, confinement } = this.#options;
+    const name = this.#running?.call.callee ?? 'nobody';
+    const wayOut =
+      confinement === undefined
+        ? 'make it smaller or split it'
+        : 'make it smaller, split it, or allow more (--provisioner-memory)';
+    return new TerminalError(
+      `${name} needs more than ${memoryMegabytes} MiB of memory for this content: ${wayOut}`,
+    );
+  }
+
+  async #watchMemory(): Promise<void> {
+    const { confinement, memoryMegabytes, clock } = this.#options;
+    const { pid } = this.#process;
+    if (confinement === undefined || pid === undefined) return;
+    await watchMemory({
+      pid,
+      maxBytes: (memoryMegabytes + ownMegabytes) * 1024 * 1024,
+      clock,
+      signal: this.#ended.signal,
+      onExcess: () => this.#end(this.#needsMore()),
+    });
   }
 
   #keep(text: string): void {
     this.#output = (this.#output + text).slice(-outputKept);
+    if (!this.alive) return;
+    try {
+      this.#allowance.write(text.length, this.#running?.call.callee ?? 'nobody');
+    } catch (error) {
+      return this.#distrust(error);
+    }
     this.#options.logger.warn({ pid: this.#process.pid, text }, 'a worker process printed');
   }
 
   /** A waiting worker does not keep this process alive. */
   #hold(alive: boolean): void {
-    const { channel, stdout, stderr } = this.#process;
     // The pipes are sockets, whatever their type says.
-    for (const handle of [
-      this.#process,
-      channel,
-      stdout as Socket | null,
-      stderr as Socket | null,
-    ]) {
+    const [, stdout, stderr, socket] = this.#process.stdio as unknown as readonly Socket[];
+    for (const handle of [this.#process, stdout, stderr, socket]) {
       if (alive) handle?.ref();
       else handle?.unref();
     }
   }
-}
-
-function startProcess(memoryMegabytes: number): ChildProcess {
-  return fork(entry, [], {
-    serialization: 'advanced',
-    // Less young garbage: measured, rendering became no slower by it (docs/benchmarks).
-    execArgv: [`--max-old-space-size=${memoryMegabytes}`, '--max-semi-space-size=8'],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
 }

@@ -1,0 +1,59 @@
+import { createRequire, registerHooks, syncBuiltinESMExports } from 'node:module';
+import { extname } from 'node:path';
+
+const extension = extname(import.meta.url);
+
+/** What a class may import of ours; where it has a copy of its own, that is what it gets. */
+const ownModules: Readonly<Record<string, string>> = {
+  'rukpak-ts/sdk': new URL(`../../sdk${extension}`, import.meta.url).href,
+  'rukpak-ts/api/v1alpha1': new URL(`../../../api/v1alpha1/index${extension}`, import.meta.url)
+    .href,
+};
+
+/**
+ * Prepares this process for code that we did not write, before any of it is loaded. What Node's
+ * permissions do not cover is taken away here (docs/adr/0023).
+ */
+export function confine(): void {
+  lendSdk();
+  keepFromOthers();
+}
+
+/** A single file, such as from a ConfigMap, has no node_modules to find the sdk in. */
+function lendSdk(): void {
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const own = ownModules[specifier];
+      if (own === undefined) return nextResolve(specifier, context);
+      try {
+        return nextResolve(specifier, context);
+      } catch {
+        return nextResolve(own, context);
+      }
+    },
+  });
+}
+
+/** What Node's types leave out of `process`. */
+interface Internals {
+  /** Behind process.kill. */
+  _kill: (pid: number, signal: number) => number;
+  _debugProcess: unknown;
+}
+
+/** Processes of the same user, its manager among them, are not to be signalled or slowed down. */
+function keepFromOthers(): void {
+  const internals = process as unknown as Internals;
+  const kill = internals._kill;
+  internals._kill = (pid, signal) => {
+    if (pid === process.pid) return kill(pid, signal);
+    throw new Error('a class may not signal other processes');
+  };
+  // It has another process open its debugger.
+  internals._debugProcess = undefined;
+  const os = createRequire(import.meta.url)('node:os') as { setPriority: unknown };
+  os.setPriority = () => {
+    throw new Error('a class may not change priorities');
+  };
+  syncBuiltinESMExports();
+}

@@ -1,0 +1,33 @@
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../../clock.ts';
+
+export interface MemoryWatch {
+  readonly pid: number;
+  readonly maxBytes: number;
+  readonly clock: Clock;
+  /** Ends the watching. */
+  readonly signal: AbortSignal;
+  readonly onExcess: () => void;
+}
+
+/** Filling memory takes a process longer than this for each few hundred megabytes. */
+const interval = 100;
+
+/**
+ * Looks at a process's memory again and again: V8's own bound does not cover buffers. Where the
+ * system does not tell (it is not Linux), that bound is all there is.
+ */
+export async function watchMemory(watch: MemoryWatch): Promise<void> {
+  const { pid, maxBytes, clock, signal, onExcess } = watch;
+  try {
+    for (;;) {
+      const status = await readFile(`/proc/${pid}/status`, 'latin1');
+      // Without what it shares, such as Node's own code.
+      const [, kibibytes] = /^RssAnon:\s+([0-9]+) kB$/m.exec(status) ?? [];
+      if (Number(kibibytes) * 1024 > maxBytes) return onExcess();
+      await clock.sleep(interval, signal);
+    }
+  } catch {
+    // It has ended, or its manager no longer needs to know.
+  }
+}
