@@ -1,0 +1,55 @@
+import { type Fields, isFields } from './fields.ts';
+import { isClusterScoped } from './scope.ts';
+
+/** What tells objects apart. */
+export interface Identity {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  /** `default` where an object names none; empty for what belongs to no namespace. */
+  readonly namespace: string;
+}
+
+/** An object on its way through the steps, which change it in place. */
+export interface Item {
+  readonly object: Fields;
+  /** Who it was before steps renamed it, oldest first: patches and references may use any. */
+  readonly formerly: Identity[];
+  /** Whether a hash of its content goes behind its name. */
+  readonly hashed: boolean;
+}
+
+export function anItem(object: Fields, hashed = false): Item {
+  return { object, formerly: [], hashed };
+}
+
+export function metadataOf({ object }: Item): Fields {
+  const metadata = object['metadata'];
+  return isFields(metadata) ? metadata : (object['metadata'] = {});
+}
+
+export function identityOf(item: Item): Identity {
+  const { name, namespace } = metadataOf(item);
+  const apiVersion = String(item.object['apiVersion']);
+  const kind = String(item.object['kind']);
+  const place = typeof namespace === 'string' ? namespace : 'default';
+  const isPlaced = !isClusterScoped(apiVersion, kind);
+  return { apiVersion, kind, name: String(name), namespace: isPlaced ? place : '' };
+}
+
+/** To be called before a step may change the name or the namespace. */
+export function remember(item: Item): void {
+  item.formerly.push(identityOf(item));
+}
+
+export function isSame(a: Identity, b: Identity): boolean {
+  return isOfKind(a, b) && a.name === b.name && a.namespace === b.namespace;
+}
+
+export function described({ kind, name, namespace }: Identity): string {
+  return `${kind} "${name}"${namespace === '' ? '' : ` in namespace "${namespace}"`}`;
+}
+
+function isOfKind(a: Identity, b: Identity): boolean {
+  return a.apiVersion === b.apiVersion && a.kind === b.kind;
+}

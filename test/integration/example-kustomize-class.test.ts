@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { type KubernetesObject, parseManifests } from '../../core/sdk.ts';
+import { copyExample, type ExampleCopy } from '../helpers/example-copy.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { type KustomizeTree, kustomizeTrees } from '../helpers/kustomize/trees.ts';
+
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+
+let example: ExampleCopy | undefined;
+
+beforeAll(async () => {
+  example = await copyExample('kustomize-class');
+});
+
+afterAll(async () => {
+  await example?.remove();
+});
+
+async function inExample(program: string, args: readonly string[], input = ''): Promise<string> {
+  const child = spawn(program, args, { cwd: example?.folder, stdio: 'pipe' });
+  child.stdin.end(input);
+  const [out, error] = await Promise.all([
+    buffer(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  if (child.exitCode !== 0)
+    throw new Error(`${program} ${args.join(' ')} failed: ${out.toString()}${error}`);
+  return out.toString();
+}
+
+test('its types and its own tests are green with the packed package', async () => {
+  await inExample('npm', ['run', 'types']);
+  expect(await inExample('npm', ['test'])).toMatch(/^ℹ fail 0$/m);
+});
+
+const script = `
+import { text } from 'node:stream/consumers';
+import { aBundleDeployment, aContext, bundleFiles } from 'rukpak-ts/testing';
+import kustomize from './src/class.ts';
+const { files, path } = JSON.parse(await text(process.stdin));
+const bytes = Object.entries(files).map(([name, content]) => [name, Buffer.from(content, 'base64')]);
+const deployment = aBundleDeployment({ config: { path } });
+const tree = bundleFiles(Object.fromEntries(bytes));
+console.log(JSON.stringify(await kustomize.deployment(tree, deployment, aContext())));
+`;
+
+async function byTheClass({ files, path = '.' }: KustomizeTree) {
+  const encoded = Object.entries(files).map(([name, content]) => [
+    name,
+    Buffer.from(content).toString('base64'),
+  ]);
+  const input = JSON.stringify({ files: Object.fromEntries(encoded), path });
+  return inOrder(JSON.parse(await inExample('node', ['--input-type=module', '-e', script], input)));
+}
+
+async function byKustomize({ files, path = '.' }: KustomizeTree) {
+  const folder = await mkdtemp(join(tmpdir(), 'rukpak-kustomize-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  const printed = await kubectl.must(['kustomize', join(folder, path)]);
+  return inOrder(parseManifests('kustomize', Buffer.from(printed)));
+}
+
+function inOrder(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const key = ({ apiVersion, kind, metadata: { namespace, name } }: KubernetesObject) =>
+    JSON.stringify([apiVersion, kind, namespace, name]);
+  return objects.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+describe('makes the objects that kubectl kustomize prints of', () => {
+  test.each(Object.entries(kustomizeTrees))('%s', async (_, tree) => {
+    expect(await byTheClass(tree)).toEqual(await byKustomize(tree));
+  });
+});
