@@ -13,11 +13,17 @@ import {
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { booleanFlag, duration, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+import { addProvisionerUrlFlags, type ProvisionerUrlFlags } from './provisioner-url-flags.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 import { addUploadFlags, type UploadFlags } from './upload-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
-export interface CoreFlags extends ProcessFlags, ContentServerFlags, RegistryFlags, UploadFlags {
+export interface CoreFlags
+  extends ProcessFlags,
+    ContentServerFlags,
+    RegistryFlags,
+    UploadFlags,
+    ProvisionerUrlFlags {
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
   readonly workers: number;
@@ -48,6 +54,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
   addContentServerFlags(command, defaults);
   addRegistryFlags(command);
   addUploadFlags(command, defaults.uploadStorageDir);
+  addProvisionerUrlFlags(command);
   addLimitFlags(command);
   return command
     .addOption(

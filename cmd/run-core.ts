@@ -1,26 +1,30 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
+import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
 import { runBuiltInProvisioners } from './built-in-provisioners.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
+import { openProvisionerUrls } from './provisioner-url-classes.ts';
 import { uploadOptions } from './upload-flags.ts';
 
 /** The Lease of v0.16. */
 const leaseName = 'core.rukpak.io';
 
-/** Runs the reconcilers of the built-in classes until the signal is aborted. */
+/** Runs the reconcilers of the built-in classes, and of those that flags name, until the signal is aborted. */
 export async function runCore(
   flags: CoreFlags,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const workers = await runBuiltInProvisioners(logger);
+  const open: WorkerProvisioners[] = [];
   try {
-    const { provisioners } = workers;
+    open.push(await openProvisionerUrls(flags, logger));
+    open.push(await runBuiltInProvisioners(logger));
+    const provisioners = open.flatMap((each) => each.provisioners);
     await runManager({ ...managerOptions(flags, logger), provisioners }, signal);
   } finally {
-    await workers.close();
+    await Promise.all(open.map((each) => each.close()));
   }
 }
 

@@ -1,0 +1,66 @@
+import { extname } from 'node:path';
+import type { Logger } from '../core/contracts/logger.ts';
+import type { Provisioner } from '../core/contracts/provisioner.ts';
+import { proxyFromEnvironment } from '../core/manager/defaults/proxy-from-environment.ts';
+import { createRemoteProvisioner } from '../core/remote-provisioner/index.ts';
+import { runInWorkers, type WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
+import { isSmallContent } from '../core/runtime/worker/small-content.ts';
+import {
+  type ProvisionerUrlFlags,
+  type RemoteClass,
+  remoteClasses,
+} from './provisioner-url-flags.ts';
+
+interface OpenClass {
+  readonly provisioner: Provisioner;
+  close(): Promise<void>;
+}
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const answerReader = new URL(
+  `../core/remote-provisioner/objects-of-answer${extname(import.meta.url)}`,
+  import.meta.url,
+);
+
+/**
+ * The classes that `--provisioner-url` names; their servers need not be there yet.
+ * @throws Error where a flag cannot be used
+ */
+export async function openProvisionerUrls(
+  flags: ProvisionerUrlFlags,
+  logger: Logger,
+): Promise<WorkerProvisioners> {
+  const classes: OpenClass[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(classes.map((each) => each.close()));
+  };
+  try {
+    for (const remote of remoteClasses(flags)) classes.push(await open(remote, logger));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { provisioners: classes.map(({ provisioner }) => provisioner), close };
+}
+
+/** A process for each class: one server's answers that are slow to read hold up no other's. */
+async function open(remote: RemoteClass, logger: Logger): Promise<OpenClass> {
+  const modules = [answerReader];
+  const reading = await runInWorkers({ modules, inProcess: isSmallContent, size: 1, logger });
+  const readObjects = reading.provisioners[0]?.deployment;
+  try {
+    if (readObjects === undefined) throw new Error(`${answerReader.href} reads no objects`);
+    const provisioner = await createRemoteProvisioner({
+      ...remote,
+      proxy: proxyFromEnvironment(),
+      readObjects,
+    });
+    const close = async (): Promise<void> => {
+      await Promise.all([provisioner.close(), reading.close()]);
+    };
+    return { provisioner, close };
+  } catch (error) {
+    await reading.close();
+    throw error;
+  }
+}
