@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, symlink } from 'node:fs/promises';
-import { arch, homedir, platform } from 'node:os';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { arch, platform } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { BinaryName } from './catalogue.ts';
 import { BINARY_NAMES } from './catalogue.ts';
 import { withLock } from './lock.ts';
@@ -11,6 +11,7 @@ import { obtainBinaries } from './obtain.ts';
 import type { Progress } from './progress.ts';
 import { OFFICIAL_HOSTS } from './releases.ts';
 import { inFolder, onPath } from './search.ts';
+import { userCache } from './user-cache.ts';
 
 /** The path of each binary. */
 export type Binaries = Readonly<Record<BinaryName, string>>;
@@ -42,10 +43,7 @@ function hostPlatform() {
 /** The user's folder for binaries of exactly the pinned versions and this platform. */
 export async function cacheFolder(env: NodeJS.ProcessEnv): Promise<string> {
   const { os, arch: machine } = hostPlatform();
-  const named = env['XDG_CACHE_HOME'] ?? '';
-  // The XDG specification has relative paths ignored.
-  const base = isAbsolute(named) ? named : join(env['HOME'] ?? homedir(), '.cache');
-  return join(base, 'rukpak-ts', 'control-plane', `${await modulesHash()}-${os}-${machine}`);
+  return join(userCache(env), 'control-plane', `${await modulesHash()}-${os}-${machine}`);
 }
 
 async function search(

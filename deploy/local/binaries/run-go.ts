@@ -1,0 +1,42 @@
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const KEPT_OUTPUT = 4_000;
+
+export interface RunGoOptions {
+  /** Where its go.mod is. */
+  readonly cwd: string;
+  /** A workspace's file. None where absent: one above the project would change what is built. */
+  readonly workspace?: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/** Whether there is a `go` command to build with. */
+export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
+  return promisify(execFile)('go', ['version'], { env }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** @throws Error with the last of what go printed, where it fails. */
+export async function runGo(args: readonly string[], options: RunGoOptions): Promise<void> {
+  const { cwd, workspace = 'off', env, signal } = options;
+  const child = spawn('go', args, {
+    cwd,
+    env: { ...env, CGO_ENABLED: '0', GOWORK: workspace },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    signal,
+    // go ends its compilers on an interrupt, not on a termination.
+    killSignal: 'SIGINT',
+  });
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-KEPT_OUTPUT);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  if (code !== 0) throw new Error(output.trim() || `go ended with code ${code}`);
+}
