@@ -10,6 +10,7 @@ import type { SourceResult } from '../contracts/source.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
+import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';
 
 const key = { name: 'demo', uid: 'uid-of-demo' };
@@ -133,6 +134,21 @@ describe('a Bundle that is being deleted', () => {
     await fixture.reconcile();
     expect(fixture.live.metadata.finalizers).toEqual([]);
     expect(fixture.fetch).not.toHaveBeenCalled();
+  });
+
+  test('waits for those of its own class alone, where that has places of its own', async () => {
+    const bundle = aKeptBundle();
+    const slots = new UnpackSlots({ slots: 0, clock: new ManualClock() });
+    const fetches = new SharedFetches();
+    await fetches.join(bundle.spec.source, new AbortController().signal);
+    const own = {
+      slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
+      fetches: new SharedFetches(),
+    };
+    const ownPlaces = new Map([['plain', own]]);
+    const fixture = new BundleFixture(bundle, { slots, fetches, ownPlaces });
+    await fixture.reconcile();
+    expect(fixture.live.status?.phase).toBe('Unpacked');
   });
 
   test('keeps the finalizer while the archive cannot be removed', async () => {

@@ -9,8 +9,7 @@ import type { ContentStore } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
-import type { SharedFetches } from './shared-fetches.ts';
-import type { UnpackSlots } from './unpack-slots.ts';
+import type { ClassPlaces } from './unpack-places.ts';
 
 /** Read and write access to the Bundles that the watch cache holds. */
 export interface BundleCache {
@@ -20,7 +19,7 @@ export interface BundleCache {
 }
 
 /** What unpacking works with: it neither reads nor writes Bundles. */
-export interface UnpackDependencies {
+export interface UnpackDependencies extends ClassPlaces {
   /** By spec.source.type. */
   readonly sources: ReadonlyMap<string, Source>;
   /** By class name; only classes with a bundle handler. */
@@ -28,8 +27,6 @@ export interface UnpackDependencies {
   readonly store: ContentStore;
   /** Absent where this process takes no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
-  readonly slots: UnpackSlots;
-  readonly fetches: SharedFetches;
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;

@@ -9,8 +9,9 @@ import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Controller } from '../runtime/controller.ts';
+import { Controller, type ControllerOptions } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
+import { Semaphore } from '../runtime/semaphore.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
@@ -137,6 +138,7 @@ function createDeploymentController(
     name: 'bundledeployment',
     kind: 'BundleDeployment',
     workers,
+    ownWorkers: ownWorkersOf(options, kinds),
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,
     logger,
@@ -145,4 +147,13 @@ function createDeploymentController(
   applier.onChange((owner) => controller.enqueue(owner));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
+}
+
+/** Whose workers a deployment takes: those of its class, where it has some. */
+function ownWorkersOf(
+  { ownWorkers = new Map() }: ManagerSettings,
+  { deployments }: Kinds,
+): ControllerOptions['ownWorkers'] {
+  const workers = new Map(Array.from(ownWorkers, ([name, size]) => [name, new Semaphore(size)]));
+  return (name) => workers.get(deployments.get({ name })?.spec.provisionerClassName ?? '');
 }

@@ -40,6 +40,11 @@ export interface ManagerOptions {
   readonly leaseName?: string | false;
   /** BundleDeployments reconciled at once, and Bundles unpacked; 8 where absent. */
   readonly workers?: number;
+  /**
+   * Classes whose objects take none of these workers, with how many of their own each has: one that
+   * loops or waits for long then holds up nobody else's.
+   */
+  readonly ownWorkers?: ReadonlyMap<string, number>;
   /** Whether the Healthy condition is reported; true where absent. */
   readonly reportHealth?: boolean;
   /** JSON lines on stderr, from level info, where absent. */

@@ -17,6 +17,7 @@ export interface ManagerSettings {
   /** None where absent. */
   readonly leaseName?: string | undefined;
   readonly workers: number;
+  readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
   readonly reportHealth: boolean;
   readonly logger: Logger;
 }

@@ -1,5 +1,6 @@
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { SharedFetches } from '../bundle/shared-fetches.ts';
+import type { UnpackPlaces } from '../bundle/unpack-places.ts';
 import { UnpackSlots } from '../bundle/unpack-slots.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentStore } from '../contracts/store.ts';
@@ -22,16 +23,19 @@ export interface UnpackingParts {
 
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
-  { sources, provisioners, limits, workers, systemNamespace, logger }: ManagerSettings,
+  settings: ManagerSettings,
   { client, store, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
+  const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
     sources: new Map(all.map((source) => [source.type, source])),
     provisioners: classesWith(provisioners, 'bundle'),
     store,
-    slots: new UnpackSlots({ slots: workers, clock }),
-    fetches: new SharedFetches(),
+    ...places(workers, clock),
+    ownPlaces: new Map(
+      Array.from(ownWorkers ?? [], ([className, size]) => [className, places(size, clock)]),
+    ),
     secrets: createSecretReader(client, systemNamespace),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,
@@ -39,4 +43,8 @@ export function unpackDependencies(
     clock,
     logger,
   };
+}
+
+function places(slots: number, clock: Clock): UnpackPlaces {
+  return { slots: new UnpackSlots({ slots, clock }), fetches: new SharedFetches() };
 }

@@ -6,6 +6,7 @@ import type { Logger } from '../contracts/logger.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
+import { Semaphore } from './semaphore.ts';
 
 interface Line {
   readonly level: string;
@@ -116,6 +117,38 @@ describe('Controller', () => {
     await settle();
     expect(started).toEqual(keys);
     for (const go of release.values()) go();
+  });
+
+  test('keys with workers of their own take none of the others, and wait for each other', async () => {
+    const own = new Semaphore(1);
+    const begun: string[] = [];
+    const blocked = Promise.withResolvers<void>();
+    const { controller } = start(
+      async (key) => {
+        begun.push(key);
+        if (key.startsWith('slow')) await blocked.promise;
+      },
+      { workers: 1, ownWorkers: (key) => (key.startsWith('slow') ? own : undefined) },
+    );
+    for (const key of ['slow-1', 'slow-2', 'slow-3', 'quick-1', 'quick-2']) controller.enqueue(key);
+    await settle();
+    expect(begun).toEqual(['slow-1', 'quick-1', 'quick-2']);
+    blocked.resolve();
+    await settle();
+    expect(begun.slice(3)).toEqual(['slow-2', 'slow-3']);
+  });
+
+  test('a stop does not begin with what still waits for a worker of its own', async () => {
+    const own = new Semaphore(0);
+    const begun: string[] = [];
+    const { controller, abort, running } = start(async (key) => void begun.push(key), {
+      ownWorkers: () => own,
+    });
+    controller.enqueue('a');
+    await settle();
+    abort.abort();
+    await running;
+    expect(begun).toEqual([]);
   });
 
   test('a slow key holds nobody else up', async () => {

@@ -33,6 +33,8 @@ export interface ControllerOptions {
   readonly kind: string;
   /** Keys worked on at once, Infinity for all that there are; 8 where absent. */
   readonly workers?: number;
+  /** Other workers than those for all, where a key has some: it waits for them, and for no others. */
+  readonly ownWorkers?: ((key: string) => Semaphore | undefined) | undefined;
   /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
@@ -95,13 +97,22 @@ export class Controller {
       const leave = await workers.take(stopping).catch(() => undefined);
       const key = leave === undefined ? undefined : await this.#queue.get(stopping);
       if (leave === undefined || key === undefined) break;
-      const work = this.#work(key, { signal, stopping }).finally(() => {
+      const own = this.#options.ownWorkers?.(key);
+      if (own !== undefined) leave();
+      const work = this.#workWith(own, key, { signal, stopping }).finally(() => {
         leave();
         running.delete(work);
       });
       running.add(work);
     }
     await Promise.all(running);
+  }
+
+  async #workWith(own: Semaphore | undefined, key: string, signals: Signals): Promise<void> {
+    if (own === undefined) return await this.#work(key, signals);
+    const leave = await own.take(signals.stopping).catch(() => undefined);
+    if (leave === undefined) return;
+    await this.#work(key, signals).finally(leave);
   }
 
   async #work(key: string, signals: Signals): Promise<void> {

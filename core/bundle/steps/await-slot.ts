@@ -1,6 +1,7 @@
 import type { UnpackDependencies } from '../dependencies.ts';
 import { sourceHost } from '../source-host.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
+import { placesOf } from '../unpack-places.ts';
 
 /**
  * Waits until there is room for one more unpacking: at the source's host and in this process. Content
@@ -8,9 +9,10 @@ import type { BundleState, StepContext, StepOutcome } from '../state.ts';
  */
 export async function awaitSlot(
   state: BundleState,
-  { slots }: UnpackDependencies,
+  dependencies: UnpackDependencies,
   { signal, stopping }: StepContext,
 ): Promise<StepOutcome> {
+  const { slots } = placesOf(state.bundle, dependencies);
   const waiting = AbortSignal.any([signal, stopping]);
   state.slot =
     state.fetched === undefined

@@ -2,14 +2,16 @@ import type { UnpackDependencies } from '../dependencies.ts';
 import { OwnFetch } from '../shared-fetches.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { fetchFailed } from '../status.ts';
+import { placesOf } from '../unpack-places.ts';
 import { wantedSource } from '../wanted-source.ts';
 
 /** Takes the content that others fetch already; where nobody does, this Bundle is to fetch it. */
 export async function joinFetch(
   state: BundleState,
-  { fetches, clock }: UnpackDependencies,
+  dependencies: UnpackDependencies,
   { signal, stopping }: StepContext,
 ): Promise<StepOutcome> {
+  const { fetches } = placesOf(state.bundle, dependencies);
   const waiting = AbortSignal.any([signal, stopping]);
   try {
     const joined = await fetches.join(wantedSource(state.bundle), waiting);
@@ -17,7 +19,7 @@ export async function joinFetch(
     else state.fetched = joined;
     return 'continue';
   } catch (error) {
-    if (!waiting.aborted) state.status = fetchFailed(state.status, error, clock);
+    if (!waiting.aborted) state.status = fetchFailed(state.status, error, dependencies.clock);
     throw error;
   }
 }

@@ -28,6 +28,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     healthProbeBindAddress: options.healthProbeBindAddress ?? defaultHealthProbeBindAddress,
     leaseName: leaseName === false ? undefined : leaseName,
     workers: options.workers ?? defaultWorkers,
+    ownWorkers: options.ownWorkers,
     reportHealth: options.reportHealth ?? true,
   };
 }
