@@ -7,7 +7,10 @@ export { aBundleDeployment, type BundleDeploymentOptions } from './builders/bund
 export { bundleFiles, type FileTexts } from './builders/bundle-files.ts';
 export { aContext } from './builders/context.ts';
 export { aSourceContext, type SourceContextOptions } from './builders/source-context.ts';
-export { describeProvisioner } from './provisioner/describe-provisioner.ts';
+export {
+  describeProvisioner,
+  type ProvisionerSuiteOptions,
+} from './provisioner/describe-provisioner.ts';
 export type {
   AcceptedContent,
   DeploymentFixture,

@@ -42,5 +42,5 @@ describeProvisioner(
       },
     ],
   },
-  { test },
+  { test, module: new URL('./index.ts', import.meta.url) },
 );

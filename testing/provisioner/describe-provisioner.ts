@@ -1,9 +1,24 @@
 import type { Provisioner } from '../../core/sdk.ts';
 import type { SuiteOptions } from '../suite-options.ts';
+import { checkAbort } from './checks/abort.ts';
+import { checkDefinition } from './checks/definition.ts';
+import { checkDeterminism } from './checks/determinism.ts';
+import { checkLimits } from './checks/limits.ts';
+import { checkNoIo } from './checks/no-io.ts';
 import { checkRefusal } from './checks/refusal.ts';
 import { checkResult } from './checks/result.ts';
-import type { DeploymentFixture, ProvisionerFixtures } from './fixtures.ts';
+import { checkSpoiltArguments } from './checks/spoilt-arguments.ts';
+import { checkUnchangedArguments } from './checks/unchanged-arguments.ts';
+import type { AcceptedContent, DeploymentFixture, ProvisionerFixtures } from './fixtures.ts';
 import { bundleTrial, deploymentTrial, type Trial } from './trial.ts';
+
+export interface ProvisionerSuiteOptions extends SuiteOptions {
+  /**
+   * The module whose default export is the class, as `new URL('./class.ts', import.meta.url)`: it is
+   * loaded once more, in a thread of its own, to see whether that makes a difference.
+   */
+  readonly module?: URL;
+}
 
 /**
  * Declares the tests that every provisioner class has to pass: what the contract promises, tried
@@ -12,27 +27,59 @@ import { bundleTrial, deploymentTrial, type Trial } from './trial.ts';
 export function describeProvisioner(
   provisioner: Provisioner,
   fixtures: ProvisionerFixtures,
-  { test }: SuiteOptions,
+  { test, module }: ProvisionerSuiteOptions,
 ): void {
-  const { className, bundle, deployment, inputs } = provisioner;
-  const { bundles = [], deployments = [], refused } = fixtures;
+  const { className } = provisioner;
   const declare = (title: string, run: () => Promise<void>): void => {
     test(`${className}: ${title}`, run);
   };
-  const declareTrial = (trial: Trial, fixture: Partial<DeploymentFixture>): void => {
-    declare(`${trial.title} is handled`, () => checkResult(trial, fixture));
-  };
-  if (bundle !== undefined) {
-    for (const fixture of bundles) declareTrial(bundleTrial(provisioner, fixture), fixture);
-  }
-  for (const fixture of deployments) {
-    if (inputs !== undefined)
-      declareTrial(deploymentTrial(provisioner, 'inputs', fixture), fixture);
-    if (deployment !== undefined) {
-      declareTrial(deploymentTrial(provisioner, 'deployment', fixture), fixture);
+  declare('is a class, with something to try it with', () =>
+    checkDefinition(provisioner, fixtures),
+  );
+  for (const { trial, expected } of trialsOf(provisioner, fixtures)) {
+    const { title } = trial;
+    declare(`${title} is handled`, () => checkResult(trial, expected));
+    declare(`${title} is handled the same whenever and wherever`, () =>
+      checkDeterminism(trial, module),
+    );
+    declare(`${title} is left as it was`, () => checkUnchangedArguments(trial));
+    declare(`${title} needs no file, connection or process`, () => checkNoIo(trial));
+    declare(`${title} ends when it is aborted`, () => checkAbort(trial));
+    if (trial.handler !== 'inputs') {
+      declare(`${title} stays within the limits`, () => checkLimits(trial));
     }
+    declare(`${title} is handled or refused when it is spoilt`, () => checkSpoiltArguments(trial));
   }
-  for (const fixture of refused) {
+  for (const fixture of fixtures.refused) {
     declare(`"${fixture.name}" is refused`, () => checkRefusal(provisioner, fixture));
   }
+}
+
+interface ExpectedTrial {
+  readonly trial: Trial;
+  readonly expected: Pick<AcceptedContent, 'stored'> & Pick<DeploymentFixture, 'objects'>;
+}
+
+function trialsOf(
+  provisioner: Provisioner,
+  { bundles = [], deployments = [] }: ProvisionerFixtures,
+): readonly ExpectedTrial[] {
+  const { bundle, inputs, deployment } = provisioner;
+  const handlers = [
+    ...(inputs === undefined ? [] : ['inputs' as const]),
+    ...(deployment === undefined ? [] : ['deployment' as const]),
+  ];
+  const ofBundles = bundle === undefined ? [] : bundles;
+  return [
+    ...ofBundles.map((fixture) => ({
+      trial: bundleTrial(provisioner, fixture),
+      expected: fixture,
+    })),
+    ...deployments.flatMap((fixture) =>
+      handlers.map((handler) => ({
+        trial: deploymentTrial(provisioner, handler, fixture),
+        expected: fixture,
+      })),
+    ),
+  ];
 }

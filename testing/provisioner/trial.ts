@@ -6,11 +6,11 @@ import type {
   Provisioner,
 } from '../../core/sdk.ts';
 import { aBundle } from '../builders/bundle.ts';
-import { aBundleDeployment } from '../builders/bundle-deployment.ts';
-import { bundleFiles } from '../builders/bundle-files.ts';
 import { aContext } from '../builders/context.ts';
+import { callHandler } from './call-handler.ts';
+import { contentOf } from './content-of.ts';
 import type { AcceptedContent, DeploymentFixture } from './fixtures.ts';
-import { inputsFor } from './inputs-for.ts';
+import { givenDeployment } from './given-deployment.ts';
 
 export type HandlerName = 'bundle' | 'inputs' | 'deployment';
 
@@ -26,15 +26,24 @@ export interface Trial {
   readonly handler: HandlerName;
   /** Such as `bundle "one file"`. */
   readonly title: string;
-  /** What it is called with; made anew at every call. */
-  given(): Promise<Given>;
+  /** Whether content comes to it as users wrote it. */
+  readonly takesAnyContent: boolean;
+  /** The fixture's. */
+  readonly config?: DeploymentFixture['config'];
+  /** What it is called with, made anew at every call; with another config, or none, where told. */
+  given(changed?: ChangedConfig): Promise<Given>;
   run(given: Given): Promise<unknown>;
+}
+
+interface ChangedConfig {
+  readonly config: DeploymentFixture['config'] | undefined;
 }
 
 export function bundleTrial(provisioner: Provisioner, fixture: AcceptedContent): Trial {
   return {
     handler: 'bundle',
     title: `bundle "${fixture.name}"`,
+    takesAnyContent: true,
     given: async () => ({
       files: contentOf(fixture),
       object: aBundle({ className: provisioner.className }),
@@ -52,56 +61,13 @@ export function deploymentTrial(
   return {
     handler,
     title: `${handler === 'inputs' ? 'inputs of ' : ''}deployment "${fixture.name}"`,
-    given: () => givenDeployment(provisioner, fixture),
+    takesAnyContent: handler === 'deployment' && provisioner.bundle === undefined,
+    ...(fixture.config === undefined ? {} : { config: fixture.config }),
+    given: (changed) =>
+      givenDeployment(provisioner, {
+        ...fixture,
+        ...(changed === undefined ? {} : { ...changed, otherInputs: '' }),
+      }),
     run: (given) => callHandler(provisioner, handler, given),
-  };
-}
-
-/** What `deployment` gets in a cluster: stored content, and the values that `inputs` asks for. */
-export async function givenDeployment(
-  provisioner: Provisioner,
-  fixture: DeploymentFixture,
-): Promise<Given> {
-  const { className, uses = [] } = provisioner;
-  const { config } = fixture;
-  const object = aBundleDeployment({ className, ...(config === undefined ? {} : { config }) });
-  const { cluster, seed, ...always } = aContext();
-  const context: DeploymentContext = {
-    ...always,
-    ...(uses.includes('cluster') && cluster ? { cluster: { ...cluster, ...fixture.cluster } } : {}),
-    ...(uses.includes('seed') && seed ? { seed } : {}),
-  };
-  const sourced = contentOf(fixture);
-  const bundle = aBundle({ className });
-  const files = (await provisioner.bundle?.(sourced, bundle, context)) ?? sourced;
-  return {
-    files,
-    object,
-    context: { ...context, inputs: await inputsFor(provisioner, fixture, { object, context }) },
-  };
-}
-
-async function callHandler(
-  provisioner: Provisioner,
-  handler: HandlerName,
-  { files, object, context }: Given,
-): Promise<unknown> {
-  if (handler === 'bundle') return await provisioner.bundle?.(files, object as Bundle, context);
-  if (handler === 'inputs') return await provisioner.inputs?.(object as BundleDeployment, context);
-  return await provisioner.deployment?.(files, object as BundleDeployment, context);
-}
-
-function contentOf({ files }: Pick<AcceptedContent, 'files'>): BundleFiles {
-  return isContent(files) ? copyOf(files) : bundleFiles(files);
-}
-
-function isContent(files: AcceptedContent['files']): files is BundleFiles {
-  return files['files'] instanceof Map;
-}
-
-function copyOf({ files, directories }: BundleFiles): BundleFiles {
-  return {
-    files: new Map([...files].map(([path, content]) => [path, Uint8Array.from(content)])),
-    directories: new Set(directories),
   };
 }

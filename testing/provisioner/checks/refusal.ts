@@ -3,7 +3,8 @@ import type { Provisioner } from '../../../core/sdk.ts';
 import { assertMessage, assertRefusal } from '../../assert-refusal.ts';
 import { thrownBy } from '../../thrown-by.ts';
 import type { RefusedContent } from '../fixtures.ts';
-import { bundleTrial, deploymentTrial, givenDeployment } from '../trial.ts';
+import { givenDeployment } from '../given-deployment.ts';
+import { bundleTrial, deploymentTrial } from '../trial.ts';
 
 /** The first handler that sees bad content or a bad config says so, in the fixture's words. */
 export async function checkRefusal(

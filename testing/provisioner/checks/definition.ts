@@ -1,0 +1,51 @@
+import { fail } from 'node:assert';
+import type { DefinedProvisioner, Provisioner } from '../../../core/sdk.ts';
+import type { ProvisionerFixtures } from '../fixtures.ts';
+
+const classNames = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const facts: readonly string[] = ['cluster', 'seed'];
+
+/** The class is one that a manager takes, and there is something to try each of its handlers with. */
+export async function checkDefinition(
+  provisioner: Provisioner,
+  fixtures: ProvisionerFixtures,
+): Promise<void> {
+  const faults = [...faultsOf(provisioner), ...lackingFixtures(provisioner, fixtures)];
+  if (faults.length > 0) fail(faults.join('; '));
+}
+
+function faultsOf(provisioner: Provisioner): readonly string[] {
+  const { className, bundle, deployment, inputs, uses = [] } = provisioner;
+  const { contractVersion } = provisioner as Partial<DefinedProvisioner>;
+  const isForDeployments = inputs !== undefined || uses.length > 0;
+  return [
+    ...when(!classNames.test(className), `"${className}" is no class name: ${classNames.source}`),
+    ...when(contractVersion !== 1, 'it is not defined with defineProvisioner'),
+    ...when((bundle ?? deployment) === undefined, 'it has neither bundle nor deployment'),
+    ...when(
+      isForDeployments && deployment === undefined,
+      'its inputs and uses are for deployment, which it does not have',
+    ),
+    ...uses
+      .filter((fact) => !facts.includes(fact))
+      .map((fact) => `uses has "${fact}", which is none of ${facts.join(', ')}`),
+  ];
+}
+
+function lackingFixtures(
+  { bundle, deployment }: Provisioner,
+  { bundles = [], deployments = [], refused }: ProvisionerFixtures,
+): readonly string[] {
+  return [
+    ...when(bundle !== undefined && bundles.length === 0, 'the fixtures have no bundle'),
+    ...when(
+      deployment !== undefined && deployments.length === 0,
+      'the fixtures have no deployment',
+    ),
+    ...when(refused.length === 0, 'the fixtures have nothing that is refused'),
+  ];
+}
+
+function when(applies: boolean, fault: string): readonly string[] {
+  return applies ? [fault] : [];
+}

@@ -1,0 +1,40 @@
+import { fail } from 'node:assert';
+import type { BundleFiles, ContentLimits } from '../../../core/sdk.ts';
+import { assertContent } from '../../assert-content.ts';
+import { assertRefusal } from '../../assert-refusal.ts';
+import { thrownBy } from '../../thrown-by.ts';
+import type { Trial } from '../trial.ts';
+
+/**
+ * Under limits that the given content just fits, a handler gives no more than they allow, or says
+ * with a TerminalError that it would be more.
+ */
+export async function checkLimits(trial: Trial): Promise<void> {
+  const given = await trial.given();
+  const limits = { ...given.context.limits, ...measuresOf(given.files) };
+  const context = { ...given.context, limits };
+  let result: unknown;
+  const thrown = await thrownBy(async () => {
+    result = await trial.run({ ...given, context });
+  });
+  if (thrown !== undefined) assertRefusal(thrown.error, 'TerminalError');
+  else if (trial.handler === 'bundle') assertContent(result as BundleFiles, limits);
+  else assertCount(result as readonly unknown[], limits);
+}
+
+function assertCount(objects: readonly unknown[], { maxEntries }: ContentLimits): void {
+  if (objects.length <= maxEntries) return;
+  fail(
+    `it gave ${objects.length} objects where context.limits.maxEntries is ${maxEntries}: throw a TerminalError`,
+  );
+}
+
+function measuresOf({ files, directories }: BundleFiles): Partial<ContentLimits> {
+  const paths = [...files.keys(), ...directories];
+  return {
+    maxBytes: [...files.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
+    maxEntries: paths.length,
+    maxPathLength: Math.max(0, ...paths.map((path) => Buffer.byteLength(path))),
+    maxDepth: Math.max(0, ...paths.map((path) => path.split('/').length)),
+  };
+}

@@ -1,0 +1,58 @@
+import { fail } from 'node:assert';
+import type {
+  BundleDeployment,
+  DeploymentContext,
+  Provisioner,
+  ProvisionerContext,
+} from '../../core/sdk.ts';
+import { aBundle } from '../builders/bundle.ts';
+import { aBundleDeployment } from '../builders/bundle-deployment.ts';
+import { aContext } from '../builders/context.ts';
+import { contentOf } from './content-of.ts';
+import type { DeploymentFixture } from './fixtures.ts';
+import type { Given } from './trial.ts';
+
+interface Fixture extends Omit<DeploymentFixture, 'config'> {
+  readonly config?: DeploymentFixture['config'] | undefined;
+  /** What is given for inputs that the fixture does not have; it is at fault where absent. */
+  readonly otherInputs?: string;
+}
+
+/** What `deployment` gets in a cluster: stored content, and the values that `inputs` asks for. */
+export async function givenDeployment(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
+  const { className, bundle } = provisioner;
+  const { config } = fixture;
+  const object = aBundleDeployment({ className, ...(config === undefined ? {} : { config }) });
+  const context = contextOf(provisioner, fixture);
+  const sourced = contentOf(fixture);
+  const files = (await bundle?.(sourced, aBundle({ className }), context)) ?? sourced;
+  const inputs = await inputsOf(provisioner, fixture, { object, context });
+  return { files, object, context: { ...context, inputs } };
+}
+
+function contextOf({ uses = [] }: Provisioner, fixture: Fixture): DeploymentContext {
+  const { cluster, seed, ...always } = aContext();
+  const ofCluster = uses.includes('cluster') && cluster !== undefined;
+  const ofChance = uses.includes('seed') && seed !== undefined;
+  return {
+    ...always,
+    ...(ofCluster ? { cluster: { ...cluster, ...fixture.cluster } } : {}),
+    ...(ofChance ? { seed } : {}),
+  };
+}
+
+async function inputsOf(
+  { inputs }: Provisioner,
+  { name, inputs: values = {}, otherInputs }: Fixture,
+  { object, context }: { readonly object: BundleDeployment; readonly context: ProvisionerContext },
+): Promise<readonly (Uint8Array | undefined)[]> {
+  const references = (await inputs?.(object, context)) ?? [];
+  return references.map((reference) => {
+    const path = `${reference.kind}/${reference.name}/${reference.key}`;
+    const value = values[path] ?? (reference.optional === true ? undefined : otherInputs);
+    if (value === undefined && reference.optional !== true) {
+      fail(`the class asks for ${path}: give it in the inputs of the fixture "${name}"`);
+    }
+    return typeof value === 'string' ? new TextEncoder().encode(value) : value;
+  });
+}
