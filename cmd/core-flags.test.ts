@@ -28,6 +28,8 @@ describe('core', () => {
       uploadStorageSyncInterval: 60_000,
       contentServer: [],
       contentTokenAudience: [],
+      provisioner: [],
+      provisionerMemory: 256,
       provisionerUrl: [],
       provisionerUrlCredentials: [],
       provisionerUrlPlainHttp: [],

@@ -13,6 +13,7 @@ import {
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { booleanFlag, duration, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+import { addProvisionerFlags, type ProvisionerFlags } from './provisioner-flags.ts';
 import { addProvisionerUrlFlags, type ProvisionerUrlFlags } from './provisioner-url-flags.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 import { addUploadFlags, type UploadFlags } from './upload-flags.ts';
@@ -23,6 +24,7 @@ export interface CoreFlags
     ContentServerFlags,
     RegistryFlags,
     UploadFlags,
+    ProvisionerFlags,
     ProvisionerUrlFlags {
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
@@ -54,6 +56,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
   addContentServerFlags(command, defaults);
   addRegistryFlags(command);
   addUploadFlags(command, defaults.uploadStorageDir);
+  addProvisionerFlags(command);
   addProvisionerUrlFlags(command);
   addLimitFlags(command);
   return command

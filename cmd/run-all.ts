@@ -2,14 +2,24 @@ import type { Logger } from '../core/contracts/logger.ts';
 import type { CoreFlags } from './core-flags.ts';
 import type { CrdGuardFlags } from './crdvalidator-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
-import { runCore } from './run-core.ts';
+import { runClasses } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
+import { type ServedClasses, withServedClasses } from './served-classes.ts';
 import type { AdmissionFlags, WebhookServerFlags } from './webhook-flags.ts';
 
+type AllFlags = CoreFlags & WebhookServerFlags & AdmissionFlags & CrdGuardFlags;
+
 /** Core and webhooks in one process; ready when both are. What ends one ends the other. */
-export async function runAll(
-  flags: CoreFlags & WebhookServerFlags & AdmissionFlags & CrdGuardFlags,
-  logger: Logger,
+export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
+  // What no flag may name is to be said before anything listens.
+  await withServedClasses(flags, logger, async (classes) => {
+    await runBoth(flags, { logger, classes }, signal);
+  });
+}
+
+async function runBoth(
+  flags: AllFlags,
+  { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },
   signal: AbortSignal,
 ): Promise<void> {
   const failure = new AbortController();
@@ -34,7 +44,7 @@ export async function runAll(
   try {
     // The API server refuses Bundles while nobody answers its webhooks.
     await Promise.race([listening.promise, webhooks]);
-    if (!stop.aborted) await runCore(flags, logger, stop);
+    if (!stop.aborted) await runClasses(flags, { logger, classes }, stop);
   } finally {
     failure.abort(new Error('core has ended'));
     await webhooks;

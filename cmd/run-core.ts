@@ -1,11 +1,9 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
-import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
-import { runBuiltInProvisioners } from './built-in-provisioners.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
-import { openProvisionerUrls } from './provisioner-url-classes.ts';
+import { type ServedClasses, withServedClasses } from './served-classes.ts';
 import { uploadOptions } from './upload-flags.ts';
 
 /** The Lease of v0.16. */
@@ -17,15 +15,18 @@ export async function runCore(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const open: WorkerProvisioners[] = [];
-  try {
-    open.push(await openProvisionerUrls(flags, logger));
-    open.push(await runBuiltInProvisioners(logger));
-    const provisioners = open.flatMap((each) => each.provisioners);
-    await runManager({ ...managerOptions(flags, logger), provisioners }, signal);
-  } finally {
-    await Promise.all(open.map((each) => each.close()));
-  }
+  await withServedClasses(flags, logger, async (classes) => {
+    await runClasses(flags, { logger, classes }, signal);
+  });
+}
+
+/** The same for classes that are there already. */
+export async function runClasses(
+  flags: CoreFlags,
+  { logger, classes }: { readonly logger: Logger; readonly classes: ServedClasses },
+  signal: AbortSignal,
+): Promise<void> {
+  await runManager({ ...managerOptions(flags, logger), ...classes }, signal);
 }
 
 function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 'provisioners'> {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { extname } from 'node:path';
-import { ownFolders } from './own-folders.ts';
+import { ownFolders } from './module-folders.ts';
 
 /** For code that we did not write: it gets as little of this process and machine as it can do with. */
 export interface Confinement {

@@ -1,0 +1,65 @@
+import type { Logger } from '../core/contracts/logger.ts';
+import { errorMessage } from '../core/errors.ts';
+import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
+import { runThirdParty, type ThirdPartyClass } from '../core/runtime/worker/run-third-party.ts';
+import type { ProvisionerFlags } from './provisioner-flags.ts';
+import { provisionerModule } from './provisioner-module.ts';
+
+/**
+ * The classes that `--provisioner` names, each in processes of its own.
+ * @throws Error of one line that names the flag: one that cannot be loaded, or serves a class that
+ * is among `served` or another flag's.
+ */
+export async function openProvisioners(
+  { provisioner: names, provisionerMemory: memoryMegabytes }: ProvisionerFlags,
+  served: readonly string[],
+  logger: Logger,
+): Promise<WorkerProvisioners> {
+  const opened = await Promise.allSettled(
+    names.map(async (name) => await open(name, memoryMegabytes, logger)),
+  );
+  const classes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const close = async (): Promise<void> => {
+    await Promise.all(classes.map((each) => each.close()));
+  };
+  try {
+    for (const each of opened) if (each.status === 'rejected') throw each.reason as Error;
+    refuseTwice(classes, names, served);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { provisioners: classes.map(({ provisioner }) => provisioner), close };
+}
+
+async function open(
+  name: string,
+  memoryMegabytes: number,
+  logger: Logger,
+): Promise<ThirdPartyClass> {
+  try {
+    return await runThirdParty({ ...provisionerModule(name), memoryMegabytes, logger });
+  } catch (error) {
+    const reason = errorMessage(error).replaceAll(/\s+/g, ' ').trim();
+    throw new Error(`--provisioner ${name}: ${reason}`, { cause: error });
+  }
+}
+
+function refuseTwice(
+  classes: readonly ThirdPartyClass[],
+  names: readonly string[],
+  served: readonly string[],
+): void {
+  const known = new Map(
+    served.map((className) => [className, 'this program or --provisioner-url']),
+  );
+  for (const [index, { provisioner }] of classes.entries()) {
+    const { className } = provisioner;
+    const flag = `--provisioner ${names[index]}`;
+    const other = known.get(className);
+    if (other !== undefined) {
+      throw new Error(`${flag}: class "${className}" is served by ${other} already: rename one`);
+    }
+    known.set(className, flag);
+  }
+}

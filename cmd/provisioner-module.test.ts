@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { provisionerModule } from './provisioner-module.ts';
+
+let root: string;
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), 'provisioner-module-')));
+  await files({
+    'class.ts': '',
+    'class.py': '',
+    'project/package.json': { exports: { '.': { types: './x.d.ts', import: './src/a.ts' } } },
+    'project/src/a.ts': '',
+    'empty/readme': '',
+    'broken/package.json': { main: 'gone.js' },
+    'node_modules/plain/package.json': { main: 'main.js' },
+    'node_modules/plain/main.js': '',
+    'node_modules/@acme/classes/package.json': { exports: { './jsonnet': './jsonnet.mjs' } },
+    'node_modules/@acme/classes/jsonnet.mjs': '',
+    'mount/..2026/class.ts': '',
+  });
+  await symlink('..2026', join(root, 'mount/..data'));
+  await symlink('..data/class.ts', join(root, 'mount/class.ts'));
+});
+
+afterAll(async () => {
+  await rm(root, { recursive: true });
+});
+
+async function files(contents: Readonly<Record<string, string | object>>): Promise<void> {
+  for (const [path, content] of Object.entries(contents)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(
+      join(root, path),
+      typeof content === 'string' ? content : JSON.stringify(content),
+    );
+  }
+}
+
+test.each([
+  ['./class.ts', 'class.ts'],
+  ['class.ts', 'class.ts'],
+  ['./project', 'project/src/a.ts'],
+  ['plain', 'node_modules/plain/main.js'],
+  ['@acme/classes/jsonnet', 'node_modules/@acme/classes/jsonnet.mjs'],
+  ['./mount/class.ts', 'mount/class.ts'],
+])('%s is %s', (name, file) => {
+  expect(provisionerModule(name, root).module).toEqual(pathToFileURL(join(root, file)));
+});
+
+test('an absolute path is where it says', () => {
+  const path = join(root, 'class.ts');
+  expect(provisionerModule(path, '/').module).toEqual(pathToFileURL(path));
+});
+
+test('a class may read its package and the packages around it, also behind links', () => {
+  const { readable } = provisionerModule('./project', root);
+  expect(readable).toEqual([
+    join(root, 'project'),
+    join(root, 'project/src'),
+    join(root, 'node_modules'),
+  ]);
+  expect(provisionerModule('./mount/class.ts', root).readable).toContain(
+    join(root, 'mount/..2026'),
+  );
+});
+
+test.each([
+  ['./gone.ts', 'there is no file or folder ROOT/gone.ts'],
+  ['./class.py', 'ROOT/class.py is no module: its name must end with .ts, .mts, .js, .mjs'],
+  ['./empty', 'there is no ROOT/empty/package.json: name the module’s file'],
+  ['./broken', 'ROOT/broken/package.json names gone.js, which is not there'],
+  [
+    'acme',
+    'there is no package "acme" in the node_modules of ROOT or above: install it, or write ./acme for a folder',
+  ],
+  [
+    '@acme/classes',
+    'ROOT/node_modules/@acme/classes/package.json exports nothing at "." for import',
+  ],
+])('%s is refused', (name, message) => {
+  expect(() => provisionerModule(name, root)).toThrow(message.replaceAll('ROOT', root));
+});

@@ -1,0 +1,47 @@
+import type { Logger } from '../core/contracts/logger.ts';
+import type { Provisioner } from '../core/contracts/provisioner.ts';
+import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
+import { processesPerClass } from '../core/runtime/worker/run-third-party.ts';
+import { runBuiltInProvisioners } from './built-in-provisioners.ts';
+import type { CoreFlags } from './core-flags.ts';
+import { openProvisioners } from './provisioner-classes.ts';
+import { openProvisionerUrls } from './provisioner-url-classes.ts';
+
+export interface ServedClasses {
+  readonly provisioners: readonly Provisioner[];
+  /** Of those that are not ours: what they take their time for holds up no other class. */
+  readonly ownWorkers: ReadonlyMap<string, number>;
+}
+
+/**
+ * Runs something with the built-in classes and those that flags name; ends their processes after it.
+ * @throws Error of one line where a flag names none that can be served.
+ */
+export async function withServedClasses(
+  flags: CoreFlags,
+  logger: Logger,
+  run: (classes: ServedClasses) => Promise<void>,
+): Promise<void> {
+  const open: WorkerProvisioners[] = [];
+  try {
+    const builtIn = await runBuiltInProvisioners(logger);
+    open.push(builtIn);
+    const remote = await openProvisionerUrls(flags, logger);
+    open.push(remote);
+    const served = open.flatMap(namesOf);
+    const others = await openProvisioners(flags, served, logger);
+    open.push(others);
+    const ownWorkers = new Map([
+      ...namesOf(remote).map((name) => [name, flags.workers] as const),
+      // More could not be worked on anyway.
+      ...namesOf(others).map((name) => [name, processesPerClass] as const),
+    ]);
+    await run({ provisioners: open.flatMap((each) => each.provisioners), ownWorkers });
+  } finally {
+    await Promise.all(open.map((each) => each.close()));
+  }
+}
+
+function namesOf({ provisioners }: WorkerProvisioners): readonly string[] {
+  return provisioners.map(({ className }) => className);
+}
