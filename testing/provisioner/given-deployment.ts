@@ -21,7 +21,7 @@ interface Fixture extends Omit<DeploymentFixture, 'config'> {
 /** What `deployment` gets in a cluster: stored content, and the values that `inputs` asks for. */
 export async function givenDeployment(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
   const { className, bundle } = provisioner;
-  const { config } = fixture;
+  const config = structuredClone(fixture.config);
   const object = aBundleDeployment({ className, ...(config === undefined ? {} : { config }) });
   const context = contextOf(provisioner, fixture);
   const sourced = contentOf(fixture);

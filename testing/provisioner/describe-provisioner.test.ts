@@ -1,0 +1,349 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import {
+  type DefinedProvisioner,
+  defineProvisioner,
+  type KubernetesObject,
+  type Provisioner,
+  TerminalError,
+} from '../../core/sdk.ts';
+import { describeProvisioner } from './describe-provisioner.ts';
+import type { ProvisionerFixtures } from './fixtures.ts';
+
+const files = { 'colour.txt': 'blue' };
+const fixtures: ProvisionerFixtures = {
+  bundles: [{ name: 'x', files, stored: files }],
+  deployments: [{ name: 'x', files, config: { size: 'xl' } }],
+  refused: [{ name: 'nothing', files: {}, message: 'no colour' }],
+};
+
+/** What a class makes of content that is as it should be. */
+function aConfigMap(data: Readonly<Record<string, unknown>>): KubernetesObject {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'colours' }, data };
+}
+
+/** A class that passes, but for what is replaced. */
+function aClass(replaced: Partial<Provisioner> = {}): DefinedProvisioner {
+  return defineProvisioner({
+    className: 'acme',
+    bundle: async (content) => {
+      if (content.files.get('colour.txt') === undefined) throw new TerminalError('no colour');
+      return content;
+    },
+    deployment: async ({ files }) => [
+      aConfigMap({ colour: Buffer.from(files.get('colour.txt') ?? []).toString('base64') }),
+    ],
+    ...replaced,
+  });
+}
+
+/** What the suite says of a class: of each test that fails its title, and the text. */
+async function complaints(
+  provisioner: Provisioner,
+  changes: Partial<ProvisionerFixtures> = {},
+): Promise<Readonly<Record<string, string>>> {
+  const tests: [string, () => Promise<void>][] = [];
+  const test = (title: string, run: () => Promise<void>): unknown => tests.push([title, run]);
+  describeProvisioner(provisioner, { ...fixtures, ...changes }, { test });
+  const found: Record<string, string> = {};
+  for (const [title, run] of tests) {
+    await run().catch((error: Error) => {
+      found[title] = error.message;
+    });
+  }
+  return found;
+}
+
+async function complaintsOfDeployment(
+  deployment: NonNullable<Provisioner['deployment']>,
+): Promise<Readonly<Record<string, string>>> {
+  return await complaints(aClass({ deployment }));
+}
+
+const title = 'acme: deployment "x"';
+
+describe('the suite for classes', () => {
+  it('has nothing to say of a class that keeps the contract', async () => {
+    expect(await complaints(aClass())).toEqual({});
+  });
+
+  it.each([
+    ['a name that is none', { ...aClass(), className: 'Acme' }, '"Acme" is no class name'],
+    ['no contract version', { ...aClass(), contractVersion: undefined }, 'defineProvisioner'],
+    ['no handler', defineProvisioner({ className: 'acme' }), 'neither bundle nor deployment'],
+    [
+      'inputs for nothing',
+      aClass({ deployment: undefined, inputs: async () => [] } as unknown as Provisioner),
+      'its inputs and uses are for deployment',
+    ],
+    ['an unknown use', aClass({ uses: ['moon' as 'seed'] }), 'uses has "moon"'],
+  ])('names %s', async (_, provisioner, text) => {
+    const found = await complaints(provisioner, { deployments: [], bundles: [] });
+    expect(Object.values(found).join('\n')).toContain(text);
+  });
+
+  it('asks for fixtures of each handler', async () => {
+    const none = { bundles: [], deployments: [], refused: [] };
+    expect(await complaints(aClass(), none)).toEqual({
+      'acme: is a class, with something to try it with':
+        'the fixtures have no bundle; the fixtures have no deployment; the fixtures have nothing that is refused',
+    });
+  });
+});
+
+describe('a result', () => {
+  it('is compared with the fixture', async () => {
+    const found = await complaints(aClass(), {
+      bundles: [{ name: 'x', files, stored: { 'colour.txt': 'red' } }],
+      deployments: [{ name: 'x', files, objects: [aConfigMap({ colour: 'red' })] }],
+    });
+    expect(found['acme: bundle "x" is handled']).toMatch(
+      /^what it stores is not what the fixture says\n[^]*'red'/,
+    );
+    expect(found[`${title} is handled`]).toMatch(/^its objects are not those of the fixture\n/);
+  });
+
+  const cyclic: Record<string, unknown> = {};
+  cyclic['self'] = cyclic;
+  it.each([
+    ['no list', {}, 'it returned [object Object], and is to return an array'],
+    ['an object without a name', [{ ...aConfigMap({}), metadata: {} }], 'object 0: metadata.name'],
+    ['no object', [null], 'object 0 is null, and is to be an object'],
+    ['a cycle', [aConfigMap(cyclic)], 'object 0.data.self is an object that holds itself'],
+    ['a date', [aConfigMap({ at: new Date(0) })], 'object 0.data.at is a Date'],
+    ['a function', [aConfigMap({ list: [() => 1] })], 'object 0.data.list[0] is a function'],
+    ['infinity', [aConfigMap({ n: 1 / 0 })], 'object 0.data.n is Infinity'],
+  ])('that holds %s is refused', async (_, result, text) => {
+    const found = await complaintsOfDeployment(async () => result as KubernetesObject[]);
+    expect(found[`${title} is handled`]).toContain(text);
+  });
+
+  it.each([
+    [
+      'a path that leaves',
+      { files: new Map([['../a', new Uint8Array()]]), directories: new Set() },
+    ],
+    ['text for bytes', { files: new Map([['a', 'text']]), directories: new Set() }],
+    ['no parents', { files: new Map([['a/b', new Uint8Array()]]), directories: new Set() }],
+    ['no map', { files: {}, directories: new Set() }],
+  ])('of content with %s is refused', async (_, result) => {
+    const bundle = async () =>
+      result as unknown as Awaited<ReturnType<NonNullable<Provisioner['bundle']>>>;
+    const found = await complaints(aClass({ bundle }));
+    expect(found['acme: bundle "x" is handled']).toMatch(/BundleFilesBuilder|content|directories/);
+  });
+});
+
+describe('a result that is not always the same', () => {
+  let calls = 0;
+  it.each<[string, () => unknown, RegExp]>([
+    ['counts its calls', () => (calls += 1), /^called again with the same/],
+    ['draws lots', () => Math.random(), /^called again with the same/],
+    ['writes down the day', () => new Date().toDateString(), /^a year later/],
+    ['writes down the year', () => new Date(Date.now()).getUTCFullYear(), /^a year later/],
+    ['reads local time', () => new Date(2026, 1, 1).toISOString(), /^a year later/],
+  ])('is found where a class %s', async (_, value, text) => {
+    const found = await complaintsOfDeployment(async () => [aConfigMap({ value: value() })]);
+    expect(found[`${title} is handled the same whenever and wherever`]).toMatch(text);
+  });
+
+  it('is found where it depends on the order of keys', async () => {
+    const found = await complaintsOfDeployment(async (_, { spec }) => [
+      aConfigMap({ text: JSON.stringify(spec) }),
+    ]);
+    expect(Object.values(found).join()).toMatch(/^with the keys of the object in another order/);
+  });
+
+  it('leaves the time as it is afterwards', async () => {
+    const before = Date;
+    await complaints(aClass());
+    expect(Date).toBe(before);
+    expect(Math.abs(Date.now() - new Date().getTime())).toBeLessThan(60_000);
+  });
+});
+
+describe('arguments that a class changes are found', () => {
+  it.each<[string, Provisioner['deployment']]>([
+    [
+      'content',
+      async ({ files }) => {
+        files.get('colour.txt')?.fill(0);
+        return [];
+      },
+    ],
+    [
+      'config',
+      async (_, { spec }) => {
+        (spec.config as Record<string, unknown>)['seen'] = true;
+        return [];
+      },
+    ],
+  ])('%s', async (_, deployment) => {
+    const found = await complaints(aClass({ ...(deployment && { deployment }) }));
+    expect(found[`${title} is left as it was`]).toMatch(/^it changed what it was given/);
+  });
+});
+
+describe('use of the system is found', () => {
+  const here = import.meta.filename;
+
+  it.each<[string, () => unknown, string]>([
+    ['a file that is read at once', () => readFileSync(here), 'fs.readFileSync at '],
+    ['a file that is awaited', async () => await readFile(here), 'FSREQPROMISE'],
+    ['a connection', () => connect(9, '127.0.0.1').on('error', () => undefined), 'TCPWRAP at '],
+  ])('%s', async (_, use, what) => {
+    const found = await complaintsOfDeployment(async () => {
+      await use();
+      return [];
+    });
+    const text = found[`${title} needs no file, connection or process`] ?? '';
+    expect(text).toContain(`it used ${what}`);
+  });
+
+  it('but not loading code of its own at the first call', async () => {
+    let loaded: Buffer | undefined;
+    const found = await complaintsOfDeployment(async () => {
+      loaded ??= await readFile(here);
+      return [];
+    });
+    expect(found).toEqual({});
+  });
+});
+
+describe('an aborted handler', () => {
+  const aborts = `${title} ends when it is aborted`;
+
+  it('that goes on is found', async () => {
+    const found = await complaintsOfDeployment(async (_, __, { signal }) => {
+      if (signal.aborted) await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return [];
+    });
+    expect(found[aborts]).toMatch(/^aborted before it began, it had not ended a second later/);
+  });
+
+  it('that says the content is bad is found', async () => {
+    const found = await complaintsOfDeployment(async (_, __, { signal }) => {
+      if (signal.aborted) throw new TerminalError('bad');
+      return [];
+    });
+    expect(found[aborts]).toBe(
+      'aborted before it began, it said that trying again cannot help: bad',
+    );
+  });
+
+  it('that gives half of its result is found', async () => {
+    const found = await complaintsOfDeployment(async (_, __, { signal }) =>
+      signal.aborted ? [] : [aConfigMap({})],
+    );
+    expect(found[aborts]).toMatch(/^aborted before it began, it gave something else/);
+  });
+
+  it('may reject with the reason', async () => {
+    const found = await complaintsOfDeployment(async (_, __, { signal }) => {
+      signal.throwIfAborted();
+      return [];
+    });
+    expect(found).toEqual({});
+  });
+});
+
+it('more objects than the limit are found', async () => {
+  const three = async () =>
+    ['a', 'b', 'c'].map((name) => ({ ...aConfigMap({}), metadata: { name } }));
+  const found = await complaintsOfDeployment(three);
+  expect(found).toEqual({
+    [`${title} stays within the limits`]:
+      'it gave 3 objects where context.limits.maxEntries is 1: throw a TerminalError',
+  });
+});
+
+describe('what a class says of bad content', () => {
+  const spoilt = `${title} is handled or refused when it is spoilt`;
+
+  it('is a TerminalError, for whatever a config holds', async () => {
+    const found = await complaintsOfDeployment(async (_, { spec }) => {
+      const { size = '' } = spec.config ?? {};
+      return [aConfigMap({ size: (size as string).toUpperCase() })];
+    });
+    expect(found[spoilt]).toMatch(
+      /^with null as config.size, it threw TypeError, and is to throw a TerminalError: TypeError: /,
+    );
+  });
+
+  it('is an Error', async () => {
+    const found = await complaintsOfDeployment(async (_, { spec }) => {
+      // oxlint-disable-next-line typescript/only-throw-error -- what a class must not do
+      if (spec.config === undefined) throw 'no config';
+      return [];
+    });
+    expect(found[spoilt]).toMatch(/^without a config, it threw no config, which is no Error/);
+  });
+
+  it('is one line', async () => {
+    const found = await complaintsOfDeployment(async (_, { spec }) => {
+      if (spec.config === undefined) throw new TerminalError('no\nconfig');
+      return [];
+    });
+    expect(found[spoilt]).toContain('has a message of several lines: "no\\nconfig"');
+  });
+
+  it('is in the words of the fixture', async () => {
+    const refused = [{ name: 'nothing', files: {}, message: 'no shape' }];
+    expect(await complaints(aClass(), { refused })).toHaveProperty(['acme: "nothing" is refused']);
+    const fine = [{ name: 'x', files, message: 'no colour' }];
+    expect(await complaints(aClass(), { refused: fine })).toEqual({
+      'acme: "x" is refused': 'it was accepted',
+    });
+  });
+
+  it('does not come from a config that changes all objects', async () => {
+    try {
+      const found = await complaintsOfDeployment(async (_, { spec }) => {
+        const merged: Record<string, Record<string, unknown>> = {};
+        for (const [key, value] of Object.entries(spec.config ?? {})) {
+          Object.assign((merged[key] ??= {}), value);
+        }
+        return [];
+      });
+      expect(found[spoilt]).toMatch(/^with __proto__ in its config, it changed all objects/);
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'polluted');
+    }
+  });
+});
+
+describe('inputs', () => {
+  const inputs: Provisioner['inputs'] = async () => [
+    { kind: 'Secret', name: 'db', key: 'password' },
+    { kind: 'ConfigMap', name: 'extra', key: 'x', optional: true },
+  ];
+  const deployment: Provisioner['deployment'] = async (_, __, { inputs }) => [
+    aConfigMap({ inputs: inputs.map((value) => value && Buffer.from(value).toString()) }),
+  ];
+
+  it('are given as the fixture has them', async () => {
+    const fixture = { name: 'x', files, inputs: { 'Secret/db/password': 'p' } };
+    const objects = [aConfigMap({ inputs: ['p', null] })];
+    const deployments = [{ ...fixture, objects }];
+    expect(await complaints(aClass({ inputs, deployment }), { deployments })).toEqual({});
+  });
+
+  it('that the fixture lacks are named', async () => {
+    const found = await complaints(aClass({ inputs, deployment }));
+    expect(found[`${title} is handled`]).toBe(
+      'the class asks for Secret/db/password: give it in the inputs of the fixture "x"',
+    );
+  });
+
+  it('that are none are found', async () => {
+    const found = await complaints(
+      aClass({ inputs: async () => [{ kind: 'Secret', name: 'a', key: '' }] }),
+      {
+        deployments: [{ name: 'x', files, inputs: { 'Secret/a/': '' } }],
+      },
+    );
+    expect(found['acme: inputs of deployment "x" is handled']).toContain('input 0: key is ""');
+  });
+});
