@@ -13,6 +13,11 @@ import { createLogger } from './observe/logger.ts';
 export type { Logger } from './contracts/logger.ts';
 export type { RegistryOptions } from './manager/defaults/registry-options.ts';
 export type { ContentOptions, ManagerOptions, UploadOptions } from './manager/options.ts';
+export {
+  createRemoteProvisioner,
+  type RemoteProvisioner,
+  type RemoteProvisionerOptions,
+} from './remote-provisioner/index.ts';
 
 /**
  * Runs the two reconcilers for some classes, with the content server and the health endpoints, until

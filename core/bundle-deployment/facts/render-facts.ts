@@ -58,9 +58,10 @@ export class RenderFacts {
     provisioner: Provisioner,
     context: ProvisionerContext,
   ): Promise<PreparedFacts> {
-    const { inputs, uses = [] } = provisioner;
-    if (inputs === undefined && uses.length === 0) return none;
+    if (provisioner.inputs === undefined && provisioner.uses === undefined) return none;
     const references = await this.#references.of(deployment, provisioner, context);
+    // After that: a class behind a URL says what it uses when it is asked for the first time.
+    const { uses = [] } = provisioner;
     const cluster = uses.includes('cluster') ? await this.#cluster.read(context.signal) : undefined;
     return {
       version: this.#versionOf(references, cluster?.digest),

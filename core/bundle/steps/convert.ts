@@ -18,7 +18,7 @@ export async function convert(
   try {
     state.converted = await withTimeLimit(
       (signal) => handler(fetched.files, bundle, { signal, logger, limits }),
-      { limit: limits.timeout, signal: context.signal },
+      { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
     );
     if (state.converted !== fetched.files) checkFiles(state.converted, limits);
     return 'continue';
