@@ -122,33 +122,6 @@ test('the Helm release of the same name is taken over', () => {
   });
 });
 
-describe('what was kept when a deployment left it', () => {
-  const keep = { 'core.rukpak.io/keep': 'true' };
-  const leftBy = (name: string): object => ({ 'core.rukpak.io/left-by': name });
-  const adopted = { verdict: 'adopt', dropControllers: false };
-
-  test('goes back to a deployment of that name, unless it takes nothing', () => {
-    const left = { annotations: { ...keep, ...leftBy('demo') } };
-    expect(judge(left)).toEqual(adopted);
-    expect(judge(left, owner({}, { adoption: 'Never' })).verdict).toBe('refused');
-  });
-
-  test.each([
-    ['of another name', { annotations: { ...keep, ...leftBy('other') } }],
-    ['where it was left and not kept', { annotations: leftBy('demo') }],
-    ['where it was never left', { annotations: keep }],
-    [
-      'where a controller has it by now',
-      {
-        annotations: { ...keep, ...leftBy('demo') },
-        ...controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'r' }),
-      },
-    ],
-  ])('does not %s', (_, metadata) => {
-    expect(judge(metadata).verdict).toBe('refused');
-  });
-});
-
 describe('what RukPak wrote is left by it', () => {
   const managedFields = [{ manager: 'core', operation: 'Update', apiVersion: 'v1' }];
 

@@ -1,11 +1,10 @@
 import type { KubernetesObject, OwnerReference } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { generatedFor } from '../../api/v1alpha1/generated-bundle.ts';
-import { annotation, label } from '../../api/v1alpha1/labels.ts';
+import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { handsOverTo, takesOwned, takesUnowned } from './adoption/adoption-level.ts';
 import { hasFormerFields } from './adoption/former-fields.ts';
-import { isKept } from './desired.ts';
 import { stringAt } from './json-fields.ts';
 import { managedFieldsOf } from './projection.ts';
 
@@ -44,8 +43,7 @@ export function labelledOwner(object: KubernetesObject): string | undefined {
 /**
  * Judges a live object. It is ours by its controller reference, or by its labels where it has no
  * controller (kept objects). Objects of the Helm release that RukPak made under the same name are
- * taken over silently, as is what an annotation kept when a deployment of that name was deleted or
- * lost it; anything else only as far as the BundleDeployment's spec.adoption and its
+ * taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
  * annotation `core.rukpak.io/adopt` allow it. What another BundleDeployment has is refused, with its
  * name: whether it may be taken all the same is for `DeploymentConsent` to say.
  */
@@ -91,9 +89,7 @@ function mayAdopt(
 ): boolean {
   const name = owner.metadata.name ?? '';
   if (controllerOf(live) !== undefined) return takesOwned(owner, live);
-  if (isReleaseOf(live, name, systemNamespace) || wasKeptBy(live, name)) {
-    return owner.spec.adoption !== 'Never';
-  }
+  if (isReleaseOf(live, name, systemNamespace)) return owner.spec.adoption !== 'Never';
   return helmRelease(live) === undefined ? takesUnowned(owner, live) : takesOwned(owner, live);
 }
 
@@ -128,12 +124,6 @@ export function isLeftByRukpak(
 function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: string): boolean {
   const release = helmRelease(live);
   return release?.name === name && release.namespace === systemNamespace;
-}
-
-/** Whoever makes the deployment anew gets what it had kept: the CRDs of a chart, for example. */
-function wasKeptBy(live: KubernetesObject, name: string): boolean {
-  const by = stringAt(live.metadata.annotations, annotation.leftBy);
-  return by === name && isKept(live) && helmRelease(live) === undefined;
 }
 
 function holder(live: KubernetesObject, controller: OwnerReference | undefined): string {
