@@ -1,0 +1,356 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Condition } from '../../api/meta.ts';
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import { TestRepository } from '../../deploy/local/git/create-repository.ts';
+import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
+import { anArchive } from '../helpers/archives.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { FileServer } from '../helpers/file-server.ts';
+import { followHowto } from '../helpers/howto.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aCRD, anImage } from '../helpers/objects.ts';
+import { pushChart } from '../helpers/push-chart.ts';
+import { System } from '../helpers/system.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const className = 'core-rukpak-io-helm';
+const systemNamespace = 'rukpak-system';
+
+let system: System;
+
+beforeAll(async () => {
+  system = await System.start({ kubeconfig, registry });
+});
+
+afterEach(async () => {
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await eventually(async () => {
+    expect(await kubectl.list('bundles')).toEqual([]);
+    expect(await kubectl.list('configmaps', 'core.rukpak.io/owner-name')).toEqual([]);
+  });
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'crd', 'gadgets.e2e.example.com']);
+  await system.stop();
+});
+
+type Files = Readonly<Record<string, string>>;
+
+const settings = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-settings
+data:
+  color: {{ .Values.color | quote }}
+  size: {{ .Values.size | quote }}
+  namespace: {{ .Release.Namespace }}
+  random: {{ randAlphaNum 12 }}
+  kube: {{ .Capabilities.KubeVersion.Major | quote }}
+  serves: {{ .Capabilities.APIVersions.Has "apps/v1/Deployment" | quote }}
+`;
+
+/** By path inside of the chart's folder. */
+function aChart(files: Files = {}, version = 1): Files {
+  return {
+    'Chart.yaml': `apiVersion: v2\nname: web\nversion: ${version}.0.0\n`,
+    'values.yaml': 'color: red\nsize: small\n',
+    'templates/settings.yaml': settings,
+    ...files,
+  };
+}
+
+function inFolder(chart: Files): Files {
+  return Object.fromEntries(Object.entries(chart).map(([path, text]) => [`web/${path}`, text]));
+}
+
+async function pushed(name: string, chart: Files, version = 1): Promise<BundleSource> {
+  const repository = `e2e/charts/${name}`;
+  await pushChart({ registry, repository, tag: `${version}.0.0`, files: inFolder(chart) });
+  return anImage(`${registry}/${repository}:${version}.0.0`);
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly source: BundleSource;
+  readonly config?: object;
+}
+
+async function bringOut({ name, source, config = {} }: Wanted): Promise<void> {
+  await kubectl.apply({
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: { name },
+    spec: {
+      provisionerClassName: className,
+      template: { spec: { provisionerClassName: className, source } },
+      config,
+    },
+  });
+}
+
+/** Waits until the present spec is installed and healthy. */
+async function isHealthy(name: string): Promise<BundleDeploymentStatus> {
+  return await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    const status = deployment['status'] as BundleDeploymentStatus;
+    expect(status.observedGeneration).toBe(deployment.metadata.generation);
+    const [valid, installed, healthy] = ['HasValidBundle', 'Installed', 'Healthy'].map((type) =>
+      conditionOf(deployment, type),
+    );
+    expect(valid).toMatchObject({ status: 'True', reason: 'UnpackSuccessful' });
+    expect(installed).toMatchObject({ status: 'True', reason: 'InstallationSucceeded' });
+    expect(healthy).toMatchObject({ status: 'True' });
+    return status;
+  });
+}
+
+async function says(name: string, expected: Partial<Condition>): Promise<void> {
+  await eventually(async () => {
+    const condition = conditionOf(await kubectl.get('bundledeployment', name), 'HasValidBundle');
+    expect(condition).toMatchObject(expected);
+  });
+}
+
+async function dataOf(name: string, namespace = systemNamespace): Promise<Files> {
+  return (await kubectl.get('configmap', name, namespace))['data'] as Files;
+}
+
+describe('a chart', () => {
+  test('of an OCI registry is installed with its own values, and goes with its deployment', async () => {
+    await bringOut({ name: 'oci', source: await pushed('oci', aChart()) });
+    const { activeBundle = '' } = await isHealthy('oci');
+    const data = await dataOf('oci-settings');
+    expect(data).toMatchObject({ color: 'red', size: 'small', namespace: systemNamespace });
+    expect(data).toMatchObject({ kube: '1', serves: 'true' });
+    const bundle = await kubectl.get('bundle', activeBundle);
+    expect(JSON.stringify(bundle['status'])).toContain('/e2e/charts/oci@sha256:');
+    await kubectl.must(['delete', 'bundledeployment', 'oci', '--timeout=120s']);
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'oci-settings', systemNamespace)).toBe(false);
+    });
+  });
+
+  test('of a file server is installed as it is packed, and with subcharts', async () => {
+    const files = await FileServer.start();
+    const subchart = {
+      'charts/sub/Chart.yaml': 'apiVersion: v2\nname: sub\nversion: 1.0.0\n',
+      'charts/sub/values.yaml': 'color: none\nsize: none\n',
+      'charts/sub/templates/a.yaml': settings.replace('-settings', '-sub'),
+    };
+    const chart = aChart({
+      ...subchart,
+      'values.yaml': 'color: red\nsize: small\nsub: {color: blue}\n',
+    });
+    files.files.set('/web-1.0.0.tgz', await anArchive(inFolder(chart)));
+    const source = { type: 'http', http: { url: `${files.url}/web-1.0.0.tgz` } };
+    await bringOut({ name: 'http', source });
+    await isHealthy('http');
+    await files.stop();
+    expect(await dataOf('http-settings')).toMatchObject({ color: 'red' });
+    expect(await dataOf('http-sub')).toMatchObject({ color: 'blue', size: 'none' });
+  });
+
+  test('of a git repository is installed from its folder', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'rukpak-helm-'));
+    const repository = await TestRepository.create(root, 'charts');
+    await repository.commit({ files: inFolder(aChart()), annotatedTag: 'v1.0.0' });
+    const server: GitServer = await startGitServer({ root });
+    const git = { repository: `${server.url}/charts`, ref: { tag: 'v1.0.0' }, directory: 'web' };
+    await bringOut({ name: 'git', source: { type: 'git', git } });
+    await isHealthy('git');
+    expect(await dataOf('git-settings')).toMatchObject({ color: 'red' });
+    await server.close();
+    await rm(root, { recursive: true });
+  });
+
+  test.each([
+    ['no-chart', { 'README.md': 'nothing' }, 'Chart.yaml file is missing'],
+    [
+      'library',
+      { 'Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\ntype: library\n' },
+      'library charts are not installable: they hold definitions for other charts; install a chart that depends on it',
+    ],
+  ])('that is none that can be installed says so: %s', async (name, files, message) => {
+    await bringOut({ name, source: await pushed(name, files) });
+    await says(name, {
+      status: 'False',
+      reason: 'UnpackFailed',
+      message: expect.stringContaining(`: ${message}`),
+    });
+  });
+});
+
+describe('values', () => {
+  test('that change render the same Bundle again, as text and as an object', async () => {
+    const source = await pushed('values', aChart());
+    await bringOut({ name: 'values', source, config: { values: 'color: green\n' } });
+    const { activeBundle } = await isHealthy('values');
+    const before = await dataOf('values-settings');
+    expect(before).toMatchObject({ color: 'green', size: 'small' });
+    await bringOut({ name: 'values', source, config: { values: { size: 12345678901234 } } });
+    await eventually(async () => {
+      const { random } = before;
+      expect(await dataOf('values-settings')).toMatchObject({
+        color: 'red',
+        size: '1.2345678901234e+13',
+        random,
+      });
+    });
+    expect((await isHealthy('values')).activeBundle).toBe(activeBundle);
+  });
+
+  test('come from ConfigMaps and Secrets, and follow them', async () => {
+    const metadata = { name: 'helm-values', namespace: systemNamespace };
+    const configMap = (color: string): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { 'values.yaml': `color: ${color}\nsize: large\n` },
+    });
+    const secret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      stringData: { v: 'size: secret' },
+    };
+    await kubectl.apply(configMap('black'), secret);
+    const valuesFrom = [
+      { kind: 'ConfigMap', name: 'helm-values' },
+      { kind: 'Secret', name: 'helm-values', valuesKey: 'v' },
+      { kind: 'Secret', name: 'helm-none', optional: true },
+    ];
+    await bringOut({
+      name: 'from',
+      source: await pushed('from', aChart()),
+      config: { valuesFrom },
+    });
+    await isHealthy('from');
+    expect(await dataOf('from-settings')).toMatchObject({ color: 'black', size: 'secret' });
+    await kubectl.apply(configMap('white'));
+    await eventually(async () => {
+      expect(await dataOf('from-settings')).toMatchObject({ color: 'white', size: 'secret' });
+    });
+    await kubectl.apply({ ...secret, stringData: { v: 'size: [hunter2' } });
+    await says('from', {
+      status: 'False',
+      reason: 'BundleLoadFailed',
+      message: expect.stringMatching(
+        /^read chart values: key "v" of Secret "helm-values" \(spec.config.valuesFrom\[1\]\)(?:, line \d)?: it is no map in YAML; what it holds is not shown$/,
+      ),
+    });
+    await kubectl.must([
+      'delete',
+      'configmap,secret',
+      'helm-values',
+      `--namespace=${systemNamespace}`,
+    ]);
+  });
+
+  test.each([
+    [{ values: 'a: b: c' }, /^read chart values: error converting YAML to JSON: yaml: line 1: /],
+    [
+      { vaules: 'color: blue' },
+      /^parse deployment config: spec.config.vaules is not known: did you mean values\?$/,
+    ],
+    [{ values: { color: null } }, /settings\.yaml.*color must be set/s],
+  ])('that cannot be used are told: %j', async (config, pattern) => {
+    const chart = aChart({
+      'templates/settings.yaml': settings.replace(
+        '.Values.color',
+        '(required "color must be set" .Values.color)',
+      ),
+    });
+    await bringOut({ name: 'wrong', source: await pushed('wrong', chart), config });
+    await says('wrong', {
+      status: 'False',
+      reason: 'BundleLoadFailed',
+      message: expect.stringMatching(pattern),
+    });
+  });
+});
+
+describe('what a chart has installed', () => {
+  test('is repaired, pruned with an upgrade, and the same after a restart', async () => {
+    const more = { 'templates/more.yaml': settings.replace('-settings', '-more') };
+    const source = await pushed('life', aChart(more));
+    await bringOut({ name: 'life', source, config: { releaseNamespace: 'default' } });
+    await isHealthy('life');
+    const before = await dataOf('life-settings', 'default');
+    expect(before['namespace']).toBe('default');
+    const patch = '{"data":{"color":"mine"}}';
+    await kubectl.must(['patch', 'configmap', 'life-settings', '--namespace=default', '-p', patch]);
+    await kubectl.must(['delete', 'configmap', 'life-more', '--namespace=default']);
+    await eventually(async () => {
+      expect(await dataOf('life-settings', 'default')).toEqual(before);
+      expect(await kubectl.exists('configmap', 'life-more', 'default')).toBe(true);
+    });
+    await system.kill();
+    await system.restart();
+    const next = await pushed('life', aChart({}, 2), 2);
+    await bringOut({ name: 'life', source: next, config: { releaseNamespace: 'default' } });
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'life-more', 'default')).toBe(false);
+    });
+    await isHealthy('life');
+    expect(await dataOf('life-settings', 'default')).toEqual(before);
+  });
+
+  test('keeps the CRDs of crds/, whatever becomes of the chart', async () => {
+    const crd = (description: string): Files => ({
+      'crds/gadget.yaml': JSON.stringify(aCRD('Gadget', description)),
+    });
+    const resource =
+      'apiVersion: e2e.example.com/v1\nkind: Gadget\nmetadata: {name: mine}\nspec: {size: 1}\n';
+    const name = 'crds';
+    const stays = async (): Promise<void> => {
+      const { metadata } = await kubectl.get('crd', 'gadgets.e2e.example.com');
+      expect(metadata.deletionTimestamp).toBeUndefined();
+      expect(metadata.ownerReferences).toBeUndefined();
+    };
+    const description = async (): Promise<string> =>
+      JSON.stringify((await kubectl.get('crd', 'gadgets.e2e.example.com'))['spec']);
+    await bringOut({
+      name,
+      source: await pushed(name, aChart({ ...crd('first'), 'templates/mine.yaml': resource })),
+    });
+    await isHealthy(name);
+    expect(await kubectl.exists('gadget', 'mine', systemNamespace)).toBe(true);
+    await bringOut({ name, source: await pushed(name, aChart(crd('second'), 2), 2) });
+    await isHealthy(name);
+    await eventually(async () => expect(await description()).toContain('second'));
+    await bringOut({ name, source: await pushed(name, aChart({}, 3), 3) });
+    await isHealthy(name);
+    await stays();
+    await bringOut({ name, source: await pushed(name, aChart(crd('fourth'), 4), 4) });
+    await isHealthy(name);
+    await eventually(async () => expect(await description()).toContain('fourth'));
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await stays();
+    await bringOut({ name, source: await pushed(name, aChart(crd('fifth'), 5), 5) });
+    await isHealthy(name);
+    expect(await description()).toContain('fifth');
+  });
+});
+
+test('the session of the howto goes as it says', async () => {
+  const howto = { page: 'helm.md', kubectl, kubeconfig };
+  const installed = await followHowto(howto, 'A session');
+  expect(installed).toContain('good morning');
+  expect(installed).toContain(Buffer.from('open sesame').toString('base64'));
+  const told = await followHowto(howto, 'The session goes on');
+  expect(told.match(/shop-\S+\s+configMaps/g)).toHaveLength(1);
+  expect(told).toContain(
+    'parse deployment config: spec.config.vaules is not known: did you mean values?',
+  );
+  const ended = await followHowto(howto, 'The end of the session');
+  expect(ended).toContain(
+    'customresourcedefinition.apiextensions.k8s.io/orders.shop.example.com\n',
+  );
+});
