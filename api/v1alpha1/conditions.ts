@@ -83,6 +83,7 @@ export const progressReason = {
   awaitingApproval: 'AwaitingApproval',
   waitingForDependencies: 'WaitingForDependencies',
   waitingForStage: 'WaitingForStage',
+  waitingForHook: 'WaitingForHook',
   rolledBack: 'RolledBack',
   progressDeadlineExceeded: 'ProgressDeadlineExceeded',
   pruneHeld: 'PruneHeld',

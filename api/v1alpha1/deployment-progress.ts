@@ -34,6 +34,10 @@ export const planStatusSchema = z
     changes: z
       .array(plannedChangeSchema)
       .describe('The first changes; all of them are in the full plan that rukpakctl plan shows.'),
+    hooks: z
+      .array(z.string())
+      .optional()
+      .describe('The first hooks that would run, in their order, each with its event.'),
     truncated: z.boolean().optional().describe('True where changes are missing in the list.'),
     problems: z
       .array(z.string())
@@ -100,6 +104,31 @@ export const heldPruneSchema = z
   })
   .describe('Deletions that wait to be confirmed.');
 
+export const hookRunSchema = z
+  .object({
+    event: z.string().describe('Such as pre-install.'),
+    revision: z.string().describe('Digest of the objects and hooks that it is for.'),
+    startedAt: timeSchema.describe(
+      'When it was begun; tells its objects from those of earlier runs.',
+    ),
+    completed: z.int().describe('How many hooks of the event have succeeded, in their order.'),
+    failures: z.int().optional().describe('How often the next one has failed.'),
+    failure: z.string().optional().describe('Why it failed the last time.'),
+    retryAt: timeSchema.optional().describe('When it is tried again.'),
+  })
+  .describe('The event whose hooks are being run, or were run last.');
+
+export const hooksStatusSchema = z
+  .object({
+    applied: z
+      .string()
+      .optional()
+      .describe('Digest of the objects and hooks that were last applied and run completely.'),
+    onDelete: z.int().optional().describe('How many of these hooks run at the deletion.'),
+    run: hookRunSchema.optional(),
+  })
+  .describe('Which hooks have run; only where the objects have any.');
+
 /** The optional fields of a BundleDeployment's status. */
 export const deploymentProgress = {
   plan: planStatusSchema.optional(),
@@ -111,6 +140,7 @@ export const deploymentProgress = {
     .optional()
     .describe('The last Bundles that were applied, the latest first.'),
   heldPrune: heldPruneSchema.optional(),
+  hooks: hooksStatusSchema.optional(),
 };
 
 export interface ObjectRef extends z.infer<typeof objectRefSchema> {}
@@ -121,3 +151,5 @@ export interface ProgressStatus extends z.infer<typeof progressStatusSchema> {}
 export interface RollbackStatus extends z.infer<typeof rollbackStatusSchema> {}
 export interface Revision extends z.infer<typeof revisionSchema> {}
 export interface HeldPrune extends z.infer<typeof heldPruneSchema> {}
+export interface HookRun extends z.infer<typeof hookRunSchema> {}
+export interface HooksStatus extends z.infer<typeof hooksStatusSchema> {}

@@ -28,6 +28,10 @@ export const annotation = {
   hookWeight: 'core.rukpak.io/hook-weight',
   /** On a hook: when it is deleted: before-hook-creation, hook-succeeded, hook-failed. */
   hookDeletePolicy: 'core.rukpak.io/hook-delete-policy',
+  /** On a hook that was created: which run it is of. */
+  hookRun: 'core.rukpak.io/hook-run',
+  /** On a BundleDeployment: "true" runs none of its hooks. */
+  skipHooks: 'core.rukpak.io/skip-hooks',
   /** On an object, in place of an ownerReference: its BundleDeployment, which removes it itself. */
   ownerUID: 'core.rukpak.io/owner-uid',
   /** On an object: the BundleDeployment that left it behind when it was deleted or pruned. */

@@ -10,7 +10,7 @@ const words = { Create: 'create', Change: 'change', Delete: 'delete' } as const;
  * breaks its line must not add lines to what is approved.
  */
 export function planLines(plan: FullPlan): readonly string[] {
-  const { bundleDeployment, bundle, truncated, problems, warnings } = plan;
+  const { bundleDeployment, bundle, truncated, hooks = [], problems, warnings } = plan;
   const listed = plan.changes.length;
   const all = plan.create + plan.change + plan.delete;
   return [
@@ -21,6 +21,7 @@ export function planLines(plan: FullPlan): readonly string[] {
     ...(truncated === true && listed < all ? [`… and ${all - listed} more`] : []),
     ...(all === 0 ? [] : ['']),
     planCounts(plan),
+    ...hooks.map((hook) => `would run ${hook}`),
     ...warnings.map((text) => `warning: ${text}`),
     ...problems.map((text) => `would fail: ${text}`),
   ].map(visibleLine);

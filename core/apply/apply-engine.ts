@@ -5,6 +5,8 @@ import type {
   ApplyResult,
   Forecast,
   HealthProblem,
+  HookProgress,
+  HookRequest,
   RemoveRequest,
   RemoveResult,
 } from '../contracts/applier.ts';
@@ -43,6 +45,14 @@ export class ApplyEngine implements Applier {
     return await removeRun(this.#parts, request);
   }
 
+  async runHook(request: HookRequest): Promise<HookProgress> {
+    return await this.#parts.hooks.run(request);
+  }
+
+  async removeHook(request: HookRequest): Promise<void> {
+    await this.#parts.hooks.remove(request);
+  }
+
   holdsKept(ownerName: string): boolean {
     return keptByAnnotation(this.#parts.inventory, ownerName).length > 0;
   }
@@ -77,6 +87,7 @@ export class ApplyEngine implements Applier {
     occupied.delete(ownerName);
     removals.forget(ownerName);
     confirmed.forget(ownerName);
+    this.#parts.hookWatch.forget(ownerName);
   }
 
   onChange(listener: (ownerName: string) => void): void {

@@ -68,6 +68,8 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     set,
     earlier: [],
     waitForReady: false,
+    foundationOnly: false,
+    hooks: [],
     unchanged: operation === 'upgrade',
     signal,
   };

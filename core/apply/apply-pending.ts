@@ -3,6 +3,7 @@ import type { ApplyResult } from '../contracts/applier.ts';
 import { isConflict } from '../kube/api-error.ts';
 import { handedOver } from './adoption/handed-over.ts';
 import { type ApplyFailure, type Operation, throwAny } from './failures.ts';
+import { stagesToRun } from './hooks/foundation-stage.ts';
 import { isDefinition, isFoundation } from './order.ts';
 import { type CheckedObject, OwnershipRefusal, type OwnershipRequest } from './ownership-check.ts';
 import type { PlannedObject } from './plan.ts';
@@ -15,7 +16,7 @@ type Applied = Pick<ApplyResult, 'changes' | 'holdUp'>;
 
 /** Applies what has to be sent, as far as stages let it; says how many objects changed. */
 export async function applyPending(run: Run, plan: readonly PlannedObject[]): Promise<Applied> {
-  const { parts, owner, name, set, earlier, signal } = run;
+  const { parts, owner, name, set, hooks, earlier, signal } = run;
   const problemOf = readinessOf(run, plan);
   const staged = { objects: set.objects, waits: problemOf !== undefined };
   const early = holdUpBeforeFirst(stagesOf({ ...staged, pending: plan }), problemOf);
@@ -26,11 +27,12 @@ export async function applyPending(run: Run, plan: readonly PlannedObject[]): Pr
   }
   const pending = await parts.ownership.run(ownershipRequest(run, plan));
   parts.records.extend(name, [...set.ids]);
-  await parts.parents.write(owner, [...set.resources, ...earlier], signal);
+  const hookKinds = hooks.map(({ resource }) => resource);
+  await parts.parents.write(owner, [...set.resources, ...hookKinds, ...earlier], signal);
   const operation: Operation = pending.every(({ repair }) => repair) ? 'reconcile' : run.operation;
   const written = new Written();
   try {
-    const { failures, holdUp } = await runStages(stagesOf({ ...staged, pending }), {
+    const { failures, holdUp } = await runStages(stagesToRun(run, { ...staged, pending }), {
       operation,
       apply: async (object) => await writeObject(run, object, written),
       foundationLaid: async (stage) => await foundationLaid(run, stage),
@@ -94,13 +96,15 @@ function ownershipRequest(run: Run, pending: readonly PlannedObject[]): Ownershi
  * looks first: what it has changed by then could not be undone.
  */
 function expectsNothing(run: Run): boolean {
-  const { parts, owner, name, operation, earlier, waitForReady } = run;
+  const { parts, owner, name, operation, earlier, waitForReady, foundationOnly } = run;
   const { adoption = 'Never' } = owner.spec;
   return (
     operation === 'install' &&
     earlier.length === 0 &&
     // What earlier stages have made by the time could not be undone either.
     !waitForReady &&
+    // Nor what hooks have done.
+    !foundationOnly &&
     adoption === 'Never' &&
     owner.metadata.annotations?.[annotation.adopt] === undefined &&
     !parts.occupied.has(name)

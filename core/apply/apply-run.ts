@@ -7,6 +7,7 @@ import { desiredSet } from './desired-set.ts';
 import { driftMode, noteDrift, splitPlan } from './drift-policy.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
+import { desiredHooks } from './hooks/desired-hooks.ts';
 import type { InventoryEntry } from './inventory.ts';
 import { readJudged } from './judged-objects.ts';
 import { isLeftByRukpak } from './ownership.ts';
@@ -25,17 +26,22 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   const { pending, drifted } = planRun(run);
   await permitted(run, pending);
   const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
-  if (applied.holdUp !== undefined) return { ...applied, complete: false, drifted };
+  if (applied.holdUp !== undefined || run.foundationOnly) {
+    return { ...applied, complete: false, drifted };
+  }
   const { changes, held, holdUp, heldPrune } = await pruneRun(run);
   await settle(run, held);
   return { changes: applied.changes + changes, complete: true, holdUp, heldPrune, drifted };
 }
 
 export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
-  const { owner, waitForReady = false, unchanged = false, signal } = request;
+  const { owner, waitForReady = false, unchanged = false, foundationOnly = false } = request;
+  const { signal } = request;
   const { options } = parts;
   const operation = isInstalled(owner) ? 'upgrade' : 'install';
-  const set = await desiredSet({ ...options, ...request, operation });
+  const wanted = { ...options, ...request, operation } as const;
+  const set = await desiredSet(wanted);
+  const hooks = await desiredHooks(wanted, set);
   checkStageOrder(set.objects, operation);
   const earlier = await earlierKinds(parts, owner, signal);
   const name = owner.metadata.name ?? '';
@@ -46,8 +52,10 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
     client: clientOf(owner, options.client),
     operation,
     set,
+    hooks,
     earlier,
     waitForReady,
+    foundationOnly,
     unchanged,
     signal,
   };
@@ -115,14 +123,15 @@ function withoutGiven({ parts, owner, name, set }: Run): readonly DesiredObject[
 
 /** From now on exactly this set is the owner's, and what still waits to be pruned. */
 async function settle(
-  { parts, owner, name, set, signal }: Run,
+  { parts, owner, name, set, hooks, signal }: Run,
   held: readonly InventoryEntry[],
 ): Promise<void> {
   const { records, claims, parents } = parts;
   records.keepOnly(name, [...set.ids]);
   claims.keepOnly(set.ids, name);
   const heldKinds = held.map(({ resource }) => resource);
-  await parents.write(owner, [...set.resources, ...heldKinds], signal);
+  const hookKinds = hooks.map(({ resource }) => resource);
+  await parents.write(owner, [...set.resources, ...hookKinds, ...heldKinds], signal);
   // They may wait for what they can take now.
   for (const taker of handsOverTo(owner)) if (!claims.isSettled(taker)) parts.notify(taker);
 }

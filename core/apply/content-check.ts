@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { gvkOf } from '../kube/resource.ts';
+import { hookProblem } from './hooks/hook.ts';
 import { isMap, mapOf } from './json-fields.ts';
 import { stageProblem } from './stage-of.ts';
 
@@ -9,7 +10,7 @@ const shownLength = 100;
 
 /**
  * Says what keeps an object from being sent at all: the API server cannot be asked about a name
- * that is no path segment, a deployment cannot own itself, and a stage must be a number. Everything
+ * that is no path segment, a deployment cannot own itself, and its stage and hook must be what they can be. Everything
  * else is the API server's to judge. Undefined where all is well.
  */
 export function contentProblem(
@@ -28,12 +29,16 @@ export function contentProblem(
   if (namespaceError !== undefined) return `${what}: metadata.namespace ${namespaceError}`;
   if (!isMapOrAbsent(labels)) return `${what}: metadata.labels must be a map`;
   if (!isMapOrAbsent(annotations)) return `${what}: metadata.annotations must be a map`;
-  const stageError = stageProblem(object);
-  if (stageError !== undefined) return `${what}: ${stageError}`;
+  const annotationError = annotationProblem(object);
+  if (annotationError !== undefined) return `${what}: ${annotationError}`;
   if (isOwner(object, owner)) {
     return `${what}: a bundle may not contain the BundleDeployment that installs it; remove it from the bundle`;
   }
   return undefined;
+}
+
+function annotationProblem(object: KubernetesObject): string | undefined {
+  return stageProblem(object) ?? hookProblem(object);
 }
 
 function isOwner(object: KubernetesObject, owner: KubernetesObject): boolean {

@@ -14,6 +14,8 @@ import { CoOwnership } from './co-ownership.ts';
 import { Definitions } from './definitions.ts';
 import { DriftDetector } from './drift.ts';
 import { HealthRules } from './health/health-rules.ts';
+import { HookRunner } from './hooks/hook-runner.ts';
+import { HookWatch } from './hooks/hook-watch.ts';
 import { Inventory } from './inventory.ts';
 import { KindLifecycle } from './kind-lifecycle.ts';
 import { KindWatches } from './kind-watches.ts';
@@ -63,6 +65,8 @@ export interface EngineParts {
   readonly removals: RemovalWatch;
   readonly confirmed: ConfirmedPrunes;
   readonly writer: Writer;
+  readonly hookWatch: HookWatch;
+  readonly hooks: HookRunner;
 }
 
 /** Builds the parts; `notify` is called with the name of an owner whose objects need a look. */
@@ -81,7 +85,8 @@ export function engineParts(
   const drift = new DriftDetector({ ...options, inventory, records, backoff, rules, notify });
   const given = new GivenObjects({ inventory, notify, next: drift });
   const removals = new RemovalWatch({ notify, next: given });
-  inventory.listen(new KindLifecycle({ discovery, documents, watches, next: removals }));
+  const hookWatch = new HookWatch({ notify, next: removals });
+  inventory.listen(new KindLifecycle({ discovery, documents, watches, next: hookWatch }));
   const coOwnership = new CoOwnership(options);
   const apply = new ServerSideApply({ ...options, documents });
   return {
@@ -105,5 +110,7 @@ export function engineParts(
     removals,
     confirmed: new ConfirmedPrunes(),
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift, coOwnership }),
+    hookWatch,
+    hooks: new HookRunner({ ...options, apply, inventory, watches, hookWatch }),
   };
 }

@@ -37,7 +37,7 @@ const kindOrder: readonly string[] = [
 const rankByKind = new Map(kindOrder.map((kind, rank) => [kind, rank]));
 
 interface HasResource {
-  readonly resource: Resource;
+  readonly resource: Pick<Resource, 'kind'>;
 }
 
 /** One group per kind, in install order: a group may run in parallel, the next one waits for it. */

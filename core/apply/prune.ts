@@ -6,6 +6,7 @@ import { belongsTo } from './belonging.ts';
 import { isKept } from './desired.ts';
 import type { ApplyFailure } from './failures.ts';
 import { forEachLimit } from './for-each-limit.ts';
+import { isHookObject } from './hooks/hook.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { inKindOrder } from './order.ts';
 import { controllerOf, labelledOwner } from './ownership.ts';
@@ -15,7 +16,7 @@ const attempts = 5;
 
 /**
  * What a deployment has and no longer wants. Only objects that it controls count: other
- * controllers copy labels to objects of their own. Kept objects stay.
+ * controllers copy labels to objects of their own. Kept objects stay, and so does what hooks made.
  */
 export function superfluous(
   inventory: Inventory,
@@ -23,7 +24,7 @@ export function superfluous(
   wanted: ReadonlySet<string>,
 ): readonly InventoryEntry[] {
   return controlled(inventory, owner).filter(
-    ({ id, object }) => !wanted.has(id) && !isKept(object),
+    ({ id, object }) => !wanted.has(id) && !isKept(object) && !isHookObject(object),
   );
 }
 

@@ -2,6 +2,7 @@ import type { RemoveRequest } from '../contracts/applier.ts';
 import { belongsTo } from './belonging.ts';
 import { definedKind } from './custom-resources.ts';
 import { isKept } from './desired.ts';
+import { isHookObject } from './hooks/hook.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { isDefinition } from './order.ts';
 import { controllerOf } from './ownership.ts';
@@ -17,7 +18,8 @@ export interface RemovalPlan {
 
 /**
  * Goes by the policy. Kept objects stay whatever it says: those that are without our
- * reference anyway stay as they are, until all objects are left.
+ * reference anyway stay as they are, until all objects are left. What hooks made, some of it just
+ * now, is the garbage collector's, unless all is left.
  */
 export function planRemoval(
   inventory: Inventory,
@@ -28,7 +30,8 @@ export function planRemoval(
   if (policy === 'Orphan') return { leave: entries, remove: [] };
   const staying = policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
   const going = entries.filter(({ object }) => belongsTo(object, name));
-  const stays = ({ id, object }: InventoryEntry): boolean => staying.has(id) || isKept(object);
+  const stays = ({ id, object }: InventoryEntry): boolean =>
+    staying.has(id) || isKept(object) || isHookObject(object);
   return {
     leave: entries.filter(
       (entry) => staying.has(entry.id) || (isKept(entry.object) && belongsTo(entry.object, name)),

@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { GroupVersionKind } from '../kube/resource.ts';
+import type { DesiredObject } from './desired.ts';
 import type { DesiredSet } from './desired-set.ts';
 import type { EngineParts } from './engine-parts.ts';
 
@@ -16,10 +17,14 @@ export interface Run {
   readonly client: KubeClient;
   readonly operation: 'install' | 'upgrade';
   readonly set: DesiredSet;
+  /** What is created when its time comes: no part of the set. */
+  readonly hooks: readonly DesiredObject[];
   /** Kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
   readonly earlier: readonly GroupKind[];
   /** Each stage begins only when the one before is healthy. */
   readonly waitForReady: boolean;
+  /** Only what must be there before hooks. */
+  readonly foundationOnly: boolean;
   /** The same content was applied completely before. */
   readonly unchanged: boolean;
   readonly signal: AbortSignal;

@@ -4,10 +4,13 @@ import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { awaitDependents } from './deletion/await-dependents.ts';
 import { guardDeletion } from './deletion/guard-deletion.ts';
+import { letGo } from './deletion/let-go.ts';
 import { hasFinalizer } from './deletion/needs-finalizer.ts';
 import { removeObjects } from './deletion/remove-objects.ts';
 import { dropFinalizer, settleFinalizer } from './deletion/settle-finalizer.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
+import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
+import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
 import { awaitApproval } from './plan/await-approval.ts';
 import { closePlan } from './plan/close-plan.ts';
 import { PlanMemory } from './plan/plan-memory.ts';
@@ -24,6 +27,7 @@ import { ensureBundle } from './steps/ensure-bundle.ts';
 import { followRollback } from './steps/follow-rollback.ts';
 import { loadObjects } from './steps/load-objects.ts';
 import { noteHealthy } from './steps/note-healthy.ts';
+import { noteInstalled } from './steps/note-installed.ts';
 import { pause } from './steps/pause.ts';
 import { retireBundles } from './steps/retire-bundles.ts';
 import { TransitionEvents } from './transitions.ts';
@@ -44,7 +48,10 @@ const steps: readonly Step[] = [
   awaitApproval,
   loadObjects,
   settleFinalizer,
+  runPreHooks,
   apply,
+  runPostHooks,
+  noteInstalled,
   dropFinalizer,
   closePlan,
   checkHealth,
@@ -52,7 +59,13 @@ const steps: readonly Step[] = [
   retireBundles,
 ];
 
-const deletionSteps: readonly Step[] = [awaitDependents, removeObjects];
+const deletionSteps: readonly Step[] = [
+  awaitDependents,
+  runPreDeleteHooks,
+  removeObjects,
+  runPostDeleteHooks,
+  letGo,
+];
 
 /** Brings the cluster to what one BundleDeployment asks for, and keeps it there (spec section 5). */
 export class BundleDeploymentReconciler {

@@ -20,6 +20,8 @@ export interface BundleDeploymentState {
   /** Why the Bundle of the template is not, or not completely, brought out. */
   holdUp?: HoldUp | undefined;
   objects?: readonly KubernetesObject[];
+  /** Of the target as well: created when their time comes, and no part of what is kept in place. */
+  hooks?: readonly KubernetesObject[];
   /** The deployment removes its objects itself when it is deleted: see `ApplyRequest`. */
   ordered?: boolean;
 }

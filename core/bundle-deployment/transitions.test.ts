@@ -59,6 +59,7 @@ const rows = [
   ['Progressing', 'False', 'AwaitingApproval', 'Normal'],
   ['Progressing', 'False', 'WaitingForDependencies', 'Normal'],
   ['Progressing', 'False', 'WaitingForStage', 'Normal'],
+  ['Progressing', 'False', 'WaitingForHook', 'Normal'],
   ['Progressing', 'False', 'Deleting', 'Normal'],
   ['Progressing', 'False', 'WaitingForDependents', 'Warning'],
   ['Progressing', 'False', 'RolledBack', 'Warning'],

@@ -22,6 +22,7 @@ const expected: ReadonlySet<string> = new Set([
   progressReason.awaitingApproval,
   progressReason.waitingForDependencies,
   progressReason.waitingForStage,
+  progressReason.waitingForHook,
   progressReason.deleting,
 ]);
 

@@ -13,6 +13,13 @@ export interface ApplyRequest {
   readonly ordered?: boolean;
   /** Each stage begins only when the one before is healthy. Repairs never wait. */
   readonly waitForReady?: boolean;
+  /** Objects of the content that are created when their time comes: checked with the rest. */
+  readonly hooks?: readonly KubernetesObject[];
+  /**
+   * Checks everything, and applies no more than what hooks need: namespaces and CRDs. The result is
+   * never complete.
+   */
+  readonly foundationOnly?: boolean;
   /** The same content was applied completely before: what differs was changed by others. */
   readonly unchanged?: boolean;
   readonly signal: AbortSignal;
@@ -30,6 +37,25 @@ export interface ApplyResult {
   /** What others have changed and spec.drift.mode Warn leaves so. */
   readonly drifted?: readonly DriftedObject[] | undefined;
 }
+
+/** One hook of a deployment. */
+export interface HookRequest {
+  readonly owner: BundleDeployment;
+  readonly hook: KubernetesObject;
+  /** Names one run of it: an object that says so is found again, any other is of an earlier one. */
+  readonly run: string;
+  readonly signal: AbortSignal;
+}
+
+/** How far a hook is; an event of its object wakes the owner while it is not done. */
+export type HookProgress =
+  /** Since when, by its object's creationTimestamp. */
+  | { readonly state: 'running'; readonly since: string }
+  /** An earlier object has to go first. */
+  | { readonly state: 'replacing' }
+  | { readonly state: 'succeeded' }
+  /** Why, as a clause. */
+  | { readonly state: 'failed'; readonly reason: string };
 
 /** An object that is not as its bundle has it. */
 export interface DriftedObject {
@@ -129,6 +155,13 @@ export interface Applier {
    * @throws Error that names what the server refused.
    */
   remove(request: RemoveRequest): Promise<RemoveResult>;
+  /**
+   * Creates the object of a hook, or finds it; never waits for it.
+   * @throws TerminalError where something else is in its place; Error.
+   */
+  runHook(request: HookRequest): Promise<HookProgress>;
+  /** Deletes the object of that run, or of a later try of it, if it is there. */
+  removeHook(request: HookRequest): Promise<void>;
   /**
    * True where an object is annotated to be kept and would go with its owner all the same, by the
    * garbage collector: the annotation was put on the live object.

@@ -73,6 +73,8 @@ export class BundleDeploymentFixture {
       warnings: [],
     })),
     remove: vi.fn<Applier['remove']>(async () => ({})),
+    runHook: vi.fn<Applier['runHook']>(async () => ({ state: 'succeeded' })),
+    removeHook: vi.fn<Applier['removeHook']>(async () => undefined),
     holdsKept: vi.fn<Applier['holdsKept']>(() => false),
     holdsUnreferenced: vi.fn<Applier['holdsUnreferenced']>(() => false),
     health: vi.fn<Applier['health']>(() => []),

@@ -8,6 +8,7 @@ import {
   forecastObjects,
 } from '../../../core/apply/forecast/forecast-objects.ts';
 import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
+import { splitHooks } from '../../../core/apply/hooks/split-hooks.ts';
 import { objectPath } from '../../../core/apply/object-id.ts';
 import { superfluous } from '../../../core/apply/prune.ts';
 import { systemClock } from '../../../core/clock.ts';
@@ -55,7 +56,9 @@ export async function upgradeDiff(
 ): Promise<UpgradeDiff> {
   const { client, discovery } = cluster;
   const { owner } = request;
-  const set = await desiredSet({ ...request, operation: 'upgrade', discovery });
+  // What hooks make is there for a while only.
+  const { objects } = splitHooks(request.objects);
+  const set = await desiredSet({ ...request, objects, operation: 'upgrade', discovery });
   const { inventory, hidden } = await ownedObjects(cluster, request);
   const forecasts = await forecastObjects(
     {

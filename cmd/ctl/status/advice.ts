@@ -76,6 +76,9 @@ function forWaiting({ deployment }: StatusReport): string | undefined {
     return 'it goes on by itself once they are installed and healthy: rukpakctl status says of each why it is not';
   }
   if (held?.reason === progressReason.awaitingApproval) return forApproval(deployment);
+  if (held?.reason === progressReason.waitingForHook) {
+    return 'it goes on by itself once the hook is done: kubectl describe and kubectl logs say how far it is';
+  }
   if (held?.reason !== progressReason.waitingForStage) return undefined;
   return 'it goes on by itself once these objects are healthy: kubectl describe says of each why it is not';
 }

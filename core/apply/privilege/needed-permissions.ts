@@ -21,14 +21,21 @@ export interface PlannedWork {
   readonly pending: readonly PlannedObject[];
   /** What will be deleted. */
   readonly superfluous: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
+  /** What will be created, and deleted, when its time comes. */
+  readonly hooks?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
 }
 
 /** What it takes to carry out a plan, for each object. */
-export function neededPermissions({ pending, superfluous }: PlannedWork): readonly Permission[] {
+export function neededPermissions({
+  pending,
+  superfluous,
+  hooks = [],
+}: PlannedWork): readonly Permission[] {
   return [
     ...pending.flatMap(({ desired, live }) =>
       permissionsOn(desired, live === undefined ? lifetimeVerbs : changeVerbs),
     ),
     ...superfluous.flatMap((entry) => permissionsOn(entry, deleteVerbs)),
+    ...hooks.flatMap((hook) => permissionsOn(hook, lifetimeVerbs)),
   ];
 }

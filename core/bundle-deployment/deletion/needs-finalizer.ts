@@ -1,7 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
+import { hookOf } from '../../apply/hooks/hook.ts';
 import { annotatedStage } from '../../apply/stage-of.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { isAtDeletion } from '../hooks/hooks-status.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
 type Surroundings = Pick<BundleDeploymentDependencies, 'deployments' | 'applier'>;
@@ -10,7 +12,14 @@ type Surroundings = Pick<BundleDeploymentDependencies, 'deployments' | 'applier'
  * Whether the deletion of a deployment is to be more than the garbage collector's: some objects are
  * to stay, or they are to go in order. What its objects say themselves is not looked at here.
  */
-export function needsFinalizer(
+export function needsFinalizer(deployment: BundleDeployment, surroundings: Surroundings): boolean {
+  // Its hooks are known to its status, before its objects are loaded.
+  return (
+    deployment.status?.hooks?.onDelete !== undefined || asksOtherwise(deployment, surroundings)
+  );
+}
+
+function asksOtherwise(
   deployment: BundleDeployment,
   { deployments, applier }: Surroundings,
 ): boolean {
@@ -29,14 +38,19 @@ function asksForFinalizer({ spec }: BundleDeployment): boolean {
   return deletionPolicy !== 'Delete' || dependsOn.length > 0 || stages?.waitForReady === true;
 }
 
-/** The same, with the stages that its objects are annotated with. */
+/** The same, with the stages and hooks that its objects are annotated to have. */
 export function isOrdered(
-  { deployment, objects = [] }: Pick<BundleDeploymentState, 'deployment' | 'objects'>,
+  {
+    deployment,
+    objects = [],
+    hooks = [],
+  }: Pick<BundleDeploymentState, 'deployment' | 'objects' | 'hooks'>,
   surroundings: Surroundings,
 ): boolean {
   return (
     objects.some((object) => annotatedStage(object) !== undefined) ||
-    needsFinalizer(deployment, surroundings)
+    hooks.some((hook) => hookOf(hook).events.some(isAtDeletion)) ||
+    asksOtherwise(deployment, surroundings)
   );
 }
 

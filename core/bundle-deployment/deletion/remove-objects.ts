@@ -2,11 +2,9 @@ import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1
 import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage } from '../../errors.ts';
 import { findCondition } from '../../runtime/conditions.ts';
-import { removeFinalizer } from '../../runtime/finalizers.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { policyInForce } from './policy-in-force.ts';
-import { writeFinalizer } from './write-finalizer.ts';
 
 const reason = progressReason.deleting;
 
@@ -14,8 +12,8 @@ const reason = progressReason.deleting;
 const announceAfter = 2_000;
 
 /**
- * Has the objects removed, and lets the deployment go when they are. Events of the objects wake it
- * while it waits for them.
+ * Has the objects removed, and goes on when they are. Events of the objects wake it while it waits
+ * for them.
  */
 export async function removeObjects(
   state: BundleDeploymentState,
@@ -24,10 +22,7 @@ export async function removeObjects(
 ): Promise<StepOutcome> {
   const { clock } = dependencies;
   const { waitsFor } = await remove(state, dependencies, context);
-  if (waitsFor === undefined) {
-    await writeFinalizer(state, removeFinalizer, { dependencies, context });
-    return 'done';
-  }
+  if (waitsFor === undefined) return 'continue';
   const waited = clock.now() - waitsFor.since;
   if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
   state.holdUp = { reason, message: waitsFor.message };

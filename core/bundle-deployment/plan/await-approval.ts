@@ -119,7 +119,8 @@ function pauseAfter({ took, plan }: KnownPlan): number {
 
 /** What would change nothing needs nobody's approval. */
 function isEmpty(plan: PlanStatus): boolean {
-  return plan.create + plan.change + plan.delete === 0 && plan.problems === undefined;
+  const { create, change, delete: deleted, hooks, problems } = plan;
+  return create + change + deleted === 0 && hooks === undefined && problems === undefined;
 }
 
 function approve(

@@ -30,7 +30,14 @@ export const fullPlanSchema = planStatusSchema.extend({
 export interface FullPlan extends z.infer<typeof fullPlanSchema> {}
 
 /** Bounds of status.plan: a deployment of a thousand objects still has to fit into etcd. */
-const statusLimits = { changes: 30, fields: 8, sentences: 10, text: 500, name: 253 } as const;
+const statusLimits = {
+  changes: 30,
+  hooks: 30,
+  fields: 8,
+  sentences: 10,
+  text: 500,
+  name: 253,
+} as const;
 
 /** Bounds of the full plan's sentences; a refusal may quote what it refuses. */
 const fullLimits = { sentences: 50, text: 2_000 } as const;
@@ -38,24 +45,28 @@ const fullLimits = { sentences: 50, text: 2_000 } as const;
 export interface PlanSubject {
   readonly deployment: string;
   readonly bundle: { readonly name: string; readonly uid: string };
+  /** What would run, in its order. */
+  readonly hooks?: readonly string[];
   /** RFC 3339. */
   readonly createdAt: string;
 }
 
 export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
   const { changes, unchanged, problems, warnings } = forecast;
+  const { hooks = [] } = subject;
   const count = (action: ForecastChange['action']): number =>
     changes.filter((change) => change.action === action).length;
   return {
     bundleDeployment: subject.deployment,
     bundle: subject.bundle.name,
-    digest: planDigest(forecast, subject.bundle.uid),
+    digest: planDigest(forecast, subject),
     createdAt: subject.createdAt,
     create: count('Create'),
     change: count('Change'),
     delete: count('Delete'),
     unchanged,
     changes,
+    ...(hooks.length === 0 ? {} : { hooks: [...hooks] }),
     problems: bounded(problems, fullLimits),
     warnings: bounded(warnings, fullLimits),
   };
@@ -73,8 +84,9 @@ function bounded(
 }
 
 /** Hexadecimal: it is typed, and must not look like a flag. */
-function planDigest({ digest }: Forecast, bundleUID: string): string {
-  return createHash('sha256').update(`${bundleUID}\n${digest}`).digest('hex');
+function planDigest({ digest }: Forecast, { bundle, hooks = [] }: PlanSubject): string {
+  const text = [bundle.uid, digest, ...hooks].join('\n');
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** What of a plan goes into the deployment's status. */
@@ -82,6 +94,9 @@ export function planStatus(plan: FullPlan): PlanStatus {
   const { bundle, digest, createdAt, unchanged } = plan;
   const changes = plan.changes.slice(0, statusLimits.changes).map(statusChange);
   const problems = bounded(plan.problems, statusLimits);
+  const hooks = plan.hooks
+    ?.slice(0, statusLimits.hooks)
+    .map((line) => line.slice(0, statusLimits.text));
   const isCut = plan.changes.length > changes.length || plan.changes.some(hasMoreFields);
   return {
     bundle,
@@ -92,6 +107,7 @@ export function planStatus(plan: FullPlan): PlanStatus {
     delete: plan.delete,
     unchanged,
     changes,
+    ...(hooks === undefined ? {} : { hooks }),
     ...(isCut ? { truncated: true } : {}),
     ...(problems.length === 0 ? {} : { problems }),
   };

@@ -1,5 +1,7 @@
+import type { Forecast } from '../../contracts/applier.ts';
 import { isOrdered } from '../deletion/needs-finalizer.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { plannedHooks } from '../hooks/planned-hooks.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { loadObjects } from '../steps/load-objects.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
@@ -11,18 +13,18 @@ export async function makePlan(
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<KnownPlan> {
-  const { applier, plans, storedPlans, clock } = dependencies;
+  const { plans, storedPlans, clock } = dependencies;
   const { signal } = context;
   const madeAt = clock.now();
   await loadObjects(state, dependencies, context);
-  const { deployment, status, target: bundle, objects = [] } = state;
-  const ordered = isOrdered(state, dependencies);
+  const { deployment, status, target: bundle } = state;
   if (bundle === undefined) throw new Error('there is no Bundle to make a plan of');
-  const forecast = await applier.plan({ owner: deployment, objects, ordered, signal });
+  const forecast = await foresee(state, dependencies, context);
   const { name = '', uid = '' } = bundle.metadata;
   const made = fullPlan(forecast, {
     deployment: deployment.metadata.name ?? '',
     bundle: { name, uid },
+    hooks: plannedHooks(state),
     createdAt: new Date(madeAt).toISOString(),
   });
   const same = status.plan?.digest === made.digest;
@@ -39,4 +41,14 @@ export async function makePlan(
   };
   plans.set({ deployment, bundle }, known);
   return known;
+}
+
+async function foresee(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  { signal }: StepContext,
+): Promise<Forecast> {
+  const { deployment: owner, objects = [], hooks = [] } = state;
+  const ordered = isOrdered(state, dependencies);
+  return await dependencies.applier.plan({ owner, objects, hooks, ordered, signal });
 }

@@ -42,6 +42,12 @@ const notBegun: ReadonlySet<string | undefined> = new Set([
   bundleDeploymentReason.unpackFailed,
 ]);
 
+const begun: ReadonlySet<string> = new Set([
+  progressReason.waitingForStage,
+  progressReason.waitingForHook,
+  bundleDeploymentReason.upgradeFailed,
+]);
+
 /** Half of the new Bundle is there already: to go back now would only do harm. */
 function hasBegun({ status, metadata }: BundleDeployment): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
@@ -49,9 +55,7 @@ function hasBegun({ status, metadata }: BundleDeployment): boolean {
   const { installed, progressing, hasValidBundle } = bundleDeploymentCondition;
   if (notBegun.has(reasonOf(progressing)) || notBegun.has(reasonOf(hasValidBundle))) return false;
   const reason = reasonOf(installed);
-  return (
-    reason === progressReason.waitingForStage || reason === bundleDeploymentReason.upgradeFailed
-  );
+  return reason !== undefined && begun.has(reason);
 }
 
 function reasonsToWait(

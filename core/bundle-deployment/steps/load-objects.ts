@@ -4,6 +4,7 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
 } from '../../../api/v1alpha1/conditions.ts';
+import { splitHooks } from '../../apply/hooks/split-hooks.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
@@ -20,7 +21,7 @@ export async function loadObjects(
   context: StepContext,
 ): Promise<StepOutcome> {
   try {
-    state.objects = await objectsOf(state, dependencies, context);
+    Object.assign(state, splitHooks(await objectsOf(state, dependencies, context)));
     return 'continue';
   } catch (error) {
     // Content that is on its way back makes no valid bundle invalid, nor does that of another one.
@@ -68,7 +69,7 @@ async function objectsOf(
       rendered.set(rendering, objects, sizeOf(files));
       return objects;
     },
-    { limit: limits.timeout, signal: context.signal },
+    { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
 }
 

@@ -1,0 +1,25 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { type DesiredContext, type DesiredObject, desiredObject } from '../desired.ts';
+import { mapOf } from '../json-fields.ts';
+
+/**
+ * A hook as it is created: marked as its owner's, and as of one run. It is no part of the applied
+ * set, and has an ownerReference in any case: the garbage collector takes it with its deployment.
+ */
+export function hookObject(
+  hook: KubernetesObject,
+  resource: Resource,
+  context: DesiredContext & { readonly run: string },
+): DesiredObject {
+  const desired = desiredObject(hook, resource, { ...context, ordered: false });
+  const { labels, annotations, ...metadata } = desired.object.metadata;
+  const { [label.partOf]: _, ...marks } = mapOf(labels) as Record<string, string>;
+  const noted = { ...annotations, [annotation.hookRun]: context.run };
+  return {
+    ...desired,
+    ignored: undefined,
+    object: { ...desired.object, metadata: { ...metadata, labels: marks, annotations: noted } },
+  };
+}

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { HookProgress } from '../../contracts/applier.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { keyOf, type Resource } from '../../kube/resource.ts';
+import { type EngineParts, engineParts } from '../engine-parts.ts';
+import { OwnershipRefusal } from '../ownership-check.ts';
+
+const jobs: Resource = {
+  group: 'batch',
+  version: 'v1',
+  kind: 'Job',
+  plural: 'jobs',
+  namespaced: true,
+};
+const key = { namespace: 'n', name: 'migrate' };
+const owner = aStoredDeployment();
+const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
+
+/** Has server-side apply as far as creation goes; deletes what has no pods at once. */
+class ApplyingClient extends FakeKubeClient {
+  override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
+    if (this.peek(keyOf(object)) !== undefined) throw new ApiError(409, { reason: 'Conflict' });
+    const creationTimestamp = '2026-01-01T00:00:00Z';
+    return this.put({ ...object, metadata: { ...object.metadata, creationTimestamp } });
+  };
+}
+
+function aHook(policy?: string): KubernetesObject {
+  const annotations = {
+    'core.rukpak.io/hook': 'pre-install',
+    ...(policy !== undefined && { 'core.rukpak.io/hook-delete-policy': policy }),
+  };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata: { ...key, annotations } };
+}
+
+let client: ApplyingClient;
+let parts: EngineParts;
+let stop: AbortController;
+let woken: string[];
+let served: boolean;
+
+beforeEach(() => {
+  stop = new AbortController();
+  client = new ApplyingClient();
+  woken = [];
+  served = true;
+  const discovery = {
+    invalidate: () => undefined,
+    resourceFor: async () => (served ? jobs : undefined),
+    resourceForGroupKind: async () => jobs,
+  };
+  const { signal } = stop;
+  const systemNamespace = 'rukpak-system';
+  const [clock, events, logger] = [new ManualClock(), new EventList(), silentLogger];
+  parts = engineParts(
+    { client, discovery, clock, logger, events, systemNamespace, signal },
+    (name) => void woken.push(name),
+  );
+});
+
+afterEach(() => stop.abort());
+
+async function run(name: string, hook = aHook()): Promise<HookProgress> {
+  return await parts.hooks.run({ owner, hook, run: name, signal: stop.signal });
+}
+
+async function remove(name: string): Promise<void> {
+  await parts.hooks.remove({ owner, hook: aHook(), run: name, signal: stop.signal });
+}
+
+function live(): KubernetesObject {
+  const object = client.peek(key);
+  if (object === undefined) throw new Error('the Job is gone');
+  return object;
+}
+
+/** As the Job controller, or anybody else, would change it. */
+function change(fields: Partial<KubernetesObject>): void {
+  client.put({ ...live(), ...fields });
+}
+
+describe('a hook', () => {
+  test('is created as its deployment’s, and as no part of the applied set', async () => {
+    expect(await run('a')).toEqual({ state: 'running', since: '2026-01-01T00:00:00Z' });
+    expect(live().metadata).toMatchObject({
+      labels: {
+        'core.rukpak.io/owner-kind': 'BundleDeployment',
+        'core.rukpak.io/owner-name': 'demo',
+      },
+      annotations: { 'core.rukpak.io/hook-run': 'a' },
+      ownerReferences: [{ kind: 'BundleDeployment', name: 'demo', controller: true }],
+    });
+    expect(live().metadata.labels).not.toHaveProperty('applyset.kubernetes.io/part-of');
+  });
+
+  test('is found again, and wakes its owner when it has ended', async () => {
+    await run('a');
+    const { uid } = live().metadata;
+    expect(await run('a')).toMatchObject({ state: 'running' });
+    change({ status: complete });
+    await expect.poll(() => woken).toEqual(['demo']);
+    expect(await run('a')).toEqual({ state: 'succeeded' });
+    expect(live().metadata.uid).toBe(uid);
+  });
+
+  test('is found by a process whose watch has not told of it', async () => {
+    const hook = { owner, hook: aHook(), run: 'a', signal: stop.signal };
+    await parts.watches.ensure([jobs], stop.signal);
+    await run('a');
+    parts.inventory.dropKind(jobs);
+    expect(await parts.hooks.run(hook)).toMatchObject({ state: 'running' });
+  });
+
+  test('of an earlier run goes first', async () => {
+    await run('a');
+    expect(await run('b')).toEqual({ state: 'replacing' });
+    await expect.poll(() => woken).toEqual(['demo']);
+    expect(await run('b')).toMatchObject({ state: 'running' });
+    expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'b' });
+  });
+
+  test('that is still going is waited for', async () => {
+    await run('a');
+    const { metadata } = live();
+    change({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:01Z' } });
+    await expect
+      .poll(() => parts.inventory.get(jobs, key)?.object.metadata)
+      .toHaveProperty('deletionTimestamp');
+    expect(await run('b')).toEqual({ state: 'replacing' });
+    expect(client.count('delete')).toBe(0);
+  });
+
+  test('of an earlier run stays where its policy does not say otherwise', async () => {
+    await run('a');
+    await expect(run('b', aHook('hook-succeeded'))).rejects.toThrow(
+      'Job/n/migrate is still there from before: delete it, or add before-hook-creation to its annotation core.rukpak.io/hook-delete-policy',
+    );
+    expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'a' });
+  });
+
+  test('changes nothing of somebody else’s', async () => {
+    client.put({ apiVersion: 'batch/v1', kind: 'Job', metadata: key });
+    const refused = run('a');
+    await expect(refused).rejects.toThrow(OwnershipRefusal);
+    await expect(refused).rejects.toThrow(
+      'Job "migrate" in namespace "n" exists and cannot be imported into the current release: it has no owner',
+    );
+    expect(live().metadata.annotations).toBeUndefined();
+  });
+
+  test('of a kind that nobody serves is refused after some tries', async () => {
+    served = false;
+    let outcome: unknown;
+    const refused = run('a').catch((error: unknown) => {
+      outcome = error;
+    });
+    const clock = parts.options.clock as ManualClock;
+    await expect
+      .poll(() => {
+        clock.advance(200);
+        return outcome;
+      })
+      .toMatchObject({
+        message: 'the cluster does not serve kind Job of batch/v1: install its CRD first',
+      });
+    await refused;
+  });
+});
+
+describe('removing a hook', () => {
+  test('deletes it in any of its tries', async () => {
+    await run('a 2');
+    await remove('a');
+    expect(client.peek(key)).toBeUndefined();
+  });
+
+  test('leaves that of another run', async () => {
+    await run('ab');
+    await remove('a');
+    expect(client.peek(key)).toBeDefined();
+  });
+
+  test('asks for nothing where its kind is gone', async () => {
+    await run('a');
+    served = false;
+    await remove('a');
+    expect(client.count('delete')).toBe(0);
+  });
+});

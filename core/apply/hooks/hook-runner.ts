@@ -1,0 +1,166 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { Clock } from '../../clock.ts';
+import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
+import { TerminalError } from '../../errors.ts';
+import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { liveObject } from '../../kube/live-object.ts';
+import { gvkOf, type Resource } from '../../kube/resource.ts';
+import type { DesiredObject } from '../desired.ts';
+import type { Inventory } from '../inventory.ts';
+import type { KindWatches } from '../kind-watches.ts';
+import { objectPath } from '../object-id.ts';
+import { isWorkload } from '../order.ts';
+import { ownershipOf } from '../ownership.ts';
+import { clientOf } from '../privilege/owner-client.ts';
+import type { ServerSideApply } from '../server-side-apply.ts';
+import { hookOf, hookRunOf, isOfRun } from './hook.ts';
+import { hookObject } from './hook-object.ts';
+import { hookOutcome } from './hook-outcome.ts';
+import { hookRefusal } from './hook-refusal.ts';
+import type { HookWatch } from './hook-watch.ts';
+
+const missingKindRetries = 10;
+const missingKindPause = 200;
+
+export interface HookRunnerOptions {
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  readonly systemNamespace: string;
+  readonly apply: ServerSideApply;
+  readonly inventory: Inventory;
+  readonly watches: KindWatches;
+  readonly hookWatch: HookWatch;
+  readonly clock: Clock;
+}
+
+/** A hook, and what it takes to make an object of it. */
+interface Placed extends HookRequest {
+  readonly desired: DesiredObject;
+  /** With the permissions of the owner. */
+  readonly client: KubeClient;
+}
+
+/** Runs single hooks as far as it can be done without waiting: another call goes on. */
+export class HookRunner {
+  readonly #options: HookRunnerOptions;
+
+  constructor(options: HookRunnerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Finds the object of this run, or creates it; one of an earlier run goes first where the hook's
+   * policy says so.
+   * @throws TerminalError where something is in its place; ApiError.
+   */
+  async run(request: HookRequest): Promise<HookProgress> {
+    const placed = await this.#place(request);
+    const { owner, desired } = placed;
+    const { inventory, watches, hookWatch } = this.#options;
+    await watches.ensure([desired.resource], request.signal);
+    hookWatch.waitFor(owner.metadata.name ?? '', desired.id);
+    const known = inventory.get(desired.resource, desired.key);
+    const isOwn = known?.deleted === false && known.owner === owner.metadata.name;
+    const found = isOwn ? await this.#judge(placed, known.object) : undefined;
+    return found ?? (await this.#create(placed));
+  }
+
+  /** Deletes the object of this run, or of a later try of it; any other is left as it is. */
+  async remove(request: HookRequest): Promise<void> {
+    const { owner, hook, run, signal } = request;
+    const { client, discovery, systemNamespace, inventory, watches } = this.#options;
+    const resource = await discovery.resourceFor(gvkOf(hook), signal);
+    if (resource === undefined) return;
+    await watches.ensure([resource], signal);
+    const { key } = hookObject(hook, resource, { owner, systemNamespace, run });
+    const entry = inventory.get(resource, key);
+    if (entry === undefined || entry.deleted || !isOfRun(entry.object, run)) return;
+    await deleteHook(clientOf(owner, client), { resource, object: entry.object }, signal);
+    entry.deleted = true;
+  }
+
+  async #place(request: HookRequest): Promise<Placed> {
+    const { owner, hook, signal } = request;
+    const { client, systemNamespace } = this.#options;
+    const resource = await this.#resourceOf(hook, signal);
+    const desired = hookObject(hook, resource, { owner, systemNamespace, run: request.run });
+    return { ...request, desired, client: clientOf(owner, client) };
+  }
+
+  async #resourceOf(hook: KubernetesObject, signal: AbortSignal): Promise<Resource> {
+    const { discovery, clock } = this.#options;
+    for (let retry = 0; ; retry += 1) {
+      const resource = await discovery.resourceFor(gvkOf(hook), signal);
+      if (resource !== undefined) return resource;
+      if (retry === missingKindRetries) break;
+      // Its CRD may have been established a moment ago.
+      if (retry > 0) await clock.sleep(missingKindPause, signal);
+      discovery.invalidate();
+    }
+    throw new TerminalError(
+      `the cluster does not serve kind ${hook.kind} of ${hook.apiVersion}: install its CRD first`,
+    );
+  }
+
+  async #create(placed: Placed): Promise<HookProgress> {
+    const { client, owner, desired, signal } = placed;
+    try {
+      const request = { client, owner, desired, createOnly: true, signal };
+      const stored = await this.#options.apply.apply(request);
+      this.#options.inventory.put(desired.resource, stored);
+      return progressOf(stored);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+    const live = await liveObject(client, desired, signal);
+    const found = live === undefined ? undefined : await this.#judge(placed, live);
+    // It is gone by now, or will be in a moment.
+    return found ?? { state: 'replacing' };
+  }
+
+  /** What is in the hook's place; undefined once nothing is. */
+  async #judge(placed: Placed, live: KubernetesObject): Promise<HookProgress | undefined> {
+    const { owner, hook, desired, client, run, signal } = placed;
+    const { resource, key } = desired;
+    const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
+    if (ownership.verdict === 'refused' || ownership.verdict === 'left') {
+      throw hookRefusal(owner, { kind: resource.kind, key }, ownership);
+    }
+    if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
+    if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
+    if (!hookOf(hook).policies.includes('before-hook-creation')) {
+      throw new TerminalError(
+        `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
+          `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
+      );
+    }
+    await deleteHook(client, { resource, object: live }, signal);
+    return isWorkload(resource.kind) ? { state: 'replacing' } : undefined;
+  }
+}
+
+function progressOf(object: KubernetesObject): HookProgress {
+  const outcome = hookOutcome(object);
+  if (outcome.state !== 'running') return outcome;
+  return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
+}
+
+/** Its pods go first: the next run must not meet them. */
+async function deleteHook(
+  client: Pick<KubeClient, 'delete'>,
+  { resource, object }: { readonly resource: Resource; readonly object: KubernetesObject },
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', namespace, uid } = object.metadata;
+  const key = resource.namespaced ? { namespace, name } : { name };
+  const propagationPolicy = isWorkload(resource.kind) ? 'Foreground' : 'Background';
+  try {
+    await client.delete(resource, key, { propagationPolicy, ...(uid && { uid }), signal });
+  } catch (error) {
+    // A namesake that was made meanwhile is another one.
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
+}

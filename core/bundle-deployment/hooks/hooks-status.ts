@@ -1,0 +1,72 @@
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
+import { type HookEvent, hookOf } from '../../apply/hooks/hook.ts';
+import type { BundleDeploymentState } from '../state.ts';
+import { revisionOf } from './revision.ts';
+
+/** What is remembered of hooks, in status.hooks. All functions here are pure. */
+
+const longestFailure = 1_000;
+const backoff = { least: 10_000, most: 600_000 } as const;
+
+/** Which occasion: an event of one set of objects. */
+export interface HookOccasion {
+  readonly event: HookEvent;
+  readonly revision: string;
+}
+
+/** How far the hooks of an occasion are; undefined where they were not begun. */
+export function runOf(
+  { hooks }: BundleDeploymentStatus,
+  { event, revision }: HookOccasion,
+): HookRun | undefined {
+  const run = hooks?.run;
+  return run?.event === event && run.revision === revision ? run : undefined;
+}
+
+export function withRun(status: BundleDeploymentStatus, run: HookRun): BundleDeploymentStatus {
+  return { ...status, hooks: { ...status.hooks, run } };
+}
+
+/** `now` is in milliseconds. */
+export function begun({ event, revision }: HookOccasion, now: number): HookRun {
+  return { event, revision, startedAt: new Date(now).toISOString(), completed: 0 };
+}
+
+/** With one more hook that has succeeded. */
+export function succeeded({ event, revision, startedAt, completed }: HookRun): HookRun {
+  return { event, revision, startedAt, completed: completed + 1 };
+}
+
+/** With one more failure of the next hook: it is tried again later each time. */
+export function failed(run: HookRun, failure: string, now: number): HookRun {
+  const { failures = 0 } = run;
+  const pause = Math.min(backoff.least * 2 ** failures, backoff.most);
+  return {
+    ...run,
+    failures: failures + 1,
+    failure: failure.slice(0, longestFailure),
+    retryAt: new Date(now + pause).toISOString(),
+  };
+}
+
+/** Names one run of the next hook, in its annotation: a hook that failed is run anew. */
+export function runName({ event, startedAt, failures = 0 }: HookRun): string {
+  return failures === 0 ? `${event} ${startedAt}` : `${event} ${startedAt} ${failures}`;
+}
+
+/** The status once the target is applied completely, and its hooks have run. */
+export function withHooksDone(
+  state: Pick<BundleDeploymentState, 'status' | 'target' | 'objects' | 'hooks'>,
+): BundleDeploymentStatus {
+  const { hooks: _, ...status } = state.status;
+  const { hooks = [] } = state;
+  if (hooks.length === 0) return status;
+  const onDelete = hooks.filter((hook) => hookOf(hook).events.some(isAtDeletion)).length;
+  const applied = revisionOf(state);
+  return { ...status, hooks: { applied, ...(onDelete > 0 && { onDelete }) } };
+}
+
+export function isAtDeletion(event: HookEvent): boolean {
+  return event === 'pre-delete' || event === 'post-delete';
+}

@@ -1,0 +1,36 @@
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { isUnchanged } from '../drift-condition.ts';
+import type { BundleDeploymentState } from '../state.ts';
+import { revisionOf } from './revision.ts';
+
+type HookedState = Pick<
+  BundleDeploymentState,
+  'deployment' | 'status' | 'target' | 'objects' | 'hooks'
+>;
+
+/**
+ * For which of the two the hooks of the target are due; undefined where what was applied completely
+ * last is only kept in place, and for the way back of a rollback, which has no hooks in Helm either.
+ */
+export function pendingOperation(state: HookedState): 'install' | 'upgrade' | undefined {
+  const { status, hooks = [] } = state;
+  if (hooks.length === 0 || skipsHooks(state)) return undefined;
+  if ((status.activeBundle ?? '') === '') return 'install';
+  return isWayBack(state) || isKept(state) ? undefined : 'upgrade';
+}
+
+/** Whether people want the deployment's hooks not to run. */
+export function skipsHooks({ deployment }: Pick<BundleDeploymentState, 'deployment'>): boolean {
+  return deployment.metadata.annotations?.[annotation.skipHooks] === 'true';
+}
+
+function isWayBack({ status: { rollback }, target }: HookedState): boolean {
+  return rollback !== undefined && rollback.to === target?.metadata.name;
+}
+
+function isKept(state: HookedState): boolean {
+  const { applied, run } = state.status.hooks ?? {};
+  if (applied !== undefined) return applied === revisionOf(state);
+  // Nobody noted what was applied before there were hooks.
+  return run === undefined && isUnchanged(state);
+}

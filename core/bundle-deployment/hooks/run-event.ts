@@ -1,0 +1,148 @@
+import { parseDuration } from '../../../api/duration.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
+import { hookOf } from '../../apply/hooks/hook.ts';
+import type { HookProgress } from '../../contracts/applier.ts';
+import type { ReconcileDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, StepContext } from '../state.ts';
+import {
+  failureText,
+  hookText,
+  type RunningHook,
+  replacingText,
+  runningText,
+} from './hook-texts.ts';
+import {
+  begun,
+  failed,
+  type HookOccasion,
+  runName,
+  runOf,
+  succeeded,
+  withRun,
+} from './hooks-status.ts';
+
+/** As Helm's --timeout. */
+const defaultTimeLimit = 300_000;
+/** Milliseconds until a place is looked at again that no watch may tell of. */
+const replacingInterval = 5_000;
+
+export interface HookEventRequest extends HookOccasion {
+  /** The hooks of the event, in their order. */
+  readonly hooks: readonly KubernetesObject[];
+}
+
+export interface HookSurroundings {
+  readonly dependencies: ReconcileDependencies;
+  readonly context: StepContext;
+}
+
+/** What has become of an event. `noted`: the status has to be written before anything else is done. */
+export type HookEventState =
+  | { readonly state: 'done' }
+  | { readonly state: 'noted' }
+  | { readonly state: 'waiting'; readonly message: string }
+  | { readonly state: 'failed'; readonly message: string; readonly retryAfter: number };
+
+/**
+ * Runs the hooks of an event one after the other, as far as it can be done without waiting. What has
+ * begun, and what has succeeded, is written down before the next thing is done: a process that ends
+ * at any point neither leaves a hook out nor runs one twice.
+ */
+export async function runEvent(
+  state: BundleDeploymentState,
+  request: HookEventRequest,
+  surroundings: HookSurroundings,
+): Promise<HookEventState> {
+  const { clock } = surroundings.dependencies;
+  const run = runOf(state.status, request);
+  if (run === undefined) {
+    state.status = withRun(state.status, begun(request, clock.now()));
+    return { state: 'noted' };
+  }
+  const hook = request.hooks[run.completed];
+  if (hook === undefined) {
+    await removeAll(state, request, { run, surroundings });
+    return { state: 'done' };
+  }
+  const pause = run.retryAt === undefined ? 0 : Date.parse(run.retryAt) - clock.now();
+  if (pause > 0) return { state: 'failed', message: failureText(state, run), retryAfter: pause };
+  return await runNext(state, { hook, run, count: request.hooks.length }, surroundings);
+}
+
+async function runNext(
+  state: BundleDeploymentState,
+  next: RunningHook,
+  surroundings: HookSurroundings,
+): Promise<HookEventState> {
+  const { dependencies, context } = surroundings;
+  const { hook, run } = next;
+  const { deployment: owner } = state;
+  const request = { owner, hook, run: runName(run), signal: context.signal };
+  const progress = inTime(await dependencies.applier.runHook(request), state, surroundings);
+  if (progress.state === 'failed') {
+    return await fail(state, { ...next, reason: progress.reason }, surroundings);
+  }
+  if (progress.state === 'replacing') {
+    context.wakeAfter(replacingInterval);
+    return { state: 'waiting', message: replacingText(run, hook) };
+  }
+  if (progress.state === 'running') {
+    const message = runningText(next, { ...progress, limit: timeLimit(state) });
+    return { state: 'waiting', message };
+  }
+  const message = `${hookText(run, hook)} has succeeded`;
+  dependencies.events.event(owner, { type: 'Normal', reason: 'HookSucceeded', message });
+  state.status = withRun(state.status, succeeded(run));
+  return { state: 'noted' };
+}
+
+/** A hook that takes too long has failed; one that does not is looked at when its time is over. */
+function inTime(
+  progress: HookProgress,
+  state: BundleDeploymentState,
+  { dependencies: { clock }, context }: HookSurroundings,
+): HookProgress {
+  if (progress.state !== 'running') return progress;
+  const limit = timeLimit(state);
+  const since = Date.parse(progress.since);
+  const left = (Number.isNaN(since) ? clock.now() : since) + limit - clock.now();
+  if (left <= 0) return { state: 'failed', reason: `it was not done within ${limit / 1000} s` };
+  context.wakeAfter(left);
+  return progress;
+}
+
+async function fail(
+  state: BundleDeploymentState,
+  { hook, run, reason }: RunningHook & { readonly reason: string },
+  { dependencies, context }: HookSurroundings,
+): Promise<HookEventState> {
+  const { applier, clock } = dependencies;
+  const { deployment: owner } = state;
+  if (hookOf(hook).policies.includes('hook-failed')) {
+    await applier.removeHook({ owner, hook, run: runName(run), signal: context.signal });
+  }
+  const now = clock.now();
+  const after = failed(run, `${hookText(run, hook)} has failed: ${reason}`, now);
+  state.status = withRun(state.status, after);
+  const retryAfter = Date.parse(after.retryAt ?? '') - now;
+  return { state: 'failed', message: failureText(state, after), retryAfter };
+}
+
+/** As Helm: only once all hooks of the event have succeeded. */
+async function removeAll(
+  { deployment: owner }: BundleDeploymentState,
+  { hooks }: HookEventRequest,
+  { run, surroundings }: { readonly run: HookRun; readonly surroundings: HookSurroundings },
+): Promise<void> {
+  const { dependencies, context } = surroundings;
+  for (const hook of hooks) {
+    if (!hookOf(hook).policies.includes('hook-succeeded')) continue;
+    const { signal } = context;
+    await dependencies.applier.removeHook({ owner, hook, run: runName(run), signal });
+  }
+}
+
+function timeLimit({ deployment: { spec } }: BundleDeploymentState): number {
+  return parseDuration(spec.health?.progressDeadline ?? '') ?? defaultTimeLimit;
+}
