@@ -1,13 +1,18 @@
 import { fail, match, strictEqual } from 'node:assert';
 import { errorMessage } from '../core/sdk.ts';
 
+/** TerminalError: only another object helps. WaitingError: something is awaited. Error: any other. */
+export type RefusalName = 'TerminalError' | 'WaitingError' | 'Error';
+
 /** An error of the closed set, fit for a condition: one line that says what is wrong. */
-export function assertRefusal(error: unknown, name: 'TerminalError' | 'WaitingError'): void {
+export function assertRefusal(error: unknown, expected: RefusalName): void {
   if (!(error instanceof Error)) {
-    fail(`it threw ${String(error)}, which is no Error: throw a ${name} with one clear sentence`);
+    fail(`it threw ${String(error)}, which is no Error: throw a ${expected} with a clear sentence`);
   }
-  if (error.name !== name) {
-    fail(`it threw ${error.name}, and is to throw a ${name}: ${error.stack ?? error.message}`);
+  const isOfSet = error.name === 'TerminalError' || error.name === 'WaitingError';
+  const name = isOfSet ? error.name : 'Error';
+  if (name !== expected) {
+    fail(`it threw ${error.name}, and is to throw a ${expected}: ${error.stack ?? error.message}`);
   }
   if (error.message.trim() === '') fail(`its ${name} has no message`);
   if (/[\r\n]/.test(error.message)) {

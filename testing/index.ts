@@ -2,6 +2,8 @@
  * For tests of provisioners and sources (`rukpak-ts/testing`): the suites that every class and every
  * source has to pass, and builders for what they are given. Works with node:test and with vitest.
  */
+
+export type { RefusalName } from './assert-refusal.ts';
 export { aBundle, type BundleOptions } from './builders/bundle.ts';
 export { aBundleDeployment, type BundleDeploymentOptions } from './builders/bundle-deployment.ts';
 export { bundleFiles, type FileTexts } from './builders/bundle-files.ts';

@@ -1,44 +1,40 @@
 import { fail } from 'node:assert';
 import type { Source } from '../../core/sdk.ts';
-import { assertContent } from '../assert-content.ts';
-import { assertEqual } from '../assert-equal.ts';
-import { assertMessage, assertRefusal } from '../assert-refusal.ts';
-import { bundleFiles } from '../builders/bundle-files.ts';
-import { aSourceContext } from '../builders/source-context.ts';
-import { contentTexts } from '../content-texts.ts';
 import type { SuiteOptions } from '../suite-options.ts';
-import { thrownBy } from '../thrown-by.ts';
-import type { FetchedSource, RefusedSource, SourceFixtures } from './fixtures.ts';
+import { checkAbort } from './checks/abort.ts';
+import { checkFetch } from './checks/fetch.ts';
+import { checkLimits } from './checks/limits.ts';
+import { checkPin } from './checks/pin.ts';
+import { checkEmptySpec, checkRefusal } from './checks/refusal.ts';
+import type { SourceFixtures } from './fixtures.ts';
 
-/** Declares the tests that every source has to pass: what the contract promises, tried with specs of its own. */
+/**
+ * Declares the tests that every source has to pass: what the contract promises, tried with specs of
+ * the source's own.
+ */
 export function describeSource(
   source: Source,
-  { fetched, refused }: SourceFixtures,
+  fixtures: SourceFixtures,
   { test }: SuiteOptions,
 ): void {
   const declare = (title: string, run: () => Promise<void>): void => {
-    test(`${source.type}: ${title}`, run);
+    test(`source ${source.type}: ${title}`, run);
   };
-  for (const fixture of fetched) {
-    declare(`"${fixture.name}" is fetched`, () => checkFetch(source, fixture));
+  declare('has something to try it with', () => checkFixtures(fixtures));
+  for (const fixture of fixtures.fetched) {
+    const { name } = fixture;
+    declare(`"${name}" is fetched`, () => checkFetch(source, fixture));
+    declare(`"${name}" is pinned to what was fetched`, () => checkPin(source, fixture));
+    declare(`"${name}" stays within the limits`, () => checkLimits(source, fixture));
+    declare(`"${name}" ends when it is aborted`, () => checkAbort(source, fixture));
   }
-  for (const fixture of refused) {
+  declare('a spec of nothing but its type is refused', () => checkEmptySpec(source));
+  for (const fixture of fixtures.refused) {
     declare(`"${fixture.name}" is refused`, () => checkRefusal(source, fixture));
   }
 }
 
-async function checkFetch(source: Source, fixture: FetchedSource): Promise<void> {
-  const result = await source.fetch(fixture.source, aSourceContext(fixture));
-  assertContent(result.files);
-  if (fixture.files !== undefined) {
-    const expected = contentTexts(bundleFiles(fixture.files));
-    assertEqual(contentTexts(result.files), expected, 'its files are not those of the fixture');
-  }
-}
-
-async function checkRefusal(source: Source, fixture: RefusedSource): Promise<void> {
-  const thrown = await thrownBy(() => source.fetch(fixture.source, aSourceContext(fixture)));
-  if (thrown === undefined) fail('it was fetched');
-  assertRefusal(thrown.error, fixture.error);
-  assertMessage(thrown.error, fixture.message);
+async function checkFixtures({ fetched, refused }: SourceFixtures): Promise<void> {
+  if (fetched.length === 0) fail('the fixtures have nothing that is fetched');
+  if (refused.length === 0) fail('the fixtures have nothing that is refused');
 }

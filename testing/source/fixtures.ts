@@ -1,8 +1,9 @@
 import type { BundleSource } from '../../core/sdk.ts';
+import type { RefusalName } from '../assert-refusal.ts';
 import type { FileTexts } from '../builders/bundle-files.ts';
 import type { SourceContextOptions } from '../builders/source-context.ts';
 
-/** What a source is tried with. */
+/** What a source is tried with: one spec at least that is fetched, and one that is refused. */
 export interface SourceFixtures {
   readonly fetched: readonly FetchedSource[];
   readonly refused: readonly RefusedSource[];
@@ -23,8 +24,11 @@ export interface FetchedSource extends Attempt {
 }
 
 export interface RefusedSource extends Attempt {
-  /** TerminalError: only another spec helps. WaitingError: the Bundle stays Pending. */
-  readonly error: 'TerminalError' | 'WaitingError';
+  /**
+   * TerminalError: only another spec helps. WaitingError: the Bundle stays Pending. Error: any
+   * other, after which the Bundle is tried again with back-off.
+   */
+  readonly error: RefusalName;
   /** The whole message, or a pattern that it matches. */
   readonly message: string | RegExp;
 }

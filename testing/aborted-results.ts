@@ -1,0 +1,62 @@
+import { fail } from 'node:assert';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+
+/** What core grants before it ends the process of a class. */
+const grace = 1_000;
+
+const moments = ['before it began', 'while it ran'] as const;
+
+export interface AbortedResult<T> {
+  /** Such as `aborted before it began`. */
+  readonly how: string;
+  readonly value: T;
+}
+
+/**
+ * Runs with a signal that is aborted before the begin, and with one that is aborted soon after it.
+ * Each run ends within a second, with a result, which is given back, or with an Error, which does not
+ * say that trying again cannot help.
+ */
+export async function abortedResults<T>(
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<readonly AbortedResult<T>[]> {
+  const results: AbortedResult<T>[] = [];
+  for (const moment of moments) {
+    const how = `aborted ${moment}`;
+    const outcome = await abortedRun(run, moment);
+    if (outcome === undefined) fail(`${how}, it had not ended a second later: heed context.signal`);
+    if (outcome.status === 'fulfilled') results.push({ how, value: outcome.value });
+    else assertAbortError(outcome.reason, how);
+  }
+  return results;
+}
+
+async function abortedRun<T>(
+  run: (signal: AbortSignal) => Promise<T>,
+  moment: (typeof moments)[number],
+): Promise<PromiseSettledResult<T> | undefined> {
+  const controller = new AbortController();
+  const reason = new Error('aborted by the conformance suite');
+  if (moment === 'before it began') controller.abort(reason);
+  const running = Promise.allSettled([run(controller.signal)]);
+  await nextTurn();
+  controller.abort(reason);
+  const ended = new AbortController();
+  const outcomes = await Promise.race([running, endOfGrace(ended.signal)]);
+  ended.abort();
+  return outcomes?.[0];
+}
+
+async function endOfGrace(signal: AbortSignal): Promise<undefined> {
+  await delay(grace, undefined, { signal }).catch(() => undefined);
+  // A process that was held up itself has events to handle first.
+  await nextTurn();
+  return undefined;
+}
+
+function assertAbortError(reason: unknown, how: string): void {
+  if (!(reason instanceof Error)) fail(`${how}, it threw ${String(reason)}, which is no Error`);
+  if (reason.name === 'TerminalError') {
+    fail(`${how}, it said that trying again cannot help: ${reason.message}`);
+  }
+}

@@ -1,0 +1,147 @@
+import { expect, it } from 'vitest';
+import {
+  type BundleFiles,
+  BundleFilesBuilder,
+  defineSource,
+  type Source,
+  type SourceContext,
+  TerminalError,
+  WaitingError,
+} from '../../core/sdk.ts';
+import { describeSource } from './describe-source.ts';
+import type { SourceFixtures } from './fixtures.ts';
+
+const spec = { type: 'acme', image: { ref: 'a' } };
+const fixtures: SourceFixtures = {
+  fetched: [{ name: 'x', source: spec, files: { 'a/b': 'text' } }],
+  refused: [
+    {
+      name: 'y',
+      source: { type: 'acme', image: { ref: 'later' } },
+      error: 'WaitingError',
+      message: 'not yet',
+    },
+  ],
+};
+
+function contentFor({ limits }: SourceContext, text = 'text'): BundleFiles {
+  const builder = new BundleFilesBuilder(limits);
+  builder.addFile('a/b', Buffer.from(text));
+  return builder.build();
+}
+
+/** A source that passes, but for what it does with a spec that is as it should be. */
+function aSource(fetch?: Source['fetch']): Source {
+  return defineSource({
+    type: 'acme',
+    async fetch(source, context) {
+      if (source.image === undefined) throw new TerminalError('no image');
+      if (source.image.ref === 'later') throw new WaitingError('not yet');
+      if (fetch !== undefined) return await fetch(source, context);
+      return { files: contentFor(context), resolvedSource: source };
+    },
+  });
+}
+
+async function complaints(
+  source: Source,
+  changes: Partial<SourceFixtures> = {},
+): Promise<Readonly<Record<string, string>>> {
+  const tests: [string, () => Promise<void>][] = [];
+  const test = (title: string, run: () => Promise<void>): unknown => tests.push([title, run]);
+  describeSource(source, { ...fixtures, ...changes }, { test });
+  const found: Record<string, string> = {};
+  for (const [title, run] of tests) {
+    await run().catch((error: Error) => {
+      found[title.replace('source acme: ', '')] = error.message;
+    });
+  }
+  return found;
+}
+
+it('has nothing to say of a source that keeps the contract', async () => {
+  expect(await complaints(aSource())).toEqual({});
+});
+
+it('asks for something to try the source with', async () => {
+  expect(await complaints(aSource(), { fetched: [], refused: [] })).toEqual({
+    'has something to try it with': 'the fixtures have nothing that is fetched',
+  });
+});
+
+it.each<[string, Source['fetch'], Readonly<Record<string, unknown>>]>([
+  [
+    'other files',
+    async (source, context) => ({ files: contentFor(context, 'red'), resolvedSource: source }),
+    { '"x" is fetched': expect.stringMatching(/^its files are not those of the fixture/) },
+  ],
+  [
+    'another type',
+    async (_, context) => ({ files: contentFor(context), resolvedSource: { type: 'git' } }),
+    { '"x" is fetched': expect.stringMatching(/^resolvedSource is of another type/) },
+  ],
+  [
+    'no content',
+    async (source) => ({ files: {} as BundleFiles, resolvedSource: source }),
+    { '"x" is fetched': expect.stringMatching(/^it returned no content/) },
+  ],
+  [
+    'something that is not pinned',
+    async ({ image, ...source }, context) => ({
+      files: contentFor(context, image?.ref === 'a' ? 'text' : 'changed'),
+      resolvedSource: { ...source, image: { ref: 'b' } },
+    }),
+    {
+      '"x" is pinned to what was fetched': expect.stringMatching(
+        /^fetched again by its resolvedSource, it gave other files/,
+      ),
+    },
+  ],
+  [
+    'more than the limits allow',
+    async (source) => ({
+      files: { files: new Map([['a/b', Buffer.from('text')]]), directories: new Set(['a']) },
+      resolvedSource: source,
+    }),
+    {
+      '"x" stays within the limits': expect.stringMatching(
+        /^it gave more than context.limits.maxBytes of 3 allows/,
+      ),
+    },
+  ],
+  [
+    'an end after three seconds',
+    async (source, context) => {
+      if (context.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 3_000));
+      return { files: contentFor(context), resolvedSource: source };
+    },
+    {
+      '"x" ends when it is aborted': expect.stringMatching(
+        /^aborted before it began, it had not ended a second later/,
+      ),
+    },
+  ],
+])('finds a source that gives %s', async (_, fetch, found) => {
+  expect(await complaints(aSource(fetch))).toMatchObject(found);
+});
+
+it('finds the wrong error, and the wrong words', async () => {
+  const [refused] = fixtures.refused;
+  expect(
+    await complaints(aSource(), { refused: [{ ...refused!, error: 'TerminalError' }] }),
+  ).toEqual({
+    '"y" is refused': expect.stringMatching(/^it threw WaitingError, and is to throw a Terminal/),
+  });
+  const other = await complaints(aSource(), { refused: [{ ...refused!, message: /^never/ }] });
+  expect(other['"y" is refused']).toContain('/^never/');
+});
+
+it('finds a source that takes a spec without anything', async () => {
+  const all: Source = {
+    type: 'acme',
+    fetch: async (source, context) => ({ files: contentFor(context), resolvedSource: source }),
+  };
+  expect((await complaints(all))['a spec of nothing but its type is refused']).toBe(
+    'it fetched something for a spec that has nothing but a type',
+  );
+});
