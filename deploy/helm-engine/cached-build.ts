@@ -19,6 +19,8 @@ interface BuildTarget {
   readonly name: string;
   readonly title: string;
   readonly package: string;
+  /** Files of the module that it is made of; all where absent. */
+  readonly sources?: readonly string[];
   readonly flags?: readonly string[];
   readonly workspace?: string;
   /** Of Go's environment. */
@@ -39,6 +41,7 @@ const command: BuildTarget = {
   name: 'helm',
   title: "Helm's command",
   package: 'helm.sh/helm/v4/cmd/helm',
+  sources: ['go.mod', 'go.sum'],
 };
 
 /** The engine, in the user's cache folder. */
@@ -53,14 +56,14 @@ export function buildHelmCommand(options: HelmBuildOptions): Promise<string> {
 
 async function cachedBuild(target: BuildTarget, options: HelmBuildOptions): Promise<string> {
   const { env = process.env, onProgress, signal } = options;
-  const file = join(userCache(env), 'helm', await sourceHash(env), target.name);
+  const file = join(userCache(env), 'helm', await sourceHash(env, target.sources), target.name);
   if (await exists(file)) return file;
   await mkdir(dirname(file), { recursive: true });
   const purpose = `building ${target.title}`;
   await withLock(`${file}.lock`, { purpose, onProgress, signal }, async () => {
     // Another process may have built it while this one waited.
     if (await exists(file)) return;
-    const { name: _, variables = {}, ...what } = target;
+    const { name: _name, sources: _sources, variables = {}, ...what } = target;
     await goBuild({
       ...what,
       cwd: goModule,

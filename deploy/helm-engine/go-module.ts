@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -20,15 +20,24 @@ export async function versionFlag(): Promise<string> {
   return `-X helm.sh/helm/v4/internal/version.version=${version}`;
 }
 
-/** Changes whenever what is built changes: with a file of the module, or with Go. */
-export async function sourceHash(env: NodeJS.ProcessEnv): Promise<string> {
+/** Changes with these files of the module, all of them where none are named, and with Go. */
+export async function sourceHash(
+  env: NodeJS.ProcessEnv,
+  paths?: readonly string[],
+): Promise<string> {
   const hash = createHash('sha256').update(await goVersion(env));
-  const names = await readdir(goModule, { recursive: true, withFileTypes: true });
-  const files = names.filter((entry) => entry.isFile());
-  for (const file of files.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
-    hash.update(file.slice(goModule.length)).update(await readFile(file));
+  for (const path of paths ?? (await allFiles())) {
+    hash.update(path).update(await readFile(join(goModule, path)));
   }
   return hash.digest('hex').slice(0, 16);
+}
+
+async function allFiles(): Promise<readonly string[]> {
+  const entries = await readdir(goModule, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(goModule, join(parentPath, name)))
+    .sort();
 }
 
 async function goVersion(env: NodeJS.ProcessEnv): Promise<string> {

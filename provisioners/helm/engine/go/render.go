@@ -42,7 +42,7 @@ func renderChart(asked *request) (*rendered, error) {
 		IsInstall: true,
 	}, capabilities)
 	if err != nil {
-		return nil, err
+		return nil, orderedError(err)
 	}
 	if err := checkKubeVersion(loaded, capabilities); err != nil {
 		return nil, err
