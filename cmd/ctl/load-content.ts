@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { BundleFiles, ContentLimits } from '../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { imagePullerOptions } from '../../core/manager/defaults/registry-options.ts';
+import { imagePullerOptions } from '../../core/manager/defaults/image-puller-options.ts';
 import type { RegistryFlags } from '../registry-flags.ts';
 import { dockerKeychain } from './docker-keychain.ts';
 import { loadDirectory } from './load-directory.ts';

@@ -22,9 +22,6 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/rukpak-ts');
 
-/** What git does not know, and the package holds. */
-const built = ['provisioners/helm/engine/helm-engine.wasm'];
-
 // A clone may have a link for node_modules, which git takes for a file.
 const notPacked = /^(test|docs|examples|\.ci)\/|^node_modules$|^(?!scaffold\/).*\.test\.ts$/;
 const day = 24 * 60 * 60 * 1000;
@@ -59,7 +56,7 @@ async function packedFiles(): Promise<readonly string[]> {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const { stdout } = await run('git', args, { cwd: root, maxBuffer: 16 * 1024 * 1024 });
   const known = stdout.split('\0').filter((path) => path !== '' && !notPacked.test(path));
-  return [...known, ...built].filter((path) => existsSync(join(root, path))).sort();
+  return known.filter((path) => existsSync(join(root, path))).sort();
 }
 
 async function digestOf(files: readonly string[]): Promise<string> {

@@ -5,8 +5,9 @@ import { fetchInWorkers } from '../../runtime/worker/fetch-in-workers.ts';
 import { createConfigMapsSource } from '../../sources/configmaps/index.ts';
 import { createHttpSource } from '../../sources/http/index.ts';
 import { createImageSource } from '../../sources/image/index.ts';
+import { imagePullerOptions } from './image-puller-options.ts';
 import { proxyFromEnvironment } from './proxy-from-environment.ts';
-import { imagePullerOptions, type RegistryOptions } from './registry-options.ts';
+import type { RegistryOptions } from './registry-options.ts';
 
 export interface SourcesOptions {
   /** Besides core's, and in place of those of core that have their types. */
