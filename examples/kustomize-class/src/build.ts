@@ -11,6 +11,7 @@ import { addPrefixAndSuffix } from './names.ts';
 import { setNamespace } from './namespace.ts';
 import { readObjects } from './objects.ts';
 import { applyPatches } from './patches.ts';
+import { quoted } from './quoted.ts';
 import { updateReferences } from './references.ts';
 import { setReplicas } from './replicas.ts';
 import type { Value } from './value.ts';
@@ -30,8 +31,9 @@ const steps: readonly Step[] = [
 
 /** The objects that `kubectl kustomize` prints for a folder. */
 export function build(folder: Folder, limits: ContentLimits): readonly KubernetesObject[] {
-  const items = itemsOf(folder, { trail: [], limits });
-  if (items.length === 0) throw new TerminalError(`folder "${folder.path}" builds zero objects`);
+  const items = itemsOf(folder, { trail: [], built: [], limits });
+  if (items.length === 0)
+    throw new TerminalError(`folder ${quoted(folder.path)} builds zero objects`);
   for (const item of items) addHash(item);
   refuseTwins(items, folder);
   updateReferences(items);
@@ -41,11 +43,17 @@ export function build(folder: Folder, limits: ContentLimits): readonly Kubernete
 interface Way {
   /** The folders that led here. */
   readonly trail: readonly string[];
+  /** All folders so far: bases of bases that are named twice double with each level. */
+  readonly built: string[];
   readonly limits: ContentLimits;
 }
 
-function itemsOf(folder: Folder, { trail, limits }: Way): readonly Item[] {
-  const way = { trail: [...trail, folder.path], limits };
+function itemsOf(folder: Folder, { trail, built, limits }: Way): readonly Item[] {
+  const way = { trail: [...trail, folder.path], built, limits };
+  if (built.push(folder.path) > limits.maxEntries)
+    throw new TerminalError(
+      `more than ${limits.maxEntries} folders are built, bases of bases included`,
+    );
   if (trail.includes(folder.path))
     throw new TerminalError(`bases lead back to themselves: ${way.trail.join(' -> ')}`);
   const kustomization = readKustomization(folder);
@@ -55,8 +63,8 @@ function itemsOf(folder: Folder, { trail, limits }: Way): readonly Item[] {
     items.push(...(base === undefined ? readObjects(folder, entry) : itemsOf(base, way)));
     if (items.length > limits.maxEntries)
       throw entry.refused(`brings more than ${limits.maxEntries} objects`);
-    refuseTwins(items, folder);
   }
+  refuseTwins(items, folder);
   items.push(...generated(kustomization, folder, items));
   for (const step of steps) step(items, kustomization, folder);
   refuseTwins(items, folder);
@@ -69,7 +77,7 @@ function refuseTwins(items: readonly Item[], folder: Folder): void {
     const identity = identityOf(item);
     const key = JSON.stringify(identity);
     if (seen.has(key))
-      throw new TerminalError(`folder "${folder.path}" has two of ${described(identity)}`);
+      throw new TerminalError(`folder ${quoted(folder.path)} has two of ${described(identity)}`);
     seen.set(key, item);
   }
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { posix } from 'node:path';
 import type { Fields } from './fields.ts';
 import type { Folder } from './folder.ts';
+import { quoted } from './quoted.ts';
 import type { Value } from './value.ts';
 
 /** The `data` and `binaryData` of a generated ConfigMap. */
@@ -31,11 +32,11 @@ function pairsOf(entry: Value, folder: Folder): readonly Pair[] {
   ];
   const keys = pairs.map(([key]) => key);
   const twice = keys.find((key, at) => keys.indexOf(key) !== at);
-  if (twice !== undefined) throw entry.refused(`has the key "${twice}" twice`);
+  if (twice !== undefined) throw entry.refused(`has the key ${quoted(twice)} twice`);
   const bad = keys.find((key) => !/^[-._a-zA-Z0-9]+$/.test(key));
   if (bad !== undefined)
     throw entry.refused(
-      `has the key "${bad}": only letters, digits, "-", "_" and "." may be in one`,
+      `has the key ${quoted(bad)}: only letters, digits, "-", "_" and "." may be in one`,
     );
   return pairs;
 }

@@ -1,4 +1,5 @@
 import { type Fields, isFields } from './fields.ts';
+import { quoted } from './quoted.ts';
 import { isClusterScoped } from './scope.ts';
 
 /** What tells objects apart. */
@@ -47,7 +48,7 @@ export function isSame(a: Identity, b: Identity): boolean {
 }
 
 export function described({ kind, name, namespace }: Identity): string {
-  return `${kind} "${name}"${namespace === '' ? '' : ` in namespace "${namespace}"`}`;
+  return `${kind} ${quoted(name)}${namespace === '' ? '' : ` in namespace ${quoted(namespace)}`}`;
 }
 
 function isOfKind(a: Identity, b: Identity): boolean {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from 'rukpak-ts/sdk';
 import { type Fields, isFields } from './fields.ts';
 import { type Item, metadataOf } from './item.ts';
+import { quoted } from './quoted.ts';
 import { Value } from './value.ts';
 
 /** Applies the operations of RFC 6902 but `move` and `copy`. */
@@ -21,14 +22,15 @@ function apply(object: Fields, operation: Value): void {
   const path = operation.get('path').text();
   const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   const name = parts.pop() ?? '';
-  if (parts[0] !== '') throw operation.refused(`has the path "${path}", which leads to no field`);
+  if (parts[0] !== '')
+    throw operation.refused(`has the path ${quoted(path)}, which leads to no field`);
   const owner = parts.slice(1).reduce<unknown>(child, object);
   const value = structuredClone(operation.fields()['value'] ?? null);
   const isApplied = Array.isArray(owner)
     ? applyToList(owner, name, { op: operation.get('op').text(), value })
     : isFields(owner) && applyToFields(owner, name, { op: operation.get('op').text(), value });
   if (!isApplied)
-    throw operation.refused(`cannot be applied at "${path}" of ${String(object['kind'])}`);
+    throw operation.refused(`cannot be applied at ${quoted(path)} of ${String(object['kind'])}`);
 }
 
 function child(owner: unknown, name: string): unknown {

@@ -1,4 +1,5 @@
 import type { Folder } from './folder.ts';
+import { quoted } from './quoted.ts';
 import type { Value } from './value.ts';
 
 /** A folder's kustomization, in which no field is that would not be heeded. */
@@ -28,5 +29,5 @@ export function readKustomization(folder: Folder): Value {
 
 function mustBe(value: Value, wanted: string): void {
   const found = value.optionalText() ?? wanted;
-  if (found !== wanted) throw value.refused(`is "${found}", and must be "${wanted}"`);
+  if (found !== wanted) throw value.refused(`is ${quoted(found)}, and must be ${quoted(wanted)}`);
 }

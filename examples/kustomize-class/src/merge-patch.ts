@@ -1,5 +1,6 @@
 import { type Fields, isFields } from './fields.ts';
 import { type Item, identityOf } from './item.ts';
+import { quoted } from './quoted.ts';
 import type { Value } from './value.ts';
 
 const podSpecs: Readonly<Record<string, string>> = {
@@ -35,8 +36,8 @@ interface Place {
 
 function merge(target: Fields, patch: Fields, place: Place): Fields {
   for (const [name, value] of Object.entries(patch)) {
-    if (name.startsWith('$'))
-      throw place.entry.refused(`has the directive "${name}": use a JSON patch`);
+    if (name.startsWith('$') || name === '__proto__')
+      throw place.entry.refused(`has the directive ${quoted(name)}: use a JSON patch`);
     const at = { ...place, path: place.path === '' ? name : `${place.path}/${name}` };
     if (value === null) delete target[name];
     else target[name] = merged(target[name], value, at);
@@ -62,7 +63,7 @@ function mergeLists(
   const keyIn = (item: unknown) => (isFields(item) ? item[key] : undefined);
   const first = patch.map((item) => {
     if (!isFields(item) || typeof item[key] !== 'string')
-      throw entry.refused(`has an item of "${place.path}" without "${key}"`);
+      throw entry.refused(`has an item of ${quoted(place.path)} without ${quoted(key)}`);
     return merged(
       target.find((other) => keyIn(other) === item[key]),
       item,
@@ -79,7 +80,7 @@ function keyOf({ path, podSpec, entry }: Place): string | undefined {
   const list = lists.find(([pattern]) => pattern.test(inPod));
   if (list === undefined)
     throw entry.refused(
-      `has the list "${path}", which this class does not merge: use a JSON patch`,
+      `has the list ${quoted(path)}, which this class does not merge: use a JSON patch`,
     );
   return list[1];
 }

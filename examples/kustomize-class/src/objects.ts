@@ -2,6 +2,7 @@ import { parseManifests, TerminalError } from 'rukpak-ts/sdk';
 import { isFields } from './fields.ts';
 import type { Folder } from './folder.ts';
 import { anItem, type Item } from './item.ts';
+import { quoted } from './quoted.ts';
 import type { Value } from './value.ts';
 
 /** The objects of a file of manifests. */
@@ -21,5 +22,7 @@ function refuseDirectives(path: string, annotations: unknown): void {
   const names = isFields(annotations) ? Object.keys(annotations) : [];
   const directive = names.find((name) => /(^|\.)config\.(kubernetes|k8s)\.io\//.test(name));
   if (directive !== undefined)
-    throw new TerminalError(`${path}: annotation "${directive}" is not supported by this class`);
+    throw new TerminalError(
+      `${path}: annotation ${quoted(directive)} is not supported by this class`,
+    );
 }

@@ -1,5 +1,6 @@
 import { type Fields, isFields } from './fields.ts';
 import { type Item, identityOf } from './item.ts';
+import { quoted } from './quoted.ts';
 import type { Value } from './value.ts';
 
 const scalable = ['Deployment', 'ReplicationController', 'ReplicaSet', 'StatefulSet'];
@@ -16,7 +17,7 @@ export function setReplicas(items: readonly Item[], kustomization: Value): void 
       ),
     );
     if (named.length === 0)
-      throw entry.refused(`names "${name}", and nothing scalable is called so`);
+      throw entry.refused(`names ${quoted(name)}, and nothing scalable is called so`);
     for (const { object } of named) specOf(object)['replicas'] = count;
   }
 }

@@ -1,5 +1,6 @@
 import { TerminalError } from 'rukpak-ts/sdk';
 import { type Fields, isFields } from './fields.ts';
+import { quoted } from './quoted.ts';
 
 /** A value that somebody wrote, and where: what is wrong with it is said with file and field. */
 export class Value {
@@ -66,6 +67,7 @@ export class Value {
   }
 
   refused(why: string): TerminalError {
-    return new TerminalError(`${this.file}: field "${this.field}" ${why}`);
+    const place = this.field === '' ? '' : ` field ${quoted(this.field)}`;
+    return new TerminalError(`${this.file}:${place} ${why}`);
   }
 }

@@ -35,6 +35,11 @@ export const refused: readonly RefusedContent[] = [
     message: 'both kustomization.yaml and Kustomization are there: one is enough',
   },
   {
+    name: 'an empty kustomization',
+    files: { 'kustomization.yaml': '' },
+    message: 'kustomization.yaml: must be a map',
+  },
+  {
     name: 'a path that is not there',
     files: { 'a/kustomization.yaml': '' },
     config: { path: 'b' },
@@ -55,6 +60,17 @@ export const refused: readonly RefusedContent[] = [
     },
     config: { path: 'a' },
     message: 'bases lead back to themselves: a -> b -> a',
+  },
+  {
+    name: 'bases that double',
+    files: Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [
+        `${at}/kustomization.yaml`,
+        `resources: [../${at + 1}, ../${at + 1}]`,
+      ]).concat([['40/kustomization.yaml', 'namespace: a']]),
+    ),
+    config: { path: '0' },
+    message: 'more than 20000 folders are built, bases of bases included',
   },
   {
     name: 'a file of another folder',
@@ -135,6 +151,10 @@ export const refused: readonly RefusedContent[] = [
   withPatch(
     `${merged}spec: {list: [2]}`,
     '" has the list "spec/list", which this class does not merge: use a JSON patch',
+  ),
+  withPatch(
+    `${merged}spec: {__proto__: {a: b}}`,
+    '" has the directive "__proto__": use a JSON patch',
   ),
   withPatch(`${merged}$patch: delete`, '" has the directive "$patch": use a JSON patch'),
 ];
