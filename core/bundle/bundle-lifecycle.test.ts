@@ -10,6 +10,7 @@ import type { SourceResult } from '../contracts/source.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
+import { Semaphore } from '../runtime/semaphore.ts';
 import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';
 
@@ -142,6 +143,7 @@ describe('a Bundle that is being deleted', () => {
     const fetches = new SharedFetches();
     await fetches.join(bundle.spec.source, new AbortController().signal);
     const own = {
+      workers: new Semaphore(1),
       slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
       fetches: new SharedFetches(),
     };

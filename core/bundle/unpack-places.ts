@@ -1,4 +1,5 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { Semaphore } from '../runtime/semaphore.ts';
 import type { SharedFetches } from './shared-fetches.ts';
 import type { UnpackSlots } from './unpack-slots.ts';
 
@@ -8,10 +9,15 @@ export interface UnpackPlaces {
   readonly fetches: SharedFetches;
 }
 
+/** The places of one class alone, for its deployments too: none waits for a process meanwhile. */
+export interface OwnPlaces extends UnpackPlaces {
+  readonly workers: Semaphore;
+}
+
 /** The places that a class shares with others, but for those that have some of their own. */
 export interface ClassPlaces extends UnpackPlaces {
   /** By class name. */
-  readonly ownPlaces?: ReadonlyMap<string, UnpackPlaces>;
+  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
 }
 
 export function placesOf({ spec }: Bundle, { ownPlaces, ...shared }: ClassPlaces): UnpackPlaces {

@@ -5,6 +5,8 @@ import { HostLimiter } from './host-limiter.ts';
 export interface UnpackSlotsOptions {
   /** Unpackings at work at once. One host has half of them at most, so that it never has all. */
   readonly slots: number;
+  /** Of that size; others may take places of it too. */
+  readonly active?: Semaphore;
   readonly clock: Clock;
 }
 
@@ -24,8 +26,8 @@ export class UnpackSlots {
   readonly #hosts: HostLimiter;
   readonly #clock: Clock;
 
-  constructor({ slots, clock }: UnpackSlotsOptions) {
-    this.#active = new Semaphore(slots);
+  constructor({ slots, clock, active = new Semaphore(slots) }: UnpackSlotsOptions) {
+    this.#active = active;
     this.#slow = new Semaphore(slots * slowFetchesPerSlot);
     this.#hosts = new HostLimiter(Math.ceil(slots / 2));
     this.#clock = clock;

@@ -11,7 +11,6 @@ import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller, type ControllerOptions } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
@@ -138,7 +137,7 @@ function createDeploymentController(
     name: 'bundledeployment',
     kind: 'BundleDeployment',
     workers,
-    ownWorkers: ownWorkersOf(options, kinds),
+    ownWorkers: ownWorkersOf(parts),
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,
     logger,
@@ -150,10 +149,12 @@ function createDeploymentController(
 }
 
 /** Whose workers a deployment takes: those of its class, where it has some. */
-function ownWorkersOf(
-  { ownWorkers = new Map() }: ManagerSettings,
-  { deployments }: Kinds,
-): ControllerOptions['ownWorkers'] {
-  const workers = new Map(Array.from(ownWorkers, ([name, size]) => [name, new Semaphore(size)]));
-  return (name) => workers.get(deployments.get({ name })?.spec.provisionerClassName ?? '');
+function ownWorkersOf({
+  kinds: { deployments },
+  unpacking: { ownPlaces },
+}: ControllerParts): ControllerOptions['ownWorkers'] {
+  return (name) => {
+    const className = deployments.get({ name })?.spec.provisionerClassName ?? '';
+    return ownPlaces?.get(className)?.workers;
+  };
 }

@@ -41,7 +41,7 @@ export interface ManagerOptions {
   /** BundleDeployments reconciled at once, and Bundles unpacked; 8 where absent. */
   readonly workers?: number;
   /**
-   * Classes whose objects take none of these workers, with how many of their own each has: one that
+   * Classes whose objects take none of these workers, with how many of their own each has, for both kinds: one that
    * loops or waits for long then holds up nobody else's.
    */
   readonly ownWorkers?: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { SharedFetches } from '../bundle/shared-fetches.ts';
-import type { UnpackPlaces } from '../bundle/unpack-places.ts';
+import type { OwnPlaces } from '../bundle/unpack-places.ts';
 import { UnpackSlots } from '../bundle/unpack-slots.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentStore } from '../contracts/store.ts';
@@ -8,6 +8,7 @@ import { createConfigMapReader } from '../kube/config-map-reader.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { createSecretReader } from '../kube/secret-reader.ts';
 import type { Metrics } from '../observe/metrics.ts';
+import { Semaphore } from '../runtime/semaphore.ts';
 import { createUploadSource } from '../sources/upload/index.ts';
 import { classesWith } from './class-index.ts';
 import type { ManagerSettings } from './settings.ts';
@@ -32,9 +33,10 @@ export function unpackDependencies(
     sources: new Map(all.map((source) => [source.type, source])),
     provisioners: classesWith(provisioners, 'bundle'),
     store,
-    ...places(workers, clock),
+    slots: new UnpackSlots({ slots: workers, clock }),
+    fetches: new SharedFetches(),
     ownPlaces: new Map(
-      Array.from(ownWorkers ?? [], ([className, size]) => [className, places(size, clock)]),
+      Array.from(ownWorkers ?? [], ([className, size]) => [className, ownPlaces(size, clock)]),
     ),
     secrets: createSecretReader(client, systemNamespace),
     configMaps: createConfigMapReader(client, systemNamespace),
@@ -45,6 +47,8 @@ export function unpackDependencies(
   };
 }
 
-function places(slots: number, clock: Clock): UnpackPlaces {
-  return { slots: new UnpackSlots({ slots, clock }), fetches: new SharedFetches() };
+function ownPlaces(size: number, clock: Clock): OwnPlaces {
+  const workers = new Semaphore(size);
+  const slots = new UnpackSlots({ slots: size, active: workers, clock });
+  return { workers, slots, fetches: new SharedFetches() };
 }

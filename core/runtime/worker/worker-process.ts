@@ -124,7 +124,8 @@ export class WorkerProcess {
       signal.removeEventListener('abort', abort);
       finished.abort();
       this.#running = undefined;
-      this.#hold(false);
+      // Until the end of one that has been killed somebody may wait.
+      if (this.alive) this.#hold(false);
     }
   }
 
