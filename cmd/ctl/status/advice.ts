@@ -39,7 +39,8 @@ function forDeletion({ deployment }: StatusReport): string | undefined {
 
 function forUnobserved({ deployment }: StatusReport, now: number): string | undefined {
   if (deploymentState(deployment).state !== 'NotObserved') return undefined;
-  return unserved(deployment.spec.provisionerClassName, lastChange(deployment), now);
+  const { provisionerClassName: className } = deployment.spec;
+  return unserved({ what: 'it', className, since: lastChange(deployment) }, now);
 }
 
 function forPause({ deployment, name }: StatusReport): string | undefined {
@@ -58,7 +59,10 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
   const { name, phase, source } = bundle;
   switch (phase) {
     case '':
-      return unserved(bundle.class, Date.parse(bundle.created), now);
+      return unserved(
+        { what: `Bundle "${name}"`, className: bundle.class, since: Date.parse(bundle.created) },
+        now,
+      );
     case 'Pending':
       return source === 'upload'
         ? `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`
@@ -108,9 +112,25 @@ function describeCommand({ apiVersion, kind, namespace, name }: ObjectReport): s
   return `kubectl describe ${kind.toLowerCase()}${group} ${name}${place}`;
 }
 
-function unserved(className: string, since: number, now: number): string {
+interface Unserved {
+  /** Object of a sentence. */
+  readonly what: string;
+  readonly className: string;
+  /** Milliseconds. */
+  readonly since: number;
+}
+
+function unserved({ what, className, since }: Unserved, now: number): string {
   if (now - since < patience) return 'it was changed a moment ago: look again in some seconds';
-  return `no running provisioner has looked at it: is class "${className}" the right one, and does core run? See rukpakctl verify`;
+  return `nobody has looked at ${what} for ${age(now - since)}: is a manager running that serves class "${className}" (rukpak core --provisioner …), or is it misspelled? See rukpakctl verify`;
+}
+
+/** A duration in its largest whole unit. */
+function age(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
 /** When somebody last changed anything but the status; milliseconds. */

@@ -177,7 +177,7 @@ describe('advice', () => {
     [
       'a class that nobody serves',
       aReport(aDeployment({ metadata: { generation: 2 } })),
-      'is class "plain" the right one',
+      'nobody has looked at it for 60m: is a manager running that serves class "plain" (rukpak core --provisioner …), or',
     ],
     [
       'a change of this moment',
@@ -204,7 +204,7 @@ describe('advice', () => {
     [
       'a Bundle that nobody looks at',
       aReport(pending, { bundles: [aBundle({ class: 'other' })] }),
-      'is class "other" the right one',
+      'for 60m: is a manager running that serves class "other" (',
     ],
     [
       'a dependency',
