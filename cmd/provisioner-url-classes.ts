@@ -24,18 +24,26 @@ const answerReader = new URL(
 
 /**
  * The classes that `--provisioner-url` names; their servers need not be there yet.
- * @throws Error where a flag cannot be used
+ * @throws Error of one line where a flag cannot be used, or names a class that is among `served`
  */
 export async function openProvisionerUrls(
   flags: ProvisionerUrlFlags,
+  served: readonly string[],
   logger: Logger,
 ): Promise<WorkerProvisioners> {
+  const remotes = remoteClasses(flags);
+  const twice = remotes.find(({ className }) => served.includes(className));
+  if (twice !== undefined) {
+    throw new Error(
+      `--provisioner-url: class "${twice.className}" is served by this program itself already: rename yours`,
+    );
+  }
   const classes: OpenClass[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(classes.map((each) => each.close()));
   };
   try {
-    for (const remote of remoteClasses(flags)) classes.push(await open(remote, logger));
+    for (const remote of remotes) classes.push(await open(remote, logger));
   } catch (error) {
     await close();
     throw error;

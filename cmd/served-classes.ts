@@ -26,7 +26,7 @@ export async function withServedClasses(
   try {
     const builtIn = await runBuiltInProvisioners(logger);
     open.push(builtIn);
-    const remote = await openProvisionerUrls(flags, logger);
+    const remote = await openProvisionerUrls(flags, namesOf(builtIn), logger);
     open.push(remote);
     const served = open.flatMap(namesOf);
     const others = await openProvisioners(flags, served, logger);

@@ -1,5 +1,9 @@
 import { type Clock, systemClock } from '../clock.ts';
-import type { DeploymentHandler, Provisioner } from '../contracts/provisioner.ts';
+import {
+  contractVersion,
+  type DefinedProvisioner,
+  type DeploymentHandler,
+} from '../contracts/provisioner.ts';
 import type { ProxyConfig } from '../net/proxy.ts';
 import { type ClassAddressOptions, classAddress } from './class-address.ts';
 import { ClassConnection } from './class-connection.ts';
@@ -17,7 +21,7 @@ export interface RemoteProvisionerOptions extends ClassAddressOptions {
   readonly clock?: Clock;
 }
 
-export interface RemoteProvisioner extends Provisioner {
+export interface RemoteProvisioner extends DefinedProvisioner {
   /** Ends its connections at once. */
   close(): Promise<void>;
 }
@@ -38,6 +42,7 @@ export async function createRemoteProvisioner(
   const readObjects = options.readObjects ?? objectsOfAnswer;
   const remote = { server, descriptions, readObjects };
   return {
+    contractVersion,
     className,
     bundle: bundleHandler(remote),
     deployment: deploymentHandler(remote),

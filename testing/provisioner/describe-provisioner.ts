@@ -18,6 +18,8 @@ export interface ProvisionerSuiteOptions extends SuiteOptions {
    * loaded once more, in a thread of its own, to see whether that makes a difference.
    */
   readonly module?: URL;
+  /** The class is behind a URL: that it opens no connection is not looked at. */
+  readonly remote?: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface ProvisionerSuiteOptions extends SuiteOptions {
 export function describeProvisioner(
   provisioner: Provisioner,
   fixtures: ProvisionerFixtures,
-  { test, module }: ProvisionerSuiteOptions,
+  { test, module, remote = false }: ProvisionerSuiteOptions,
 ): void {
   const { className } = provisioner;
   const declare = (title: string, run: () => Promise<void>): void => {
@@ -43,7 +45,7 @@ export function describeProvisioner(
       checkDeterminism(trial, module),
     );
     declare(`${title} is left as it was`, () => checkUnchangedArguments(trial));
-    declare(`${title} needs no file, connection or process`, () => checkNoIo(trial));
+    if (!remote) declare(`${title} needs no file, connection or process`, () => checkNoIo(trial));
     declare(`${title} ends when it is aborted`, () => checkAbort(trial));
     if (trial.handler !== 'inputs') {
       declare(`${title} stays within the limits`, () => checkLimits(trial));

@@ -1,0 +1,206 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
+import { remoteClasses } from '../../cmd/provisioner-url-flags.ts';
+import { freePorts } from '../../deploy/local/cluster/ports.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { containerArgs } from '../helpers/local-pod.ts';
+import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { System } from '../helpers/system.ts';
+
+/** A class of thirty lines of Python, as docs/howto/provisioner-over-http.md shows it. */
+const root = join(import.meta.dirname, '../..');
+const samples = 'deploy/samples/provisioner-over-http';
+const page = 'provisioner-over-http.md';
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+
+let kubectl: Kubectl;
+let system: System;
+let server: ChildProcess | undefined;
+let port: number;
+
+/** With the very program of the page. */
+async function startServer(): Promise<void> {
+  server = spawn('python3', [`${samples}/server.py`, String(port)], { cwd: root, stdio: 'ignore' });
+  await once(server, 'spawn');
+}
+
+async function stopServer(): Promise<void> {
+  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGKILL');
+  await ended;
+}
+
+beforeAll(async () => {
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  [port = 0] = await freePorts(1, []);
+  const flags = [`--provisioner-url=acme-template=http://127.0.0.1:${port}`];
+  system = await System.start({ kubeconfig, registry, flags });
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=60s']);
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
+  await eventually(async () => {
+    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+  });
+  await system.stop();
+  await stopServer();
+});
+
+/** A BundleDeployment of the sample, and nothing of it is there yet. */
+async function applySample(): Promise<void> {
+  await kubectl.must(['apply', '-f', join(root, samples, 'greeting.yaml')]);
+}
+
+async function conditionIs(type: string, expected: object): Promise<void> {
+  await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', 'greeting');
+    expect(conditionOf(deployment, type)).toMatchObject(expected);
+  });
+}
+
+async function removeSample(): Promise<void> {
+  await kubectl.must([
+    'delete',
+    'bundledeployment',
+    'greeting',
+    '--cascade=foreground',
+    '--timeout=120s',
+  ]);
+  expect(await kubectl.exists('deployment', 'greeting', 'default')).toBe(false);
+  await eventually(async () => {
+    const contents = ['greeting-values', 'greeting-v1', 'greeting-v2'];
+    await kubectl.must(['delete', 'configmap', '-n', 'rukpak-system', ...contents]);
+  });
+}
+
+test('the page shows the server as it is, and the commands that start it', async () => {
+  const text = await readFile(join(root, 'docs/howto', page), 'utf8');
+  const program = await readFile(join(root, samples, 'server.py'), 'utf8');
+  expect(text).toContain(`\`\`\`python\n${program}\`\`\``);
+  expect(text).toContain(`python3 ${samples}/server.py 9000\n`);
+});
+
+test('content waits for a server that comes later, as a sidecar may', async () => {
+  await applySample();
+  await eventually(async () => {
+    const [bundle] = await kubectl.list('bundles', 'core.rukpak.io/owner-name=greeting');
+    expect(bundle === undefined ? undefined : conditionOf(bundle, 'Unpacked')).toMatchObject({
+      status: 'False',
+      reason: 'UnpackPending',
+      message: `class "acme-template" at http://127.0.0.1:${port}: dial tcp 127.0.0.1:${port}: connect: connection refused`,
+    });
+  });
+  await startServer();
+  await conditionIs('Installed', { status: 'True' });
+  await conditionIs('Healthy', { status: 'True' });
+  await removeSample();
+});
+
+test('the howto: installed, healthy, changed, pivoted, pruned and deleted', async () => {
+  const printed = await followHowto({ page, kubectl, kubeconfig }, 'Use it');
+  expect(printed).toContain('Good morning');
+  expect(printed).toContain(
+    `class "acme-template" at http://127.0.0.1:${port}: missing or wrong: 'content/values.json'`,
+  );
+  expect(await kubectl.list('bundledeployments')).toEqual([]);
+  expect(await kubectl.exists('deployment', 'greeting', 'default')).toBe(false);
+  expect(await kubectl.exists('configmap', 'greeting-texts', 'default')).toBe(false);
+});
+
+test('a refusal is told in its words, and what is installed stays', async () => {
+  await applySample();
+  await conditionIs('Healthy', { status: 'True' });
+  const config = JSON.stringify({ spec: { config: { greeting: 'say "hi"' } } });
+  await kubectl.must(['patch', 'bundledeployment', 'greeting', '--type=merge', '-p', config]);
+  const place = `class "acme-template" at http://127.0.0.1:${port}`;
+  await conditionIs('HasValidBundle', {
+    status: 'False',
+    reason: 'BundleLoadFailed',
+    message: expect.stringContaining(`${place}: missing or wrong: Expecting ',' delimiter`),
+  });
+  expect(await kubectl.exists('configmap', 'greeting-texts', 'default')).toBe(true);
+  await kubectl.must([
+    'patch',
+    'bundledeployment',
+    'greeting',
+    '--type=json',
+    '-p',
+    '[{"op":"remove","path":"/spec/config"}]',
+  ]);
+  await conditionIs('HasValidBundle', { status: 'True' });
+  await eventually(async () => {
+    const texts = await kubectl.get('configmap', 'greeting-texts', 'default');
+    expect(texts['data']).toEqual({ greeting: 'Hello' });
+  });
+});
+
+test('drift is repaired, also while the server is away; plain deployments do not notice', async () => {
+  const source = await pushContent({
+    registry,
+    name: 'beside-http',
+    version: 1,
+    files: plainFiles([aConfigMap('beside-http', { text: 'as it was' })]),
+  });
+  await kubectl.apply(aBundleDeployment({ name: 'beside-http', source }));
+  await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', 'beside-http');
+    expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
+  });
+  const before = await kubectl.get('configmap', 'beside-http', 'default');
+  await stopServer();
+  await kubectl.must(['delete', 'configmap', 'greeting-texts', '-n', 'default']);
+  await eventually(async () => {
+    const texts = await kubectl.get('configmap', 'greeting-texts', 'default');
+    expect(texts['data']).toEqual({ greeting: 'Hello' });
+  });
+  await startServer();
+  const scale = ['scale', 'deployment', 'greeting', '-n', 'default', '--replicas=5'];
+  await kubectl.must(scale);
+  await eventually(async () => {
+    const { spec } = (await kubectl.get('deployment', 'greeting', 'default')) as unknown as {
+      spec: { replicas: number };
+    };
+    expect(spec.replicas).toBe(1);
+  });
+  const after = await kubectl.get('configmap', 'beside-http', 'default');
+  expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  await removeSample();
+});
+
+test('the sidecar is beside core, and its flag is one that core takes', async () => {
+  const text = await kubectl.must(['kustomize', join(root, samples)]);
+  const objects = parseAllDocuments(text).map((each) => each.toJS() as KubernetesObject);
+  const core = objects.find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'core',
+  );
+  if (core === undefined) throw new Error('there is no Deployment core');
+  const [, ...args] = containerArgs(core);
+  const flags = addCoreFlags(new Command().exitOverride()).parse(args, { from: 'user' });
+  expect(remoteClasses(flags.opts<CoreFlags>())).toMatchObject([
+    { className: 'acme-template', url: 'http://127.0.0.1:9000' },
+  ]);
+  const { containers } = (core['spec'] as { template: { spec: { containers: object[] } } }).template
+    .spec;
+  expect(containers[1]).toMatchObject({
+    name: 'acme-template',
+    command: ['python3', '-u', '/app/server.py', '9000'],
+  });
+  const names = objects
+    .filter(({ kind }) => kind === 'ConfigMap')
+    .map(({ metadata }) => metadata.name);
+  expect(names).toContainEqual(expect.stringMatching(/^acme-template-/));
+});
