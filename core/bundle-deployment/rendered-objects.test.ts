@@ -28,7 +28,7 @@ const objects: readonly KubernetesObject[] = [
 
 test('remembers what one version of a deployment made of one Bundle', () => {
   const rendered = new RenderedObjects();
-  rendered.set(rendering('a'), objects, 10);
+  rendered.set(rendering('a'), objects, 1000);
   expect(rendered.get(rendering('a'))).toBe(objects);
   expect(rendered.get(rendering('a', { deployment: aDeployment('a', 2) }))).toBeUndefined();
   expect(rendered.get(rendering('a', { bundle: aBundle('2') }))).toBeUndefined();
@@ -38,29 +38,36 @@ test('remembers what one version of a deployment made of one Bundle', () => {
 });
 
 test('forgets the longest unused beyond its capacity', () => {
-  const rendered = new RenderedObjects(25);
-  for (const name of ['a', 'b']) rendered.set(rendering(name), objects, 10);
+  const rendered = new RenderedObjects(2500);
+  for (const name of ['a', 'b']) rendered.set(rendering(name), objects, 1000);
   rendered.get(rendering('a'));
-  rendered.set(rendering('c'), objects, 10);
+  rendered.set(rendering('c'), objects, 1000);
   expect(rendered.get(rendering('b'))).toBeUndefined();
   expect(rendered.get(rendering('a'))).toBe(objects);
-  rendered.set(rendering('large'), objects, 26);
+  rendered.set(rendering('large'), objects, 2600);
   expect(rendered.get(rendering('large'))).toBeUndefined();
   expect(rendered.get(rendering('c'))).toBe(objects);
 });
 
 test('replacing an entry counts its bytes once', () => {
-  const rendered = new RenderedObjects(20);
+  const rendered = new RenderedObjects(2000);
   for (let round = 0; round < 5; round += 1) {
-    rendered.set(rendering('a'), objects, 10);
+    rendered.set(rendering('a'), objects, 1000);
   }
-  rendered.set(rendering('b'), objects, 10);
+  rendered.set(rendering('b'), objects, 1000);
   expect(rendered.get(rendering('a'))).toBe(objects);
 });
 
 test('what was made of facts that nobody can tell apart is not remembered', () => {
   const rendered = new RenderedObjects();
   const untold = rendering('a', { factsVersion: undefined });
-  rendered.set(untold, objects, 10);
+  rendered.set(untold, objects, 1000);
   expect(rendered.get(untold)).toBeUndefined();
+});
+
+test('much that was made of little counts as much', () => {
+  const rendered = new RenderedObjects(2500);
+  const much = [{ ...objects[0], data: { text: 'x'.repeat(3000) } }] as typeof objects;
+  rendered.set(rendering('a'), much, 10);
+  expect(rendered.get(rendering('a'))).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { roughSize } from './rough-size.ts';
 
 interface Entry {
   readonly key: string;
@@ -20,7 +21,7 @@ const defaultCapacity = 16 * 1024 * 1024;
 
 /**
  * The objects of the deployments that were looked at last, so that an event about one object does
- * not load and parse the whole bundle again. Bounded by the content that the objects came from.
+ * not load and parse the whole bundle again. Bounded by the size of objects and content.
  */
 export class RenderedObjects {
   readonly #capacity: number;
@@ -42,11 +43,12 @@ export class RenderedObjects {
     return entry.objects;
   }
 
-  /** Remembers objects that were made of `bytes` of content. */
-  set(rendering: Rendering, objects: readonly KubernetesObject[], bytes: number): void {
+  /** Remembers objects, and counts for them what they or their content take, whichever is more. */
+  set(rendering: Rendering, objects: readonly KubernetesObject[], contentBytes: number): void {
     const name = rendering.deployment.metadata.name ?? '';
     this.forget(name);
     const key = keyOf(rendering);
+    const bytes = Math.max(contentBytes, roughSize(objects, this.#capacity));
     if (bytes > this.#capacity || key === undefined) return;
     this.#entries.set(name, { key, objects, bytes });
     this.#bytes += bytes;
