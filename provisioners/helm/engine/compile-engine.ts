@@ -7,17 +7,17 @@ import { type WasmModule, webAssembly } from './web-assembly.ts';
 const file = new URL('./helm-engine.wasm', import.meta.url);
 
 /** @throws Error where it was not built, with the command that builds it. */
-export async function compileEngine(memoryMegabytes: number): Promise<WasmModule> {
-  const bytes = await readEngine();
+export async function compileEngine(memoryMegabytes: number, from = file): Promise<WasmModule> {
+  const bytes = await readEngine(from);
   return await webAssembly.compile(withMemoryLimit(bytes, memoryMegabytes));
 }
 
-async function readEngine(): Promise<Uint8Array<ArrayBuffer>> {
+async function readEngine(from: URL): Promise<Uint8Array<ArrayBuffer>> {
   try {
-    return await readFile(file);
+    return await readFile(from);
   } catch (error) {
     throw new Error(
-      `Helm's engine is not built (${fileURLToPath(file)} cannot be read): run "npm run helm-engine", which needs Go`,
+      `Helm's engine is not built (${fileURLToPath(from)} cannot be read): run "npm run helm-engine", which needs Go`,
       { cause: error },
     );
   }

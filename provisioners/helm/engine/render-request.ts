@@ -20,7 +20,10 @@ export interface RenderRequest {
    * absent, as with Helm; with a seed and a time the same request renders the same bytes.
    */
   readonly now?: Date;
-  /** What a template that calls `lookup` gets: an error (default), or Helm's answer without a cluster. */
+  /**
+   * What a template that calls `lookup` gets: an error (default) that names `lookup: Empty` of the
+   * configuration, or Helm's answer without a cluster.
+   */
   readonly lookup?: 'refuse' | 'empty';
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -29,6 +30,9 @@ func loadChart(files []requestFile) (*chart.Chart, error) {
 	sortDependencies(loaded)
 	if err := checkInstallable(loaded); err != nil {
 		return nil, err
+	}
+	if loaded.Metadata.Deprecated {
+		slog.Warn("this chart is deprecated")
 	}
 	return loaded, checkDependencies(loaded)
 }

@@ -22,7 +22,7 @@ func timeOnly() time.Time {
 
 func refuseLookup(apiVersion, kind, namespace, name string) (map[string]any, error) {
 	return nil, fmt.Errorf(
-		"lookup %q %q %q %q is refused: a chart is rendered without the cluster; set lookup to Empty in the configuration to have every lookup find nothing",
+		"lookup %q %q %q %q is refused: a chart is rendered without the cluster; with lookup: Empty in spec.config every lookup finds nothing",
 		apiVersion, kind, namespace, name,
 	)
 }

@@ -42,7 +42,7 @@ func renderChart(asked *request) (*rendered, error) {
 		IsInstall: true,
 	}, capabilities)
 	if err != nil {
-		return nil, orderedError(err)
+		return nil, schemaError(err)
 	}
 	if err := checkKubeVersion(loaded, capabilities); err != nil {
 		return nil, err

@@ -7,16 +7,26 @@ import (
 	"strings"
 )
 
-var unwanted = regexp.MustCompile(`additional properties (.+) not allowed$`)
+var (
+	unwanted = regexp.MustCompile(`additional properties (.+) not allowed$`)
+	outside  = regexp.MustCompile(`failing loading ("[^"]+"): .*`)
+)
 
-// The validator goes through maps, so that several findings come in another order at every call: a
-// message that changes would be a change of status each time.
-func orderedError(err error) error {
+const refused = "$$ref names $1, and a chart is rendered without files and network: put it into values.schema.json itself"
+
+// What Helm says of values that do not meet a schema, the same at every call.
+func schemaError(err error) error {
 	if !strings.HasPrefix(err.Error(), "values don't meet the specifications of the schema") {
 		return err
 	}
-	ordered, findings := []string{}, []string{}
-	for line := range strings.SplitSeq(err.Error(), "\n") {
+	return errors.New(outside.ReplaceAllString(ordered(err.Error()), refused))
+}
+
+// The validator goes through maps, so that several findings come in another order at every call: a
+// message that changes would be a change of status each time.
+func ordered(text string) string {
+	lines, findings := []string{}, []string{}
+	for line := range strings.SplitSeq(text, "\n") {
 		switch {
 		case strings.HasPrefix(line, "- "):
 			findings = append(findings, orderedNames(line))
@@ -25,12 +35,12 @@ func orderedError(err error) error {
 			findings[len(findings)-1] += "\n" + orderedNames(line)
 		default:
 			slices.Sort(findings)
-			ordered = append(append(ordered, findings...), line)
+			lines = append(append(lines, findings...), line)
 			findings = nil
 		}
 	}
 	slices.Sort(findings)
-	return errors.New(strings.Join(append(ordered, findings...), "\n"))
+	return strings.Join(append(lines, findings...), "\n")
 }
 
 func orderedNames(finding string) string {
