@@ -24,7 +24,7 @@ describe('renderBundle', () => {
     }
     expect(() => renderBundle(plain, { className: 'toString' })).toThrow(
       new TerminalError(
-        'class "toString" cannot be rendered: use core-rukpak-io-plain or core-rukpak-io-registry',
+        'class "toString" cannot be rendered: use core-rukpak-io-plain or core-rukpak-io-registry or core-rukpak-io-helm',
       ),
     );
   });

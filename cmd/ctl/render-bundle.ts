@@ -2,17 +2,16 @@ import { TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, type KubernetesObject, readPlainBundle } from '../../core/sdk.ts';
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
 import { convertRegistryBundle } from '../../provisioners/registry/convert-bundle.ts';
+import { classNameOf } from './class-of-content.ts';
 
 export interface RenderOptions {
   /** A class's name, or what is left of it without `core-rukpak-io-`; told by content if absent. */
   readonly className?: string;
-  /** Overrides the namespace that a registry bundle suggests. */
+  /** Overrides the namespace that a registry bundle suggests, and that of a chart's release. */
   readonly installNamespace?: string;
 }
 
 type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
-
-const prefix = 'core-rukpak-io-';
 
 /** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
 const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
@@ -22,7 +21,8 @@ const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
 
 /**
  * The objects that a BundleDeployment of this content would apply, as far as they are known without
- * a cluster: plain objects without a namespace are left as written.
+ * a cluster: plain objects without a namespace are left as written. Charts are not for it: they
+ * take an engine, see `renderContent`.
  * @throws TerminalError with the message of the Bundle's Unpacked condition.
  */
 export function renderBundle(
@@ -30,20 +30,7 @@ export function renderBundle(
   options: RenderOptions,
 ): readonly KubernetesObject[] {
   const className = classNameOf(files, options.className);
-  return renderers.get(className)?.(files, options) ?? [];
-}
-
-/**
- * The full name of the class that a person means, or that the content looks like.
- * @throws TerminalError where it is none that can be rendered.
- */
-export function classNameOf(files: BundleFiles, className = detectClass(files)): string {
-  const known = [...renderers.keys()];
-  const found = known.find((name) => name === className || name === `${prefix}${className}`);
-  if (found !== undefined) return found;
-  throw new TerminalError(`class "${className}" cannot be rendered: use ${known.join(' or ')}`);
-}
-
-function detectClass(files: BundleFiles): string {
-  return files.files.has('metadata/annotations.yaml') ? `${prefix}registry` : `${prefix}plain`;
+  const renderer = renderers.get(className);
+  if (renderer !== undefined) return renderer(files, options);
+  throw new TerminalError(`class "${className}" cannot be rendered here`);
 }

@@ -2,16 +2,16 @@ import { stringifyJson } from '../../api/json.ts';
 import type { ContentLimits } from '../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { loadDirectory } from './load-directory.ts';
-import { type RenderOptions, renderBundle } from './render-bundle.ts';
+import { type RenderContentOptions, renderContent } from './render-content.ts';
 
-export interface RenderLineOptions extends RenderOptions {
+export interface RenderLineOptions extends RenderContentOptions {
   readonly limits: ContentLimits;
 }
 
 /** One bundle of `render --stdin` as its line of JSON, newline included. Never throws. */
-export function renderLine(directory: string, options: RenderLineOptions): string {
+export async function renderLine(directory: string, options: RenderLineOptions): Promise<string> {
   try {
-    const objects = renderBundle(loadDirectory(directory, options.limits), options);
+    const objects = await renderContent(loadDirectory(directory, options.limits), options);
     return `${stringifyJson({ bundle: bundleLabel(directory), ok: true, error: '', objects })}\n`;
   } catch (error) {
     return failureLine(directory, errorMessage(error));

@@ -4,8 +4,10 @@ import { type RenderLineOptions, renderLine } from './render-line.ts';
 
 const options = workerData as RenderLineOptions;
 
-parentPort?.on('message', (directory: string) => {
+parentPort?.on('message', (directory: string) => void render(directory));
+
+async function render(directory: string): Promise<void> {
   // Own memory, so that it can be handed over instead of being copied.
-  const line = new TextEncoder().encode(renderLine(directory, options));
+  const line = new TextEncoder().encode(await renderLine(directory, options));
   parentPort?.postMessage(line, [line.buffer]);
-});
+}

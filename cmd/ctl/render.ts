@@ -3,12 +3,13 @@ import { stringifyJson } from '../../api/json.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
 import { loadContent } from './load-content.ts';
-import { type RenderOptions, renderBundle } from './render-bundle.ts';
+import { type RenderContentOptions, renderContent } from './render-content.ts';
 import { renderStream } from './render-stream.ts';
 import { writeOutput } from './write-output.ts';
 
-interface RenderFlags extends RegistryFlags {
+interface RenderFlags extends RegistryFlags, ChartFlags {
   readonly class?: string;
   readonly installNamespace?: string;
   readonly output: 'yaml' | 'json';
@@ -22,11 +23,11 @@ export function renderCommand(): Command {
     .addArgument(new Argument('[bundle]', 'directory or image that holds the bundle'))
     .option(
       '--class <name>',
-      'provisioner class of the bundle: plain or registry, or its full name (default: registry where metadata/annotations.yaml exists, else plain)',
+      'provisioner class of the bundle: plain, registry or helm, or its full name (default: registry where metadata/annotations.yaml exists, helm where Chart.yaml does, else plain)',
     )
     .option(
       '--install-namespace <name>',
-      'namespace for the objects of a registry bundle (default: the one it suggests)',
+      'namespace for the objects of a registry bundle (default: the one it suggests), and of the release of a chart',
     )
     .addOption(
       new Option('--output <format>', 'YAML documents, or a JSON List as kubectl prints it')
@@ -38,11 +39,11 @@ export function renderCommand(): Command {
       'read a directory per line and print, in the same order, a line of JSON per bundle',
     )
     .action(render);
-  return addRegistryFlags(command);
+  return addRegistryFlags(addChartFlags(command));
 }
 
 async function render(bundle: string | undefined, flags: RenderFlags): Promise<void> {
-  const options = renderOptions(flags);
+  const options = await renderOptions(flags);
   if (flags.stdin === true) {
     if (bundle !== undefined) throw new TerminalError('give either a bundle or --stdin, not both');
     await renderStream(process.stdin, process.stdout, { ...options, limits: defaultLimits });
@@ -53,12 +54,13 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
     limits: defaultLimits,
     registries: flags,
   });
-  const objects = renderBundle(files, options);
+  const objects = await renderContent(files, options);
   await writeOutput([format(objects, flags.output)], process.stdout);
 }
 
-function renderOptions(flags: RenderFlags): RenderOptions {
+async function renderOptions(flags: RenderFlags): Promise<RenderContentOptions> {
   return {
+    chart: await chartOptions(flags),
     ...(flags.class === undefined ? {} : { className: flags.class }),
     ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
   };

@@ -20,14 +20,15 @@ export function validateCommand(): Command {
 }
 
 async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
-  const [{ loadContent }, { validateBundle, isError }] = await Promise.all([
+  const [{ loadContent }, { validateContent }, { isError }] = await Promise.all([
     import('./load-content.ts'),
+    import('./validate/validate-content.ts'),
     import('./validate/validate-bundle.ts'),
   ]);
   const files = await progressOn(process.stderr)(`reading ${bundle}`, () =>
     loadContent(bundle, { limits: defaultLimits, registries: flags }),
   );
-  const found = validateBundle(files, flags.class);
+  const found = await validateContent(files, flags.class);
   const errors = found.problems.filter(isError).length;
   const warnings = found.problems.length - errors;
   const report = new Report(flags);

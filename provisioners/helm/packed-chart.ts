@@ -15,8 +15,8 @@ export async function unpackedChart(
   content: BundleFiles,
   context: ProvisionerContext,
 ): Promise<BundleFiles> {
-  const [file, another] = [...content.files].filter(([path]) => !provenanceName.test(path));
-  if (file === undefined || another !== undefined || !archiveName.test(file[0])) return content;
+  const file = packedFile(content);
+  if (file === undefined) return content;
   const [path, bytes] = file;
   try {
     return await unpackBundle(once(bytes), context);
@@ -26,6 +26,12 @@ export async function unpackedChart(
       cause: error,
     });
   }
+}
+
+/** The archive of content that is nothing else. */
+export function packedFile({ files }: BundleFiles): readonly [string, Uint8Array] | undefined {
+  const [file, another] = [...files].filter(([path]) => !provenanceName.test(path));
+  return another === undefined && archiveName.test(file?.[0] ?? '') ? file : undefined;
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

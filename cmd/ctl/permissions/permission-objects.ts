@@ -12,7 +12,7 @@ import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import { loadContent } from '../load-content.ts';
-import { renderBundle } from '../render-bundle.ts';
+import { renderContent } from '../render-content.ts';
 import { namespaceResource } from '../verify/resources.ts';
 import { customResourceLists } from './custom-resource-lists.ts';
 import { type DeploymentContent, deploymentContent } from './deployment-content.ts';
@@ -37,7 +37,7 @@ export async function permissionsOfContent(
 ): Promise<PermissionObjects> {
   const account = accountOf(flags, undefined);
   const files = await loadContent(reference, { limits: defaultLimits, registries: flags });
-  const objects = renderBundle(files, {
+  const objects = await renderContent(files, {
     ...(flags.class === undefined ? {} : { className: flags.class }),
     ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
   });

@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { classNameOf } from '../../../cmd/ctl/class-of-content.ts';
 import { loadDirectory } from '../../../cmd/ctl/load-directory.ts';
-import { classNameOf, renderBundle } from '../../../cmd/ctl/render-bundle.ts';
+import { renderBundle } from '../../../cmd/ctl/render-bundle.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { defaultLimits } from '../../../core/sdk.ts';
 import { changedCopy, type Files } from '../../helpers/changed-copy.ts';

@@ -1,0 +1,24 @@
+import { TerminalError } from '../../core/errors.ts';
+import type { BundleFiles } from '../../core/sdk.ts';
+import { isChart } from '../../provisioners/helm/is-chart.ts';
+
+const prefix = 'core-rukpak-io-';
+
+export const helmClass = `${prefix}helm`;
+
+const known: readonly string[] = [`${prefix}plain`, `${prefix}registry`, helmClass];
+
+/**
+ * The full name of the class that a person means, or that the content looks like.
+ * @throws TerminalError where it is none that can be rendered.
+ */
+export function classNameOf(files: BundleFiles, className = detectClass(files)): string {
+  const found = known.find((name) => name === className || name === `${prefix}${className}`);
+  if (found !== undefined) return found;
+  throw new TerminalError(`class "${className}" cannot be rendered: use ${known.join(' or ')}`);
+}
+
+function detectClass(files: BundleFiles): string {
+  if (files.files.has('metadata/annotations.yaml')) return `${prefix}registry`;
+  return isChart(files) ? helmClass : `${prefix}plain`;
+}
