@@ -1,13 +1,13 @@
-import { AssertionError, deepStrictEqual } from 'node:assert';
+import { deepStrictEqual } from 'node:assert';
 import { parseJson, stringifyJson } from '../core/sdk.ts';
+import { prefixed } from './prefixed.ts';
 
 /** Compares as JSON, where the order of keys says nothing; what differs follows the sentence. */
 export function assertEqual(actual: unknown, expected: unknown, sentence: string): void {
   try {
     deepStrictEqual(asJson(actual), asJson(expected));
   } catch (error) {
-    if (error instanceof AssertionError) error.message = `${sentence}\n${error.message}`;
-    throw error;
+    throw prefixed(`${sentence}\n`, error);
   }
 }
 

@@ -1,5 +1,6 @@
-import { AssertionError, fail } from 'node:assert';
+import { fail } from 'node:assert';
 import { assertRefusal } from '../../assert-refusal.ts';
+import { prefixed } from '../../prefixed.ts';
 import { thrownBy } from '../../thrown-by.ts';
 import { spoiltConfigs } from '../spoilt-configs.ts';
 import { spoiltContents } from '../spoilt-contents.ts';
@@ -37,7 +38,6 @@ async function assertHandled(
     if (thrown === undefined) assertWellShaped(trial.handler, result);
     else assertRefusal(thrown.error, 'TerminalError');
   } catch (error) {
-    if (error instanceof AssertionError) error.message = `${how}, ${error.message}`;
-    throw error;
+    throw prefixed(`${how}, `, error);
   }
 }

@@ -1,0 +1,9 @@
+import { AssertionError } from 'node:assert';
+
+/** A failed assertion with words before its own; what was thrown otherwise is as it was. */
+export function prefixed(words: string, error: unknown): unknown {
+  if (!(error instanceof AssertionError)) return error;
+  const { actual, expected, operator } = error;
+  // A new one: the stack of the first, which runners print, begins with the message it had.
+  return new AssertionError({ message: `${words}${error.message}`, actual, expected, operator });
+}
