@@ -4,6 +4,7 @@ import type { ChartEngine } from './chart-engine.ts';
 import type { ChartFiles } from './chart-files.ts';
 import { type EngineCall, EngineInstance } from './engine-instance.ts';
 import { randomStream } from './random-stream.ts';
+import { readableError } from './readable-error.ts';
 import type { RenderRequest } from './render-request.ts';
 import type { RenderedChart } from './rendered-chart.ts';
 import { type RequestHeader, requestBytes } from './request-bytes.ts';
@@ -61,7 +62,8 @@ export class WasmChartEngine implements ChartEngine {
       throw new Error(`Helm's engine failed, which is a defect of it: ${panic}`);
     }
     if (instance.megabytes <= this.#memoryMegabytes / 2) this.#instance = instance;
-    if (error !== undefined || result === undefined) throw new TerminalError(error ?? '');
+    if (error !== undefined || result === undefined)
+      throw new TerminalError(readableError(error ?? ''));
     return { result, warnings };
   }
 }
