@@ -1,11 +1,18 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { ClassSession } from '../helpers/class-session.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { copyExample, type ExampleCopy } from '../helpers/example-copy.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { kustomizeFiles } from '../helpers/kustomize/session-files.ts';
+import { aConfigMap, aDeployment } from '../helpers/objects.ts';
 import { OwnProcess } from '../helpers/own-process.ts';
+import { writeKubeconfig } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = inject('kubeconfig');
@@ -58,30 +65,86 @@ describe('in the stock manager', () => {
   declareChecks(aSession('stock'));
 });
 
+const samples = join(import.meta.dirname, '../../deploy/samples');
+
 describe('as a process of its own', () => {
+  const template = join(samples, 'own-process');
+  const name = 'example-com-kustomize';
   let own: OwnProcess | undefined;
+  let folder: string;
 
   beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rukpak-account-'));
     await start([]);
-    own = await OwnProcess.start({ kubeconfig, registry, folder: example?.folder ?? '' });
+    await kubectl.must(['apply', '--validate=strict', '--kustomize', template]);
+    // The process below is what its pod would be, with the rights of its account.
+    await kubectl.must(['scale', 'deployment', name, '--replicas=0', '-n', 'rukpak-system']);
+    const account = { namespace: 'rukpak-system', name };
+    const limited = await writeKubeconfig(kubectl, account, folder);
+    own = await OwnProcess.start({
+      kubeconfig: limited,
+      registry,
+      folder: example?.folder ?? '',
+    });
   });
 
   afterAll(async () => {
     await stop();
     await own?.stop();
+    await kubectl.must(['delete', '--ignore-not-found', '--kustomize', template]);
+    await rm(folder, { recursive: true });
   });
 
   declareChecks(aSession('own'));
 
+  test('nothing that it asked the API server for was forbidden', () => {
+    expect(own?.log).not.toContain('forbidden');
+  });
+
   test('has a lease and a content server of its own, and ends when it is told to', async () => {
-    const lease = await kubectl.get(
-      'lease',
-      'example-com-kustomize.core.rukpak.io',
-      'rukpak-system',
-    );
+    const lease = await kubectl.get('lease', `${name}.core.rukpak.io`, 'rukpak-system');
     expect(lease['spec']).toMatchObject({ holderIdentity: expect.stringMatching(/./) });
     expect((await fetch(`${own?.contentAddress}/bundles/none.tgz`)).status).toBe(401);
     await stop();
     expect(await own?.stop()).toBe(0);
   });
 });
+
+describe('by HTTP', () => {
+  let server: ChildProcess;
+
+  beforeAll(async () => {
+    const [port] = await freePorts(1, []);
+    const program = join(samples, 'provisioner-over-http/server.py');
+    server = spawn('python3', [program, String(port)], { stdio: 'ignore' });
+    await once(server, 'spawn');
+    await start([`--provisioner-url=acme-template=http://127.0.0.1:${port}`]);
+  });
+
+  afterAll(async () => {
+    await stop();
+    server.kill('SIGKILL');
+  });
+
+  declareChecks(
+    new ClassSession({
+      kubectl,
+      registry,
+      name: 'http',
+      className: 'acme-template',
+      config: { note: 'from the config' },
+      files: templateFiles,
+    }),
+  );
+});
+
+/** For the server of docs/howto/provisioner-over-http.md. */
+function templateFiles(version: 1 | 2): Readonly<Record<string, string>> {
+  const kept = aConfigMap('http-kept', { version: '$version', note: '$note' });
+  return {
+    'values.json': JSON.stringify({ version }),
+    'templates/web.json': JSON.stringify(aDeployment('http-web', { args: ['$version'] })),
+    'templates/kept.json': JSON.stringify(kept),
+    ...(version === 1 ? { 'templates/gone.json': JSON.stringify(aConfigMap('http-gone')) } : {}),
+  };
+}

@@ -23,7 +23,9 @@ afterAll(async () => {
 });
 
 async function inExample(program: string, args: readonly string[], input = ''): Promise<string> {
-  const child = spawn(program, args, { cwd: example?.folder, stdio: 'pipe' });
+  // With this Node, whatever the system's is.
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
+  const child = spawn(program, args, { cwd: example?.folder, env, stdio: 'pipe' });
   child.stdin.end(input);
   const [out, error] = await Promise.all([
     buffer(child.stdout),

@@ -1,18 +1,24 @@
 import { runManager } from 'rukpak-ts/manager';
 import kustomize from './class.ts';
 
-const { env } = process;
-const tls = env['TLS_DIRECTORY'];
+const {
+  CONTENT_DIRECTORY: directory = '.rukpak/bundles',
+  CONTENT_BIND_ADDRESS: bindAddress = ':8080',
+  CONTENT_ADDRESS: externalAddress = 'http://localhost:8080',
+  HEALTH_BIND_ADDRESS: healthProbeBindAddress = ':8081',
+  TLS_DIRECTORY: tls,
+  INSECURE_REGISTRIES: registries = '',
+} = process.env;
 
-// Runs until SIGTERM; whatever is not said here is as in the stock core.
+// Until SIGTERM. What is not said here is as in the stock core, such as a lease by the class's name.
 await runManager({
   provisioners: [kustomize],
   content: {
-    ...(env['CONTENT_DIRECTORY'] ? { directory: env['CONTENT_DIRECTORY'] } : {}),
-    ...(env['CONTENT_BIND_ADDRESS'] ? { bindAddress: env['CONTENT_BIND_ADDRESS'] } : {}),
-    ...(env['CONTENT_ADDRESS'] ? { externalAddress: env['CONTENT_ADDRESS'] } : {}),
+    directory,
+    bindAddress,
+    externalAddress,
     ...(tls ? { tls: { certFile: `${tls}/tls.crt`, keyFile: `${tls}/tls.key` } } : {}),
   },
-  registries: { insecureRegistry: env['INSECURE_REGISTRIES']?.split(',') ?? [] },
-  ...(env['HEALTH_BIND_ADDRESS'] ? { healthProbeBindAddress: env['HEALTH_BIND_ADDRESS'] } : {}),
+  registries: { insecureRegistry: registries.split(',').filter((name) => name !== '') },
+  healthProbeBindAddress,
 });
