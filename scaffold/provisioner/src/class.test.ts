@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { aBundleDeployment, aContext, bundleFiles, describeProvisioner } from 'rukpak-ts/testing';
 import provisioner from './class.ts';
 
-const pages = { 'index.html': '<h1>Hello</h1>', 'style.css': 'h1 { color: teal }' };
+const pages = {
+  'about.html': '<h1>About</h1>',
+  'index.html': '<h1>Hello</h1>',
+  'style.css': 'h1 { color: teal }',
+};
 
 // What every class has to hold to: the same input gives the same objects, an abort is heeded, bad
 // content ends in a TerminalError, and nothing is read or reached but what the class was given.
