@@ -117,6 +117,15 @@ describe('a hook', () => {
     expect(await parts.hooks.run(hook)).toMatchObject({ state: 'running' });
   });
 
+  test('that was deleted as soon as it had ended is not run again', async () => {
+    await run('a');
+    change({ status: complete });
+    client.drop(key);
+    await expect.poll(() => woken).toEqual(['demo', 'demo']);
+    expect(await run('a')).toEqual({ state: 'succeeded' });
+    expect(client.peek(key)).toBeUndefined();
+  });
+
   test('of an earlier run goes first', async () => {
     await run('a');
     expect(await run('b')).toEqual({ state: 'replacing' });

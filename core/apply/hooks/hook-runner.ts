@@ -59,13 +59,13 @@ export class HookRunner {
   async run(request: HookRequest): Promise<HookProgress> {
     const placed = await this.#place(request);
     const { owner, desired } = placed;
-    const { inventory, watches, hookWatch } = this.#options;
+    const { watches, hookWatch } = this.#options;
+    const { name = '' } = owner.metadata;
     await watches.ensure([desired.resource], request.signal);
-    hookWatch.waitFor(owner.metadata.name ?? '', desired.id);
-    const known = inventory.get(desired.resource, desired.key);
-    const isOwn = known?.deleted === false && known.owner === owner.metadata.name;
-    const found = isOwn ? await this.#judge(placed, known.object) : undefined;
-    return found ?? (await this.#create(placed));
+    const ended = hookWatch.waitFor(name, desired.id, request.run);
+    const progress = ended ?? (await this.#find(placed)) ?? (await this.#create(placed));
+    if (progress.state === 'succeeded' || progress.state === 'failed') hookWatch.forget(name);
+    return progress;
   }
 
   /** Deletes the object of this run, or of a later try of it; any other is left as it is. */
@@ -80,6 +80,14 @@ export class HookRunner {
     if (entry === undefined || entry.deleted || !isOfRun(entry.object, run)) return;
     await deleteHook(clientOf(owner, client), { resource, object: entry.object }, signal);
     entry.deleted = true;
+  }
+
+  /** What the watch has told of. */
+  async #find(placed: Placed): Promise<HookProgress | undefined> {
+    const { owner, desired } = placed;
+    const known = this.#options.inventory.get(desired.resource, desired.key);
+    const isOwn = known?.deleted === false && known.owner === owner.metadata.name;
+    return isOwn ? await this.#judge(placed, known.object) : undefined;
   }
 
   async #place(request: HookRequest): Promise<Placed> {

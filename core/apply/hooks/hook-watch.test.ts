@@ -6,7 +6,8 @@ let woken: string[];
 let heard: string[];
 let watch: HookWatch;
 
-const running = anOwnedEntry('Job.batch', { name: 'migrate' });
+const annotations = { 'core.rukpak.io/hook-run': 'run' };
+const running = anOwnedEntry('Job.batch', { name: 'migrate', metadata: { annotations } });
 const object = {
   ...running.object,
   status: { conditions: [{ type: 'Complete', status: 'True' }] },
@@ -26,7 +27,7 @@ beforeEach(() => {
 });
 
 test('an owner is woken once its hook has ended, and when it is gone', () => {
-  watch.waitFor('demo', running.id);
+  watch.waitFor('demo', running.id, 'run');
   watch.changed(running);
   expect(woken).toEqual([]);
   watch.changed(complete);
@@ -36,12 +37,22 @@ test('an owner is woken once its hook has ended, and when it is gone', () => {
   expect(heard).toEqual(['migrate', 'migrate', '-migrate']);
 });
 
+test('how a hook has ended is known though it is gone, until something else is waited for', () => {
+  expect(watch.waitFor('demo', running.id, 'run')).toBeUndefined();
+  watch.changed(complete);
+  watch.removed(complete);
+  expect(watch.waitFor('demo', running.id, 'run')).toEqual({ state: 'succeeded' });
+  expect(watch.waitFor('demo', running.id, 'another')).toBeUndefined();
+  watch.changed(complete);
+  expect(watch.waitFor('demo', running.id, 'another')).toBeUndefined();
+});
+
 test('an owner waits for one hook at a time, until it is forgotten', () => {
-  watch.waitFor('demo', running.id);
-  watch.waitFor('demo', 'another');
+  watch.waitFor('demo', running.id, 'run');
+  watch.waitFor('demo', 'another', 'run');
   watch.changed(complete);
   expect(woken).toEqual([]);
-  watch.waitFor('demo', running.id);
+  watch.waitFor('demo', running.id, 'run');
   watch.forget('demo');
   watch.changed(complete);
   watch.removed(complete);

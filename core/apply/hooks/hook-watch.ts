@@ -1,5 +1,6 @@
 import type { InventoryEntry, InventoryListener } from '../inventory.ts';
-import { hookOutcome } from './hook-outcome.ts';
+import { hookRunOf } from './hook.ts';
+import { type HookOutcome, hookOutcome } from './hook-outcome.ts';
 
 export interface HookWatchOptions {
   readonly notify: (owner: string) => void;
@@ -7,41 +8,51 @@ export interface HookWatchOptions {
   readonly next: InventoryListener;
 }
 
+interface Awaited {
+  readonly id: string;
+  readonly run: string;
+  /** How it ended; its object may be gone by the time anybody asks. */
+  ended?: Exclude<HookOutcome, { readonly state: 'running' }>;
+}
+
 /** Wakes owners that wait for a hook: when it has ended one way or the other, and when it is gone. */
 export class HookWatch implements InventoryListener {
   readonly #options: HookWatchOptions;
-  /** By ID of the object. */
-  readonly #awaitedBy = new Map<string, string>();
-  readonly #awaited = new Map<string, string>();
+  /** By owner: of each one hook at a time. */
+  readonly #awaited = new Map<string, Awaited>();
 
   constructor(options: HookWatchOptions) {
     this.#options = options;
   }
 
-  /** In place of whatever the owner waited for before. */
-  waitFor(owner: string, id: string): void {
-    this.forget(owner);
-    this.#awaitedBy.set(id, owner);
-    this.#awaited.set(owner, id);
+  /** In place of whatever the owner waited for before; returns how that run has ended meanwhile. */
+  waitFor(owner: string, id: string, run: string): Awaited['ended'] {
+    const known = this.#awaited.get(owner);
+    if (known?.id === id && known.run === run) return known.ended;
+    this.#awaited.set(owner, { id, run });
+    return undefined;
   }
 
   forget(owner: string): void {
-    this.#awaitedBy.delete(this.#awaited.get(owner) ?? '');
     this.#awaited.delete(owner);
   }
 
   changed(entry: InventoryEntry): void {
-    if (hookOutcome(entry.object).state !== 'running') this.#wake(entry);
+    this.#look(entry);
     this.#options.next.changed(entry);
   }
 
   removed(entry: InventoryEntry): void {
-    this.#wake(entry);
+    for (const [owner, { id }] of this.#awaited) if (id === entry.id) this.#options.notify(owner);
     this.#options.next.removed(entry);
   }
 
-  #wake({ id }: InventoryEntry): void {
-    const owner = this.#awaitedBy.get(id);
-    if (owner !== undefined) this.#options.notify(owner);
+  #look({ id, owner, object }: InventoryEntry): void {
+    const awaited = this.#awaited.get(owner);
+    if (awaited?.id !== id) return;
+    const outcome = hookOutcome(object);
+    if (outcome.state === 'running') return;
+    if (hookRunOf(object) === awaited.run) awaited.ended = outcome;
+    this.#options.notify(owner);
   }
 }

@@ -66,7 +66,7 @@ export function fullPlan(forecast: Forecast, subject: PlanSubject): FullPlan {
     delete: count('Delete'),
     unchanged,
     changes,
-    ...(hooks.length === 0 ? {} : { hooks: [...hooks] }),
+    ...(hooks.length === 0 ? {} : { hooks: bounded(hooks, fullLimits) }),
     problems: bounded(problems, fullLimits),
     warnings: bounded(warnings, fullLimits),
   };

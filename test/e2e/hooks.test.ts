@@ -1,0 +1,431 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import { AuditLog } from '../helpers/audit-log.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment, aConfigMap, aCRD, aServiceAccount } from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { System } from '../helpers/system.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
+
+let system: System;
+
+beforeAll(async () => {
+  system = await System.start({ kubeconfig, registry });
+});
+
+afterEach(async () => {
+  const skip = ['core.rukpak.io/skip-hooks=true', '--overwrite'];
+  await kubectl.run(['annotate', 'bundledeployments', '--all', ...skip]);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.must(['label', 'nodes', '--all', 'hooks-']);
+  await eventually(async () => {
+    expect(await kubectl.list('bundles')).toEqual([]);
+    expect(await kubectl.list('jobs,configmaps', ownerLabel)).toEqual([]);
+  });
+});
+
+afterAll(async () => {
+  const contents = ['guestbook-v1', 'guestbook-v2', 'guestbook-v3', '--ignore-not-found'];
+  // They are in use until the webhook knows that the Bundles are gone.
+  await eventually(async () => {
+    await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
+  });
+  await system.stop();
+});
+
+interface Wanted {
+  readonly name: string;
+  readonly version?: number;
+  readonly objects: readonly object[];
+  readonly spec?: object;
+}
+
+/** Creates or upgrades a BundleDeployment with these objects. */
+async function bringOut({ name, version = 1, objects, spec = {} }: Wanted): Promise<void> {
+  const files = plainFiles(objects);
+  const source = await pushContent({ registry, name: `hooks-${name}`, version, files });
+  const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
+  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, ...spec } });
+}
+
+function asHook(object: object, hook: string, more: Readonly<Record<string, string>> = {}): object {
+  const { metadata, ...rest } = object as KubernetesObject;
+  const annotations = { 'core.rukpak.io/hook': hook, ...more };
+  return { ...rest, metadata: { ...metadata, annotations } };
+}
+
+function aJob(name: string, { spec = {}, pod = {} }: { spec?: object; pod?: object } = {}): object {
+  const containers = [{ name: 'main', image: 'example.invalid/none:1' }];
+  const template = { spec: { restartPolicy: 'Never', containers, ...pod } };
+  const metadata = { name, namespace: 'default' };
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, template } };
+}
+
+/** A Job that is done once a node has the label `hooks=<label>`. */
+function aHeldJob(name: string, label = name): object {
+  return aJob(name, { pod: { nodeSelector: { hooks: label } } });
+}
+
+/** A Job that no node can run, and that soon gives up. */
+function aFailingJob(name: string): object {
+  return aJob(name, {
+    spec: { activeDeadlineSeconds: 1 },
+    pod: { nodeSelector: { hooks: 'nobody' } },
+  });
+}
+
+async function letRun(label: string): Promise<void> {
+  await kubectl.must(['label', 'nodes', '--all', '--overwrite', `hooks=${label}`]);
+}
+
+async function condition(
+  name: string,
+  type: string,
+  expected: { readonly [Key in keyof Condition]?: unknown },
+): Promise<BundleDeploymentStatus> {
+  return await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(deployment, type)).toMatchObject(expected);
+    return deployment['status'] as BundleDeploymentStatus;
+  });
+}
+
+/** Waits until another Bundle than `before` is active, and nothing is left to do. */
+async function isUp(name: string, before = ''): Promise<BundleDeploymentStatus> {
+  return await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(deployment, 'Healthy')).toMatchObject({ status: 'True' });
+    expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
+    const status = deployment['status'] as BundleDeploymentStatus;
+    expect(status.observedGeneration).toBe(deployment.metadata.generation);
+    expect(status.activeBundle).not.toBe(before);
+    return status;
+  });
+}
+
+async function uidOf(kind: string, name: string): Promise<string> {
+  return (await kubectl.get(kind, name, 'default')).metadata.uid ?? '';
+}
+
+async function exists(kind: string, name: string): Promise<boolean> {
+  return await kubectl.exists(kind, name, 'default');
+}
+
+function waitingFor(event: string, name: string): { readonly message: unknown } {
+  return { message: expect.stringContaining(`waiting for ${event} hook Job/default/${name}`) };
+}
+
+async function crash(): Promise<void> {
+  await system.kill();
+  await system.restart();
+}
+
+describe('an install', () => {
+  test('waits for its hooks in their order, also across crashes', async () => {
+    const weight = { 'core.rukpak.io/hook-weight': '-1' };
+    await bringOut({
+      name: 'ordered',
+      objects: [
+        asHook(aHeldJob('hooks-second'), 'pre-install'),
+        asHook(aHeldJob('hooks-first'), 'pre-install', weight),
+        asHook(aHeldJob('hooks-after'), 'post-install'),
+        aConfigMap('hooks-app'),
+      ],
+    });
+    const waiting = { status: 'False', reason: 'WaitingForHook' };
+    await condition('ordered', 'Progressing', {
+      ...waiting,
+      ...waitingFor('pre-install', 'hooks-first (1 of 2)'),
+    });
+    expect(await exists('job', 'hooks-second')).toBe(false);
+    const first = await uidOf('job', 'hooks-first');
+    await crash();
+    await letRun('hooks-first');
+    await condition('ordered', 'Installed', {
+      ...waiting,
+      ...waitingFor('pre-install', 'hooks-second (2 of 2)'),
+    });
+    expect(await uidOf('job', 'hooks-first')).toBe(first);
+    const second = await uidOf('job', 'hooks-second');
+    expect(await exists('configmap', 'hooks-app')).toBe(false);
+    await letRun('hooks-second');
+    const { activeBundle } = await condition('ordered', 'Installed', {
+      ...waiting,
+      ...waitingFor('post-install', 'hooks-after'),
+    });
+    expect(activeBundle).toBeUndefined();
+    expect(await exists('configmap', 'hooks-app')).toBe(true);
+    await crash();
+    await letRun('hooks-after');
+    await isUp('ordered');
+    expect(await uidOf('job', 'hooks-first')).toBe(first);
+    expect(await uidOf('job', 'hooks-second')).toBe(second);
+  });
+
+  test('has what its hooks need: its namespace and its CRD', async () => {
+    const widget = {
+      apiVersion: 'e2e.example.com/v1',
+      kind: 'Hooked',
+      metadata: { name: 'one', namespace: 'hooks-made' },
+      spec: { size: 1 },
+    };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'hooks-made' } };
+    const objects = [asHook(widget, 'pre-install'), namespace, aCRD('Hooked')];
+    await bringOut({ name: 'founded', objects });
+    await isUp('founded');
+    expect(await kubectl.exists('hookeds.e2e.example.com', 'one', 'hooks-made')).toBe(true);
+  });
+
+  test('is refused before any hook runs where one of its kinds or hooks is wrong', async () => {
+    const hook = asHook(aJob('hooks-early'), 'pre-install');
+    const unknown = { apiVersion: 'e2e.example.com/v9', kind: 'None', metadata: { name: 'x' } };
+    await bringOut({ name: 'refused', objects: [hook, unknown] });
+    await condition('refused', 'Installed', {
+      reason: 'InstallFailed',
+      message: expect.stringContaining('no matches for kind "None"'),
+    });
+    const typo = asHook(aConfigMap('hooks-typo'), 'pre-instal');
+    await bringOut({ name: 'refused', version: 2, objects: [hook, typo] });
+    await condition('refused', 'Installed', {
+      reason: 'InstallFailed',
+      message: expect.stringContaining(
+        'ConfigMap "hooks-typo": annotation core.rukpak.io/hook is "pre-instal": it must be a list of pre-install',
+      ),
+    });
+    expect(await exists('job', 'hooks-early')).toBe(false);
+  });
+
+  test('touches no object of somebody else’s', async () => {
+    await kubectl.apply(aHeldJob('hooks-theirs', 'nobody'));
+    const theirs = await uidOf('job', 'hooks-theirs');
+    const objects = [asHook(aJob('hooks-theirs'), 'pre-install'), aConfigMap('hooks-app')];
+    await bringOut({ name: 'polite', objects });
+    await condition('polite', 'Installed', {
+      reason: 'InstallFailed',
+      message: expect.stringContaining(
+        'Job "hooks-theirs" in namespace "default" exists and cannot be imported into the current release: it has no owner',
+      ),
+    });
+    expect(await uidOf('job', 'hooks-theirs')).toBe(theirs);
+    expect(await exists('configmap', 'hooks-app')).toBe(false);
+    await kubectl.must(['delete', 'job', 'hooks-theirs', '--namespace=default']);
+    await isUp('polite');
+  });
+
+  test('asks for the permissions of its hooks before anything is changed', async () => {
+    await kubectl.apply(aServiceAccount('hooks-deployer'));
+    const spec = { serviceAccount: { namespace: 'default', name: 'hooks-deployer' } };
+    const objects = [asHook(aJob('hooks-secret'), 'post-install'), aConfigMap('hooks-app')];
+    await bringOut({ name: 'modest', objects, spec });
+    await condition('modest', 'Installed', {
+      reason: 'PermissionsMissing',
+      message: expect.stringContaining('jobs.batch (hooks-secret) in namespace "default"'),
+    });
+    expect(await exists('configmap', 'hooks-app')).toBe(false);
+    await kubectl.must(['delete', 'serviceaccount', 'hooks-deployer', '--namespace=default']);
+  });
+});
+
+describe('what is installed', () => {
+  test('is repaired without its hooks, which nobody repairs', async () => {
+    const objects = [
+      asHook(aJob('hooks-once'), 'pre-install,pre-upgrade'),
+      asHook(aConfigMap('hooks-made'), 'post-install'),
+      aConfigMap('hooks-app'),
+    ];
+    await bringOut({ name: 'kept', objects });
+    await isUp('kept');
+    const job = await uidOf('job', 'hooks-once');
+    await kubectl.must(['delete', 'configmap', 'hooks-app', 'hooks-made', '--namespace=default']);
+    await eventually(async () => expect(await exists('configmap', 'hooks-app')).toBe(true));
+    await crash();
+    await kubectl.must(['delete', 'configmap', 'hooks-app', '--namespace=default']);
+    await eventually(async () => expect(await exists('configmap', 'hooks-app')).toBe(true));
+    await isUp('kept');
+    expect(await uidOf('job', 'hooks-once')).toBe(job);
+    expect(await exists('configmap', 'hooks-made')).toBe(false);
+  });
+
+  test('sends nothing for its hooks while nothing changes', async () => {
+    const audit = new AuditLog(inject('clusterDir'));
+    const before = await audit.position();
+    await bringOut({
+      name: 'quiet',
+      objects: [
+        asHook(aJob('hooks-quiet', { spec: { ttlSecondsAfterFinished: 0 } }), 'post-install'),
+        aConfigMap('hooks-app'),
+      ],
+    });
+    await isUp('quiet');
+    const position = await audit.position();
+    await kubectl.must(['annotate', 'bundledeployment', 'quiet', 'looked-at=again']);
+    await kubectl.must(['delete', 'configmap', 'hooks-app', '--namespace=default']);
+    await eventually(async () => expect(await exists('configmap', 'hooks-app')).toBe(true));
+    await isUp('quiet');
+    const ofJobs = async (from: number) =>
+      (await audit.since(from)).filter(
+        ({ resource, verb }) => resource === 'jobs' && verb !== 'watch',
+      );
+    expect(await ofJobs(before)).toEqual([{ verb: 'patch', resource: 'jobs' }]);
+    expect(await ofJobs(position)).toEqual([]);
+  });
+});
+
+describe('an upgrade', () => {
+  const later = { 'core.rukpak.io/hook-delete-policy': 'before-hook-creation,hook-succeeded' };
+
+  test('runs its hooks anew, and deletes them where they say so', async () => {
+    const hooks = [
+      asHook(aJob('hooks-migrate'), 'pre-install,pre-upgrade'),
+      asHook(aJob('hooks-gone'), 'post-install,post-upgrade', later),
+    ];
+    await bringOut({ name: 'renewed', objects: [...hooks, aConfigMap('hooks-app')] });
+    const { activeBundle } = await isUp('renewed');
+    const job = await uidOf('job', 'hooks-migrate');
+    await eventually(async () => expect(await exists('job', 'hooks-gone')).toBe(false));
+    const objects = [...hooks, aConfigMap('hooks-app', { version: '2' })];
+    await bringOut({ name: 'renewed', version: 2, objects });
+    await isUp('renewed', activeBundle);
+    expect(await uidOf('job', 'hooks-migrate')).not.toBe(job);
+    await eventually(async () => expect(await exists('job', 'hooks-gone')).toBe(false));
+  });
+
+  test('whose hook fails changes nothing, and the next one is better', async () => {
+    await bringOut({ name: 'failing', objects: [aConfigMap('hooks-app', { version: '1' })] });
+    const { activeBundle = '' } = await isUp('failing');
+    const app = aConfigMap('hooks-app', { version: '2' });
+    const failing = [asHook(aFailingJob('hooks-migrate'), 'pre-upgrade'), app];
+    await bringOut({ name: 'failing', version: 2, objects: failing });
+    const status = await condition('failing', 'Installed', {
+      reason: 'UpgradeFailed',
+      message: expect.stringMatching(
+        /^pre-upgrade hook Job\/default\/hooks-migrate has failed: .*\(DeadlineExceeded\)\. It is tried again at /,
+      ),
+    });
+    expect(status.activeBundle).toBe(activeBundle);
+    expect((await kubectl.get('configmap', 'hooks-app', 'default'))['data']).toEqual({
+      version: '1',
+    });
+    const better = [asHook(aJob('hooks-migrate'), 'pre-upgrade'), app];
+    await bringOut({ name: 'failing', version: 3, objects: better });
+    await isUp('failing', activeBundle);
+    expect((await kubectl.get('configmap', 'hooks-app', 'default'))['data']).toEqual({
+      version: '2',
+    });
+  });
+
+  test('waits with its hooks until its plan is approved, which names them', async () => {
+    const spec = { upgradePolicy: 'Manual' };
+    const objects = [asHook(aJob('hooks-planned'), 'pre-install'), aConfigMap('hooks-app')];
+    await bringOut({ name: 'planned', objects, spec });
+    const { plan } = await condition('planned', 'Progressing', { reason: 'AwaitingApproval' });
+    expect(plan?.hooks).toEqual(['pre-install hook Job/default/hooks-planned']);
+    expect(await exists('job', 'hooks-planned')).toBe(false);
+    const approval = `core.rukpak.io/approve=${plan?.digest}`;
+    await kubectl.must(['annotate', 'bundledeployment', 'planned', approval]);
+    await isUp('planned');
+    expect(await exists('job', 'hooks-planned')).toBe(true);
+  });
+});
+
+describe('a deletion', () => {
+  async function deleteIt(name: string): Promise<void> {
+    await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+  }
+
+  test('runs hooks before and after its objects are deleted, also across crashes', async () => {
+    const objects = [
+      asHook(aHeldJob('hooks-before'), 'pre-delete'),
+      asHook(aHeldJob('hooks-after'), 'post-delete'),
+      aConfigMap('hooks-app'),
+    ];
+    await bringOut({ name: 'doomed', objects });
+    await isUp('doomed');
+    await deleteIt('doomed');
+    const deleting = { status: 'False', reason: 'Deleting' };
+    const before = waitingFor('pre-delete', 'hooks-before');
+    await condition('doomed', 'Progressing', { ...deleting, ...before });
+    const job = await uidOf('job', 'hooks-before');
+    await crash();
+    expect(await exists('configmap', 'hooks-app')).toBe(true);
+    expect(await uidOf('job', 'hooks-before')).toBe(job);
+    await letRun('hooks-before');
+    const after = waitingFor('post-delete', 'hooks-after');
+    await condition('doomed', 'Progressing', { ...deleting, ...after });
+    expect(await exists('configmap', 'hooks-app')).toBe(false);
+    await crash();
+    await letRun('hooks-after');
+    await eventually(async () => {
+      expect(await kubectl.exists('bundledeployment', 'doomed')).toBe(false);
+      expect(await exists('job', 'hooks-after')).toBe(false);
+    });
+  });
+
+  test('is held up by a hook that fails, until people do without', async () => {
+    const objects = [asHook(aFailingJob('hooks-drain'), 'pre-delete'), aConfigMap('hooks-app')];
+    await bringOut({ name: 'held', objects });
+    await isUp('held');
+    await deleteIt('held');
+    await condition('held', 'Progressing', {
+      reason: 'Deleting',
+      message: expect.stringMatching(
+        /^deletion waits: pre-delete hook Job\/default\/hooks-drain has failed: .*core\.rukpak\.io\/skip-hooks=true$/,
+      ),
+    });
+    expect(await exists('configmap', 'hooks-app')).toBe(true);
+    const skip = 'core.rukpak.io/skip-hooks=true';
+    await kubectl.must(['annotate', 'bundledeployment', 'held', skip]);
+    await eventually(async () => {
+      expect(await kubectl.exists('bundledeployment', 'held')).toBe(false);
+      expect(await exists('configmap', 'hooks-app')).toBe(false);
+    });
+  });
+
+  test('in the foreground does without its hooks, and says so', async () => {
+    const objects = [asHook(aJob('hooks-drain'), 'pre-delete'), aConfigMap('hooks-app')];
+    await bringOut({ name: 'foreground', objects });
+    await isUp('foreground');
+    const cascade = ['--cascade=foreground', '--timeout=60s'];
+    await kubectl.must(['delete', 'bundledeployment', 'foreground', ...cascade]);
+    expect(await exists('configmap', 'hooks-app')).toBe(false);
+    const selector = ['--field-selector=reason=HooksSkipped', '-o=jsonpath={.items[*].message}'];
+    await eventually(async () => {
+      const events = await kubectl.must(['get', 'events', '--all-namespaces', ...selector]);
+      expect(events).toContain('the hooks of the deletion do not run');
+    });
+  });
+
+  test('that leaves everything runs no hook', async () => {
+    const objects = [
+      asHook(aHeldJob('hooks-drain', 'nobody'), 'pre-delete'),
+      aConfigMap('hooks-app'),
+    ];
+    await bringOut({ name: 'left', objects, spec: { deletionPolicy: 'Orphan' } });
+    await isUp('left');
+    await kubectl.must(['delete', 'bundledeployment', 'left', '--timeout=60s']);
+    expect(await exists('job', 'hooks-drain')).toBe(false);
+    await kubectl.must(['delete', 'configmap', 'hooks-app', '--namespace=default']);
+  });
+});
+
+test('the howto’s session does what it says', async () => {
+  const printed = await followHowto({ page: 'hooks.md', kubectl, kubeconfig }, 'A session');
+  expect(printed).toMatch(/^migrate /m);
+  expect(printed).not.toMatch(/^greet /m);
+  for (const text of [
+    'pre-install hook Job/guestbook/migrate has succeeded',
+    'post-install hook Job/guestbook/greet has succeeded',
+    'pre-upgrade hook Job/guestbook/migrate has failed: ',
+    'pre-upgrade hook Job/guestbook/migrate has succeeded',
+    'pre-delete hook Job/guestbook/export has succeeded',
+  ]) {
+    expect(printed).toContain(text);
+  }
+});
