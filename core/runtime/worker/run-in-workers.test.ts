@@ -475,6 +475,14 @@ describe('a module', () => {
     );
   });
 
+  test('of another contract is refused', async () => {
+    const file = join(directory, 'later.mjs');
+    await writeFile(file, `export default { className: 'later', contractVersion: 2 };`);
+    await expect(start({ modules: [pathToFileURL(file)] })).rejects.toThrow(
+      'later.mjs is written for contract version 2, and this rukpak has 1',
+    );
+  });
+
   test('that cannot be loaded is refused', async () => {
     const missing = pathToFileURL(join(directory, 'missing.mjs'));
     await expect(start({ modules: [missing] })).rejects.toThrow(`cannot load ${missing.href}: `);

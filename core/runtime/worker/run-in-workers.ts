@@ -2,7 +2,12 @@ import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type { DeploymentHandler, Provisioner } from '../../contracts/provisioner.ts';
+import {
+  contractVersion,
+  type DefinedProvisioner,
+  type DeploymentHandler,
+  type Provisioner,
+} from '../../contracts/provisioner.ts';
 import { errorMessage } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
 import { handlersInPool } from './handlers-in-pool.ts';
@@ -90,6 +95,13 @@ async function load(module: URL): Promise<Provisioner> {
   if (typeof provisioner?.className !== 'string') {
     throw new Error(
       `${module.href} exports no provisioner: its default export must be defineProvisioner({ className, … })`,
+    );
+  }
+  const { contractVersion: version } = provisioner as Partial<DefinedProvisioner>;
+  // One that says nothing was made without the sdk, by core itself or a test.
+  if (version !== undefined && version !== contractVersion) {
+    throw new Error(
+      `${module.href} is written for contract version ${String(version)}, and this rukpak has ${contractVersion}`,
     );
   }
   return provisioner as Provisioner;

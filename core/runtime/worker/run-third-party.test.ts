@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
@@ -89,6 +89,9 @@ const run = async (_: unknown, { metadata }: any, context: any): Promise<any> =>
 export default defineProvisioner({ className: 'hostile', bundle: run, deployment: run, uses: ['seed'] });
 `;
 
+// Its processes have a low priority, and the machine may have others to run.
+vi.setConfig({ testTimeout: 120_000 });
+
 let directory: string;
 const classes: ThirdPartyClass[] = [];
 
@@ -121,7 +124,7 @@ async function start(text: string, path = 'class.ts', memoryMegabytes = 128): Pr
 const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
 
 function context({ limits = defaultLimits }: { limits?: ContentLimits } = {}) {
-  return { signal: AbortSignal.timeout(60_000), logger: silentLogger, limits, inputs: [] };
+  return { signal: AbortSignal.timeout(100_000), logger: silentLogger, limits, inputs: [] };
 }
 
 function objectsOf(provisioner: Provisioner, name: string) {

@@ -29,7 +29,7 @@ export interface ThirdPartyClass {
 export const processesPerClass = Math.min(2, availableParallelism());
 
 /** Milliseconds for a process to start, and for the module to be loaded. */
-const loadingLimit = 20_000;
+const loadingLimit = 30_000;
 
 /**
  * A class that we did not write. Its module is loaded in confined processes of its own alone: what

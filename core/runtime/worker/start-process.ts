@@ -58,7 +58,7 @@ function passedOn({ TZ, LANG, MALLOC_ARENA_MAX }: NodeJS.ProcessEnv): NodeJS.Pro
   };
 }
 
-const lowPriority = 10;
+const lowPriority = 5;
 
 /** An endless loop leaves the processor to the manager, and memory that runs out is this one's fault. */
 function standBack(pid: number): void {

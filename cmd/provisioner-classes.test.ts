@@ -1,0 +1,54 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { silentLogger } from '../test/helpers/silent-logger.ts';
+import { openProvisioners } from './provisioner-classes.ts';
+
+// Its processes have a low priority, and the machine may have others to run.
+vi.setConfig({ testTimeout: 120_000 });
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'provisioner-classes-'));
+  for (const name of ['acme', 'other', 'core-rukpak-io-plain']) {
+    const text = `
+import { defineProvisioner } from 'rukpak-ts/sdk';
+export default defineProvisioner({ className: '${name}', bundle: async (files) => files });`;
+    await writeFile(join(folder, `${name}.ts`), text);
+  }
+  await writeFile(join(folder, 'broken.mjs'), 'throw new Error("first line\\nsecond line");');
+});
+
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function opened(...files: readonly string[]): Promise<readonly string[]> {
+  const flags = { provisioner: files.map((file) => join(folder, file)), provisionerMemory: 128 };
+  const classes = await openProvisioners(flags, ['core-rukpak-io-plain'], silentLogger);
+  await classes.close();
+  return classes.provisioners.map(({ className }) => className);
+}
+
+test('each flag serves its class', async () => {
+  expect(await opened('acme.ts', 'other.ts')).toEqual(['acme', 'other']);
+  expect(await opened()).toEqual([]);
+});
+
+test('a class that is served already is refused in a line that names the flag', async () => {
+  await expect(opened('core-rukpak-io-plain.ts')).rejects.toThrow(
+    `--provisioner ${folder}/core-rukpak-io-plain.ts: class "core-rukpak-io-plain" is served by this program or --provisioner-url already: rename one`,
+  );
+  await expect(opened('acme.ts', 'other.ts', 'acme.ts')).rejects.toThrow(
+    `--provisioner ${folder}/acme.ts: class "acme" is served by --provisioner ${folder}/acme.ts already: rename one`,
+  );
+});
+
+test('what cannot be loaded is refused in a line that names the flag', async () => {
+  const error = await opened('acme.ts', 'broken.mjs').catch((error: unknown) => error);
+  expect(error).toMatchObject({
+    message: `--provisioner ${folder}/broken.mjs: cannot load file://${folder}/broken.mjs: first line second line`,
+  });
+});

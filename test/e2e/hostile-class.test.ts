@@ -1,0 +1,181 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import { pushImage } from '../../deploy/local/registry/push-image.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
+import { System } from '../helpers/system.ts';
+
+/** What it does is told by the name of the object, up to the first "-": of a Bundle or a deployment. */
+const hostileClass = `
+import { defineProvisioner, type BundleFiles, type KubernetesObject } from 'rukpak-ts/sdk';
+
+const configMap = (name: string, data: object = {}): KubernetesObject =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }) as KubernetesObject;
+
+const behaviours: Record<string, () => unknown> = {
+  good: () => [configMap('of-the-hostile-class')],
+  loop: () => { for (;;); },
+  heap: () => { const all: object[] = []; for (;;) all.push(new Array(100_000).fill(all.length)); },
+  buffers: () => Buffer.alloc(4 * 1024 ** 3, 1).length,
+  text: () => { throw 'just text'; },
+  cycle: () => { const data: any = {}; data.self = data; return [configMap('a'), configMap('b', data)]; },
+  million: () => new Array(1_000_000).fill(configMap('same')),
+  exit: () => process.exit(5),
+  stray: () => { setTimeout(() => { throw new Error('stray'); }, 1); return [configMap('stray')]; },
+};
+const behave = (name = ''): any => behaviours[name.split('-')[0]!]!();
+
+export default defineProvisioner({
+  className: 'hostile',
+  bundle: async (files: BundleFiles, { metadata }) =>
+    metadata.name?.endsWith('-bundle') ? behave(metadata.name) : files,
+  deployment: async (_, { metadata }) => behave(metadata.name),
+});
+`;
+
+let system: System;
+let kubectl: Kubectl;
+let source: BundleSource;
+let folder: string;
+
+beforeAll(async () => {
+  const registry = inject('registry');
+  folder = await mkdtemp(join(tmpdir(), 'hostile-class-'));
+  await writeFile(join(folder, 'hostile.ts'), hostileClass);
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  const repository = 'hostile-class/plain';
+  const layers = [{ files: { 'manifests/a.yaml': JSON.stringify(aConfigMap('hostile-class')) } }];
+  await pushImage({ registry, repository, tag: 'v1', layers });
+  source = anImage(`${registry}/${repository}:v1`);
+  system = await System.start({
+    kubeconfig: inject('kubeconfig'),
+    registry,
+    flags: [`--provisioner=${join(folder, 'hostile.ts')}`, '--content-timeout=40s'],
+  });
+});
+
+afterAll(async () => {
+  for (const kind of ['bundledeployments', 'bundles']) {
+    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=120s']);
+  }
+  await system.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function deployHostile(name: string): Promise<void> {
+  const provisionerClassName = 'hostile';
+  await kubectl.apply({
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: { name },
+    spec: { provisionerClassName, template: { spec: { provisionerClassName, source } } },
+  });
+}
+
+async function message(kind: string, name: string, type: string): Promise<string> {
+  return await eventually(async () => {
+    const found = conditionOf(await kubectl.get(kind, name), type);
+    if (found?.status !== 'False') throw new Error(`${name}: ${type} is ${found?.status}`);
+    return found.message;
+  });
+}
+
+async function installed(name: string): Promise<void> {
+  await eventually(async () => {
+    const found = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
+    if (found?.status !== 'True') throw new Error(`${name}: ${JSON.stringify(found)}`);
+  });
+}
+
+/** Watches while the work goes on: the slowest answer in milliseconds. */
+async function slowestReadiness(work: () => Promise<void>): Promise<number> {
+  let slowest = 0;
+  const worked = new AbortController();
+  const watched = (async () => {
+    while (!worked.signal.aborted) {
+      const start = performance.now();
+      const answer = await fetch(`${system.healthAddress}/readyz`);
+      expect(answer.status).toBe(200);
+      await answer.text();
+      slowest = Math.max(slowest, performance.now() - start);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  })();
+  await Promise.all([work().finally(() => worked.abort()), watched]);
+  return slowest;
+}
+
+const memory =
+  'class "hostile" needs more than 256 MiB of memory for this content: make it smaller, split it, or allow more (--provisioner-memory)';
+const tooLong = 'took longer than the limit of 40 s (--content-timeout)';
+const ended =
+  'the worker process of class "hostile" ended with exit code 5: what it printed is in the log';
+
+const ofDeployments = {
+  loop: tooLong,
+  heap: memory,
+  buffers: memory,
+  text: 'just text',
+  cycle:
+    'object 2 of what class "hostile" made of the bundle cannot be written as JSON: .data.self refers to what it is a part of',
+  million: 'bundle has more than 20000 objects (--max-content-entries): split it',
+  exit: ended,
+};
+
+const ofBundles = {
+  loop: tooLong,
+  heap: memory,
+  buffers: memory,
+  text: 'just text',
+  cycle: 'class "hostile" returned no files: "files" is no Map of paths and bytes',
+  exit: ended,
+};
+
+test('what a hostile class does is its own affair, and is said', async () => {
+  const { pid } = system;
+  const slowest = await slowestReadiness(async () => {
+    for (const name of Object.keys(ofDeployments)) await deployHostile(`${name}-d`);
+    for (const name of Object.keys(ofBundles)) {
+      await kubectl.apply(aBundle({ name: `${name}-bundle`, className: 'hostile', source }));
+    }
+    for (const [name, expected] of Object.entries(ofDeployments)) {
+      const said = await message('bundledeployment', `${name}-d`, 'HasValidBundle');
+      expect(said, name).toBe(expected);
+    }
+    for (const [name, expected] of Object.entries(ofBundles)) {
+      expect(await message('bundle', `${name}-bundle`, 'Unpacked'), name).toBe(expected);
+    }
+    await deployHostile('stray-d');
+    await deployHostile('good-d');
+    await installed('good-d');
+    await installed('stray-d');
+  });
+  expect(slowest).toBeLessThan(3000);
+  expect(system.pid).toBe(pid);
+});
+
+test('nobody waits for deployments and Bundles that loop', async () => {
+  const { pid } = system;
+  const names = Array.from({ length: 20 }, (_, index) => `loop-${index}`);
+  const slowest = await slowestReadiness(async () => {
+    for (const name of names) {
+      await deployHostile(name);
+      await kubectl.apply(aBundle({ name: `${name}-bundle`, className: 'hostile', source }));
+    }
+    await kubectl.apply(aBundleDeployment({ name: 'bystander', source }));
+    await installed('bystander');
+    // Two of forty at a time, each for forty seconds: most have not had their turn.
+    const said = await Promise.all(
+      names.map(async (name) => JSON.stringify(await kubectl.get('bundledeployment', name))),
+    );
+    expect(said.filter((text) => !text.includes(tooLong)).length).toBeGreaterThan(10);
+    await kubectl.must(['delete', 'bundledeployments', ...names, '--wait=false']);
+    await kubectl.must(['delete', 'bundles', ...names.map((name) => `${name}-bundle`)]);
+  });
+  expect(slowest).toBeLessThan(3000);
+  expect(system.pid).toBe(pid);
+});
