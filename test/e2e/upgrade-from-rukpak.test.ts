@@ -35,7 +35,6 @@ const setID = 'applyset.kubernetes.io/id';
 let system: InClusterSystem;
 let contents: readonly FormerContent[];
 let before: ReadonlyMap<string, string>;
-let chart: KubernetesObject;
 
 /** Everything that RukPak made, the pods of what it installed, and who they are. */
 async function identities(): Promise<ReadonlyMap<string, string>> {
@@ -82,7 +81,7 @@ beforeAll(async () => {
     await registryApp({ registry }),
     uploadApp(),
     await stuckApp({ registry }),
-    helmApp(),
+    await helmApp({ registry }),
   ];
   const former = new FormerRukpak(kubectl);
   for (const content of contents) await former.install(content);
@@ -91,7 +90,6 @@ beforeAll(async () => {
   const operator = ['deployment/former-operator', '--namespace=former-operator'];
   await kubectl.must(['rollout', 'status', ...operator, '--timeout=60s']);
   before = await identities();
-  chart = await deployment('former-chart');
 });
 
 afterAll(cleanUp);
@@ -117,7 +115,7 @@ test('the new CRDs and webhooks take what RukPak has stored', async () => {
   }
 });
 
-test.each(['former-app', 'former-operator', 'former-stuck'])(
+test.each(['former-app', 'former-operator', 'former-stuck', 'former-chart'])(
   '%s is installed and healthy under our control',
   async (name) => {
     await eventually(() => takenOver(name));
@@ -159,8 +157,13 @@ test('a deployment whose upload is lost keeps what it has', async () => {
   expect(await dataOf('former-upload')).toEqual({ a: '1' });
 });
 
-test('a deployment of class helm is left alone', async () => {
-  expect(await deployment('former-chart')).toEqual(chart);
+test('a chart has the values that it had, and follows others', async () => {
+  expect(await dataOf('former-chart')).toEqual({ color: 'blue', size: 'small' });
+  const patch = JSON.stringify({ spec: { config: { values: { size: 'large' } } } });
+  await kubectl.must(['patch', 'bundledeployment', 'former-chart', '--type=merge', '-p', patch]);
+  await eventually(async () => {
+    expect(await dataOf('former-chart')).toEqual({ color: 'red', size: 'large' });
+  });
 });
 
 test('the next version drops fields, objects and kinds; kept objects stay', async () => {
@@ -187,8 +190,8 @@ test('the next version drops fields, objects and kinds; kept objects stay', asyn
 
 test('release Secrets go on request, of what we have installed', async () => {
   const remove = 'rukpakctl remove-helm-releases';
-  await expect(runCommand(howto, `${remove} former-app former-chart`)).rejects.toThrow(
-    'BundleDeployment "former-chart" has not been taken over from RukPak, and still needs its ' +
+  await expect(runCommand(howto, `${remove} former-app former-upload`)).rejects.toThrow(
+    'BundleDeployment "former-upload" has not been taken over from RukPak, and still needs its ' +
       'release Secrets: nothing was deleted',
   );
   const output = await followHowto(howto, 'After');
@@ -196,6 +199,7 @@ test('release Secrets go on request, of what we have installed', async () => {
   const names = [
     'former-app.v2',
     'former-app.v1',
+    'former-chart.v1',
     'former-operator.v1',
     'former-stuck.v2',
     'former-stuck.v1',
@@ -206,10 +210,9 @@ test('release Secrets go on request, of what we have installed', async () => {
   }
   const skipped =
     'skipped: has not been taken over from RukPak, and still needs its release Secrets';
-  expect(output).toContain(`bundledeployment.core.rukpak.io "former-chart" ${skipped}\n`);
+  expect(output).toContain(`bundledeployment.core.rukpak.io "former-upload" ${skipped}\n`);
   const left = await kubectl.list('secrets', releases);
   expect(left.map(({ metadata }) => metadata.name)).toEqual([
-    'sh.helm.release.v1.former-chart.v1',
     'sh.helm.release.v1.former-upload.v1',
   ]);
   await takenOver('former-app');

@@ -15,14 +15,14 @@ import { releaseSecret } from './release-secret.ts';
 import { renderedObject, sentObject } from './released-object.ts';
 
 const plain = 'core-rukpak-io-plain';
-/** Helm's client and the client of RukPak's `core` both sign so. */
-const manager = '--field-manager=core';
+const helm = 'core-rukpak-io-helm';
 
 export interface FormerContent {
   readonly name: string;
   /** Of the BundleDeployment. */
   readonly className?: string;
   readonly template: BundleTemplate;
+  readonly config?: object;
   /** What the content was found to be; without a pull secret, as RukPak writes it. */
   readonly resolvedSource: BundleSource;
   /** The objects of each revision; the last is installed, the others are history. */
@@ -59,15 +59,16 @@ export class FormerRukpak {
     name,
     className = plain,
     template,
+    config,
   }: FormerContent): Promise<BundleDeployment> {
     await this.#create(
       {
         apiVersion: 'core.rukpak.io/v1alpha1',
         kind: 'BundleDeployment',
         metadata: { name },
-        spec: { provisionerClassName: className, template },
+        spec: { provisionerClassName: className, template, ...(config && { config }) },
       },
-      '--field-manager=kubectl-create',
+      'kubectl-create',
     );
     return (await this.#kubectl.get('bundledeployment', name)) as BundleDeployment;
   }
@@ -78,13 +79,14 @@ export class FormerRukpak {
   ): Promise<string> {
     const bundle = desiredBundle(deployment, templateHash(template));
     const { name = '' } = bundle.metadata;
-    await this.#create(bundle);
-    await this.#addFinalizer(bundle);
+    const manager = managerOf(template.spec.provisionerClassName);
+    await this.#create(bundle, manager);
+    await this.#addFinalizer(bundle, manager);
     const status: BundleStatus = {
       phase: 'Unpacked',
       observedGeneration: 1,
       resolvedSource,
-      contentURL: `https://core.${this.#namespace}.svc/bundles/${name}.tgz`,
+      contentURL: `https://${manager === 'helm' ? 'helm-provisioner' : 'core'}.${this.#namespace}.svc/bundles/${name}.tgz`,
       conditions: [
         condition(
           'Unpacked',
@@ -98,7 +100,7 @@ export class FormerRukpak {
   }
 
   /** RukPak writes the typed spec with it: `auth` appears, and the generation goes to 2. */
-  async #addFinalizer({ metadata: { name = '' }, spec }: Bundle): Promise<void> {
+  async #addFinalizer({ metadata: { name = '' }, spec }: Bundle, manager: string): Promise<void> {
     const { git, http } = spec.source;
     const secret = { secret: {} };
     const patch = {
@@ -110,45 +112,59 @@ export class FormerRukpak {
         },
       },
     };
-    await this.#patch(['bundle', name], patch);
+    await this.#patch(['bundle', name], patch, manager);
   }
 
   async #applyRevisions(
     owner: OwnerReference,
-    { name, revisions, releaseStatus = 'deployed' }: FormerContent,
+    { name, className = plain, revisions, releaseStatus = 'deployed' }: FormerContent,
   ): Promise<void> {
     const release = { name, namespace: this.#namespace, owner };
     const live = new Map<string, KubernetesObject>();
+    const manager = managerOf(className);
     for (const [index, objects] of revisions.entries()) {
-      for (const object of objects) await this.#send(sentObject(object, release), live);
+      for (const object of objects) {
+        await this.#send(sentObject(object, release), live, manager);
+      }
       const status = index === revisions.length - 1 ? releaseStatus : 'superseded';
       const rendered = objects.map((object) => renderedObject(object, release));
       await this.#create(
         releaseSecret({ ...release, revision: index + 1, status, objects: rendered }),
+        manager,
       );
     }
   }
 
-  async #send(object: KubernetesObject, live: Map<string, KubernetesObject>): Promise<void> {
+  async #send(
+    object: KubernetesObject,
+    live: Map<string, KubernetesObject>,
+    manager: string,
+  ): Promise<void> {
     const id = `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
     const before = live.get(id);
     live.set(id, object);
-    if (before === undefined) await this.#create(object);
-    else await this.#patch(targetOf(object), mergePatch(before, object));
+    if (before === undefined) await this.#create(object, manager);
+    else await this.#patch(targetOf(object), mergePatch(before, object), manager);
   }
 
-  async #create(object: object, fieldManager = manager): Promise<void> {
-    await this.#kubectl.must(['create', fieldManager, '-f', '-'], JSON.stringify(object));
+  async #create(object: object, manager: string): Promise<void> {
+    const flags = [`--field-manager=${manager}`, '-f', '-'];
+    await this.#kubectl.must(['create', ...flags], JSON.stringify(object));
   }
 
-  async #patch(target: readonly string[], patch: unknown): Promise<void> {
-    const text = JSON.stringify(patch);
-    await this.#kubectl.must(['patch', ...target, manager, '--type=merge', '-p', text]);
+  async #patch(target: readonly string[], patch: unknown, manager = 'core'): Promise<void> {
+    const flags = [`--field-manager=${manager}`, '--type=merge', '-p', JSON.stringify(patch)];
+    await this.#kubectl.must(['patch', ...target, ...flags]);
   }
 
   async #writeStatus(plural: string, name = '', status: object): Promise<void> {
     await this.#patch([plural, name, '--subresource=status'], { status });
   }
+}
+
+/** Helm's client and RukPak's own both sign with the name of their program. */
+function managerOf(className: string): string {
+  return className === helm ? 'helm' : 'core';
 }
 
 /** What kubectl needs to find an object, with its unmistakable kind. */

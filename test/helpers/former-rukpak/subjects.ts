@@ -154,15 +154,25 @@ export async function stuckApp({ registry }: Place): Promise<FormerContent> {
   };
 }
 
-/** Of a class that is not served here. */
-export function helmApp(): FormerContent {
-  const source: BundleSource = { type: 'http', http: { url: 'https://example.invalid/chart.tgz' } };
+/** A chart in an image, with values as RukPak took them: text. */
+export async function helmApp({ registry }: Place): Promise<FormerContent> {
+  const name = 'former-chart';
+  const files = {
+    'Chart.yaml': 'apiVersion: v2\nname: former\nversion: 1.0.0\n',
+    'values.yaml': 'color: red\nsize: small\n',
+    'templates/settings.yaml':
+      'apiVersion: v1\nkind: ConfigMap\n' +
+      'metadata: {name: {{ .Release.Name }}, namespace: default}\n' +
+      'data: {color: {{ .Values.color }}, size: {{ .Values.size }}}\n',
+  };
+  const resolvedSource = await pushed({ registry, name, files });
   return {
-    name: 'former-chart',
+    name,
     className: 'core-rukpak-io-helm',
-    template: templateOf('helm', source),
-    resolvedSource: source,
-    revisions: [asObjects([aConfigMap('former-chart', { a: '1' })])],
+    template: templateOf('helm', resolvedSource),
+    config: { values: 'color: blue\n' },
+    resolvedSource,
+    revisions: [asObjects([aConfigMap(name, { color: 'blue', size: 'small' })])],
   };
 }
 
