@@ -5,5 +5,6 @@ export function prefixed(words: string, error: unknown): unknown {
   if (!(error instanceof AssertionError)) return error;
   const { actual, expected, operator } = error;
   // A new one: the stack of the first, which runners print, begins with the message it had.
-  return new AssertionError({ message: `${words}${error.message}`, actual, expected, operator });
+  const message = `${words}${error.message}`;
+  return new AssertionError({ message, actual, expected, operator, stackStartFn: prefixed });
 }
