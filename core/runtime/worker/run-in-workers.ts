@@ -4,7 +4,6 @@ import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import {
   contractVersion,
-  type DefinedProvisioner,
   type DeploymentHandler,
   type Provisioner,
 } from '../../contracts/provisioner.ts';
@@ -97,11 +96,11 @@ async function load(module: URL): Promise<Provisioner> {
       `${module.href} exports no provisioner: its default export must be defineProvisioner({ className, … })`,
     );
   }
-  const { contractVersion: version } = provisioner as Partial<DefinedProvisioner>;
+  const version = (provisioner as { readonly contractVersion?: number }).contractVersion;
   // One that says nothing was made without the sdk, by core itself or a test.
   if (version !== undefined && version !== contractVersion) {
     throw new Error(
-      `${module.href} is written for contract version ${String(version)}, and this rukpak has ${contractVersion}`,
+      `${module.href} is written for contract version ${version}, and this rukpak has ${contractVersion}`,
     );
   }
   return provisioner as Provisioner;

@@ -2,8 +2,9 @@ import { availableParallelism } from 'node:os';
 import { type Clock, systemClock } from '../../clock.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import { contractVersion, type Provisioner } from '../../contracts/provisioner.ts';
+import type { Provisioner } from '../../contracts/provisioner.ts';
 import { withTimeLimit } from '../time-limit.ts';
+import { checkedClass } from './checked-class.ts';
 import { handlersInPool } from './handlers-in-pool.ts';
 import type { Description } from './messages.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -47,7 +48,7 @@ export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPa
   });
   try {
     const description = await describe(pool, module, logger);
-    const provisioner = checked(description);
+    const provisioner = checkedClass(description);
     const { className, uses = [] } = provisioner;
     const there = handlersInPool({ module, callee: `class "${className}"`, pool });
     const served = description.handlers.map((name) => [name, there[name as keyof typeof there]]);
@@ -71,39 +72,4 @@ async function describe(pool: WorkerPool, module: URL, logger: Logger): Promise<
   );
   if (description === undefined) throw new Error('its module does not say what it is');
   return description;
-}
-
-const longestName = 63;
-
-function checked({
-  className,
-  contractVersion: version,
-  handlers,
-  uses,
-}: Description): Provisioner {
-  const fix = 'its default export must be defineProvisioner({ className, … })';
-  if (className === undefined) throw new Error(`it exports no provisioner: ${fix}`);
-  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(className) || className.length > longestName) {
-    throw new Error(
-      `its className "${className.slice(0, longestName)}" is none: use at most ${longestName} of a-z, 0-9 and "-", with neither end a "-"`,
-    );
-  }
-  if (version === undefined) {
-    throw new Error(`class "${className}" does not say for which contract it is written: ${fix}`);
-  }
-  if (version !== contractVersion) {
-    throw new Error(
-      `class "${className}" is written for contract version ${version}, and this rukpak has ${contractVersion}: use an sdk of its release`,
-    );
-  }
-  if (!handlers.some((name) => name !== 'inputs')) {
-    throw new Error(`class "${className}" has neither a bundle nor a deployment handler`);
-  }
-  const odd = uses.find((use) => use !== 'cluster' && use !== 'seed');
-  if (odd !== undefined) {
-    throw new Error(
-      `class "${className}" uses "${odd.slice(0, 50)}": there are "cluster" and "seed"`,
-    );
-  }
-  return { className, uses: uses as readonly ('cluster' | 'seed')[] };
 }
