@@ -1,5 +1,10 @@
 import type { Logger } from '../../contracts/logger.ts';
-import type { Provisioner } from '../../contracts/provisioner.ts';
+import {
+  contractVersion,
+  type DefinedProvisioner,
+  type Provisioner,
+} from '../../contracts/provisioner.ts';
+import { checkedClass } from '../../runtime/worker/checked-class.ts';
 import { runInWorkers } from '../../runtime/worker/run-in-workers.ts';
 
 export interface OpenClasses {
@@ -8,16 +13,35 @@ export interface OpenClasses {
   close(): Promise<void>;
 }
 
-/** Classes as they are given; those given as modules in worker processes. */
+/**
+ * Classes as they are given; those given as modules in worker processes.
+ * @throws Error of one sentence for one that is no class of this contract, and where there is none.
+ */
 export async function openClasses(
   given: readonly (Provisioner | URL)[],
   logger: Logger,
 ): Promise<OpenClasses> {
+  if (given.length === 0) throw new Error('provisioners is empty: name a class to serve');
   const modules = given.filter(isModule);
   const here = given.filter(isClass);
+  for (const provisioner of here) check(provisioner);
   if (modules.length === 0) return { provisioners: here, close: async () => undefined };
   const workers = await runInWorkers({ modules, logger });
   return { provisioners: [...here, ...workers.provisioners], close: () => workers.close() };
+}
+
+/** Classes that run elsewhere come as they are, without the version of their contract. */
+function check(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
+  const { className, contractVersion: version = contractVersion, uses = [] } = provisioner;
+  if (typeof className !== 'string') {
+    throw new Error(
+      'provisioners has an entry that is no class: make it with defineProvisioner({ className, … })',
+    );
+  }
+  const handlers = (['bundle', 'deployment', 'inputs'] as const).filter(
+    (name) => provisioner[name] !== undefined,
+  );
+  checkedClass({ className, contractVersion: version, handlers, uses: [...uses] });
 }
 
 function isModule(entry: Provisioner | URL): entry is URL {

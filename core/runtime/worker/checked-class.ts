@@ -1,0 +1,41 @@
+import { contractVersion, type Provisioner } from '../../contracts/provisioner.ts';
+import type { Description } from './messages.ts';
+
+const longestName = 63;
+
+/**
+ * What a class says of itself, where it is one of this contract.
+ * @throws Error in one sentence where it is not.
+ */
+export function checkedClass({
+  className,
+  contractVersion: version,
+  handlers,
+  uses,
+}: Description): Pick<Provisioner, 'className' | 'uses'> {
+  const fix = 'its default export must be defineProvisioner({ className, … })';
+  if (className === undefined) throw new Error(`it exports no provisioner: ${fix}`);
+  if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(className) || className.length > longestName) {
+    throw new Error(
+      `its className "${className.slice(0, longestName)}" is none: use at most ${longestName} of a-z, 0-9 and "-", with neither end a "-"`,
+    );
+  }
+  if (version === undefined) {
+    throw new Error(`class "${className}" does not say for which contract it is written: ${fix}`);
+  }
+  if (version !== contractVersion) {
+    throw new Error(
+      `class "${className}" is written for contract version ${version}, and this rukpak has ${contractVersion}: use an sdk of its release`,
+    );
+  }
+  if (!handlers.some((name) => name !== 'inputs')) {
+    throw new Error(`class "${className}" has neither a bundle nor a deployment handler`);
+  }
+  const odd = uses.find((use) => use !== 'cluster' && use !== 'seed');
+  if (odd !== undefined) {
+    throw new Error(
+      `class "${className}" uses "${odd.slice(0, 50)}": there are "cluster" and "seed"`,
+    );
+  }
+  return { className, uses: uses as readonly ('cluster' | 'seed')[] };
+}
