@@ -17,10 +17,17 @@ async function dev(module: string): Promise<void> {
   if (statSync(module, { throwIfNoEntry: false })?.isFile() !== true) {
     throw new TerminalError(`there is no ${resolve(module)}: run this in the folder of a project`);
   }
+  endWithTerminal();
   const { develop } = await import('./develop.ts');
   await develop({ module: resolve(module), folder: process.cwd(), say }, stopSignal());
 }
 
 function say(line: string): void {
   process.stdout.write(`${visibleText(line)}\n`);
+}
+
+/** A terminal that is closed is an end like Ctrl-C, but nobody reads what is said after it. */
+function endWithTerminal(): void {
+  process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+  process.stdout.on('error', () => undefined);
 }

@@ -23,7 +23,7 @@ function causeOf(error: unknown): string {
   if (code === 'ENOENT') return 'there is no npm on the PATH';
   const said = stderr
     .split('\n')
-    .map((line) => line.replace(/^npm error /, '').trim())
-    .filter((line) => line !== '' && !/^(code |A complete log)/.test(line));
+    .filter((line) => /^npm error (?!code |A complete log)/.test(line))
+    .map((line) => line.replace('npm error ', ''));
   return said[0] ?? errorMessage(error);
 }

@@ -1,0 +1,43 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { writeLockFile } from './lock-file.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rukpak-lock-'));
+  vi.stubEnv('PATH', folder);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true });
+});
+
+function npm(script: string): void {
+  writeFileSync(join(folder, 'npm'), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, 'npm'), 0o755);
+}
+
+test('npm writes it in the project, and installs nothing', async () => {
+  npm('echo "$@" > package-lock.json');
+  await writeLockFile(folder);
+  expect(readFileSync(join(folder, 'package-lock.json'), 'utf8')).toBe(
+    'install --package-lock-only --no-audit --no-fund\n',
+  );
+});
+
+test('where npm fails its own words are told, and what to run', async () => {
+  npm(
+    `printf 'npm warn old\\nnpm error code ETARGET\\nnpm error notarget No such version\\n' >&2; exit 1`,
+  );
+  await expect(writeLockFile(folder)).rejects.toThrow(
+    `the project is written, but not its package-lock.json (notarget No such version): run npm install in ${folder}`,
+  );
+});
+
+test('where there is no npm, that is said', async () => {
+  await expect(writeLockFile(folder)).rejects.toThrow('(there is no npm on the PATH)');
+});

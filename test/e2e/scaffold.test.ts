@@ -1,0 +1,149 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { eventually } from '../helpers/eventually.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { type NewProject, newProject } from '../helpers/new-project.ts';
+import { OwnProcess } from '../helpers/own-process.ts';
+import { writeKubeconfig } from '../helpers/service-account.ts';
+import { System } from '../helpers/system.ts';
+
+const name = 'acme-site';
+let project: NewProject;
+
+beforeAll(async () => {
+  project = await newProject(name);
+  await project.must('npm', 'ci');
+});
+
+afterAll(() => project?.remove());
+
+async function edit(path: string, change: (text: string) => string): Promise<void> {
+  const file = join(project.folder, path);
+  await writeFile(file, change(await readFile(file, 'utf8')));
+}
+
+describe('npm run dev', () => {
+  let dev: ChildProcess;
+  let output = '';
+  let kubectl: Kubectl;
+
+  beforeAll(async () => {
+    const { folder: cwd, env } = project;
+    // A group of its own, as a terminal gives each command.
+    dev = spawn('npm', ['run', 'dev'], { cwd, env, stdio: 'pipe', detached: true });
+    for (const stream of [dev.stdout, dev.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    }
+    await runs(1);
+    const kubeconfig = join(cwd, '.rukpak/cluster/kubeconfig');
+    kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  });
+
+  afterAll(() => stop('SIGTERM'));
+
+  async function runs(times: number): Promise<void> {
+    await eventually(() => {
+      expect(dev.exitCode, output).toBeNull();
+      expect(output.match(/^the class runs, after/gm) ?? [], output).toHaveLength(times);
+    });
+  }
+
+  async function stop(signal: NodeJS.Signals): Promise<void> {
+    if (dev.exitCode !== null || dev.signalCode !== null) return;
+    const ended = once(dev, 'exit');
+    process.kill(-(dev.pid ?? 0), signal);
+    await ended;
+  }
+
+  async function replicas(): Promise<unknown> {
+    const deployment = await kubectl.get('deployment', `${name}-sample`, 'default');
+    return (deployment['spec'] as { readonly replicas: number }).replicas;
+  }
+
+  test('deploys the sample', async () => {
+    const printed = await project.must('npm', 'run', 'sample');
+    expect(printed).toContain(`BundleDeployment/${name}-sample  Healthy  class ${name}`);
+    expect(printed).toContain('objects: 3 of 3 healthy');
+    expect(await replicas()).toBe(1);
+  });
+
+  test('takes up a change of the class', async () => {
+    await edit('src/settings.ts', (text) => text.replace('replicas: 1 }', 'replicas: 2 }'));
+    await runs(2);
+    await eventually(async () => expect(await replicas()).toBe(2));
+  });
+
+  test('waits for the next save where the class cannot run', async () => {
+    await appendFile(join(project.folder, 'src/class.ts'), 'no code\n');
+    await eventually(() => expect(output).toContain('the next save starts it again'));
+    expect(output).toContain('src/class.ts');
+    await edit('src/class.ts', (text) => text.replace('no code\n', ''));
+    await runs(3);
+  });
+
+  test('upgrades the sample when its content is another', async () => {
+    const before = await kubectl.list('bundles');
+    await edit('sample/content/index.html', (text) => text.replace('Hello', 'Welcome'));
+    await project.must('npm', 'run', 'sample');
+    await eventually(async () => {
+      const after = await kubectl.list('bundles');
+      expect(after).toHaveLength(1);
+      expect(after[0]?.metadata.uid).not.toBe(before[0]?.metadata.uid);
+    });
+  });
+
+  test('ends with all that it has started at Ctrl-C', async () => {
+    await stop('SIGINT');
+    await eventually(async () => expect(await processes()).toEqual([]));
+    expect(existsSync(join(project.folder, '.rukpak/cluster'))).toBe(false);
+  });
+
+  async function processes(): Promise<readonly string[]> {
+    const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
+    return stdout.split('\n').filter((line) => line.includes(project.folder));
+  }
+});
+
+describe('as a process of its own', () => {
+  const kubeconfig = inject('kubeconfig');
+  const registry = inject('registry');
+  const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  let system: System | undefined;
+  let own: OwnProcess | undefined;
+
+  beforeAll(async () => {
+    system = await System.start({ kubeconfig, registry });
+    await kubectl.must(['apply', '--validate=strict', '-f', join(project.folder, 'deploy')]);
+    // The process below is what its pod would be, with the rights of its account.
+    await kubectl.must(['scale', 'deployment', name, '--replicas=0', '-n', 'rukpak-system']);
+    const account = { namespace: 'rukpak-system', name };
+    const limited = await writeKubeconfig(kubectl, account, project.parent);
+    own = await OwnProcess.start({ kubeconfig: limited, registry, folder: project.folder });
+  });
+
+  afterAll(async () => {
+    await own?.stop();
+    await system?.stop();
+    await kubectl.must(['delete', '--ignore-not-found', '-f', join(project.folder, 'deploy')]);
+  });
+
+  test('the rights in deploy are enough to install, repair and remove the sample', async () => {
+    const sample = `${name}-sample`;
+    const printed = await project.must('npm', 'run', 'sample', '--', `--kubeconfig=${kubeconfig}`);
+    expect(printed).toContain(`BundleDeployment/${sample}  Healthy  class ${name}`);
+    await kubectl.must(['delete', 'service', sample, '-n', 'default']);
+    await eventually(async () => {
+      expect(await kubectl.exists('service', sample, 'default')).toBe(true);
+    });
+    await kubectl.must(['delete', 'bundledeployment', sample, '--wait=true', '--timeout=120s']);
+    await eventually(async () => {
+      expect(await kubectl.exists('deployment', sample, 'default')).toBe(false);
+    });
+    expect(own?.log).not.toContain('forbidden');
+  });
+});
