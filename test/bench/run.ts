@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
 import { benchCorpus } from './corpus/corpus.ts';
+import { benchHelm } from './helm/helm.ts';
 import { benchRender } from './render.ts';
 import { benchCrowd } from './scale/crowd.ts';
 import { benchScale } from './scale/scale.ts';
@@ -11,6 +12,7 @@ const benchmarks = new Map([
   ['crowd', benchCrowd],
   ['corpus', benchCorpus],
   ['unpack-memory', benchUnpackMemory],
+  ['helm', benchHelm],
 ]);
 
 // What was started is ended at an exit, and a signal alone is none.
