@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -14,6 +14,8 @@ import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aCRD, anImage } from '../helpers/objects.ts';
 import { pushChart } from '../helpers/push-chart.ts';
+import { rukpakctl } from '../helpers/rukpakctl.ts';
+import { writeKubeconfig } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = inject('kubeconfig');
@@ -170,6 +172,30 @@ describe('a chart', () => {
     await rm(root, { recursive: true });
   });
 
+  test('of a directory is uploaded and installed by rukpakctl', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rukpak-helm-'));
+    await mkdir(join(folder, 'web/templates'), { recursive: true });
+    for (const [path, text] of Object.entries(inFolder(aChart()))) {
+      await writeFile(join(folder, path), text);
+    }
+    const account = { namespace: 'default', name: 'helm-uploader' };
+    const role = ['--clusterrole=cluster-admin', `--serviceaccount=default:${account.name}`];
+    await kubectl.must(['create', 'serviceaccount', account.name]);
+    await kubectl.must(['create', 'clusterrolebinding', account.name, ...role]);
+    const identity = await writeKubeconfig(kubectl, account, folder);
+    const classes = ['bundle-deployment', 'bundle'].map(
+      (kind) => `--${kind}-provisioner-class=${className}`,
+    );
+    const flags = [...classes, `--server=${system.contentAddress}`, `--kubeconfig=${identity}`];
+    const { stderr, code } = await rukpakctl(['run', 'uploaded', join(folder, 'web'), ...flags]);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+    await isHealthy('uploaded');
+    expect(await dataOf('uploaded-settings')).toMatchObject({ color: 'red' });
+    await kubectl.must(['delete', 'serviceaccount', account.name, '--namespace=default']);
+    await kubectl.must(['delete', 'clusterrolebinding', account.name]);
+    await rm(folder, { recursive: true });
+  });
+
   test.each([
     ['no-chart', { 'README.md': 'nothing' }, 'Chart.yaml file is missing'],
     [
@@ -300,6 +326,31 @@ describe('what a chart has installed', () => {
     });
     await isHealthy('life');
     expect(await dataOf('life-settings', 'default')).toEqual(before);
+  });
+
+  test("runs Helm's hooks at their time, and leaves tests alone", async () => {
+    const meta = (name: string, hook: string): string =>
+      `metadata:\n  name: {{ .Release.Name }}-${name}\n  annotations:\n` +
+      `    helm.sh/hook: ${hook}\n    helm.sh/hook-delete-policy: before-hook-creation\n`;
+    const pod = 'restartPolicy: Never, containers: [{name: main, image: example.invalid/none}]';
+    const chart = aChart({
+      'templates/migrate.yaml': `apiVersion: batch/v1\nkind: Job\n${meta('migrate', 'pre-install,pre-rollback')}spec: {template: {spec: {${pod}}}}\n`,
+      'templates/told.yaml': `apiVersion: v1\nkind: ConfigMap\n${meta('told', 'post-upgrade')}data: {color: {{ .Values.color }}}\n`,
+      'templates/test.yaml': `apiVersion: v1\nkind: Pod\n${meta('test', 'test')}spec: {${pod}}\n`,
+    });
+    const name = 'hooks';
+    const source = await pushed(name, chart);
+    await bringOut({ name, source });
+    await isHealthy(name);
+    const job = await kubectl.get('job', 'hooks-migrate', systemNamespace);
+    expect(job['status']).toMatchObject({ succeeded: 1 });
+    expect(await kubectl.exists('configmap', 'hooks-told', systemNamespace)).toBe(false);
+    await bringOut({ name, source, config: { values: { color: 'blue' } } });
+    await eventually(async () => expect(await dataOf('hooks-told')).toEqual({ color: 'blue' }));
+    await isHealthy(name);
+    const again = await kubectl.get('job', 'hooks-migrate', systemNamespace);
+    expect(again.metadata.uid).toBe(job.metadata.uid);
+    expect(await kubectl.exists('pod', 'hooks-test', systemNamespace)).toBe(false);
   });
 
   test('keeps the CRDs of crds/, whatever becomes of the chart', async () => {
