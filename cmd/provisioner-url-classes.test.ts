@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../api/meta.ts';
+import { answerWith, FakeClassServer } from '../test/helpers/class-server.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
+import { aBundleDeployment, aContext, bundleFiles } from '../testing/index.ts';
 import { openProvisionerUrls } from './provisioner-url-classes.ts';
 
 function flags(url: string, credentials?: string) {
@@ -27,4 +30,24 @@ test.each([
   const error = await openProvisionerUrls(given, served, silentLogger).catch((e: unknown) => e);
   expect((error as Error).message).toContain(text);
   expect((error as Error).message).not.toContain('\n');
+});
+
+test('answers that are not small are read in another process', async () => {
+  const server = await FakeClassServer.start();
+  const opened = await openProvisionerUrls(flags(server.url), [], silentLogger);
+  const { deployment } = opened.provisioners[0]!;
+  const render = async (body: string): Promise<readonly KubernetesObject[]> => {
+    server.answers.set('/v1/deployment', (response) =>
+      answerWith(response, { type: 'application/yaml', body }),
+    );
+    const object = aBundleDeployment({ className: 'acme' });
+    return await deployment!(bundleFiles({ a: 'a' }), object, aContext());
+  };
+  const text = 'x'.repeat(100_000);
+  const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {text: ${text}}\n`;
+  expect(await render(manifest)).toMatchObject([{ metadata: { name: 'a' }, data: { text } }]);
+  const name = `class "acme" at ${server.url}: `;
+  await expect(render(`${manifest}---\n[`)).rejects.toThrow(`${name}error parsing answer.yaml: `);
+  await opened.close();
+  await server.stop();
 });

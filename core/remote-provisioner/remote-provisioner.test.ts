@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import {
   type AnswerCall,
   answerJson,
@@ -73,7 +74,9 @@ async function thrownBy(work: Promise<unknown>): Promise<Error> {
 describe('a Bundle', () => {
   test('goes as one tar: the object, the context and the content', async () => {
     answering('/v1/bundle', (response) => void response.writeHead(204).end());
-    expect(await handleBundle()).toBe(files);
+    const managedFields = [{ manager: 'kubectl', operation: 'Update', time: 'now' }];
+    const metadata = { ...bundle.metadata, managedFields } as Bundle['metadata'];
+    expect(await provisioner.bundle!(files, { ...bundle, metadata }, aContext())).toBe(files);
     const [asked, posted] = server.received;
     expect(asked?.call).toBe('GET /v1/class');
     expect(posted?.call).toBe('POST /v1/bundle');

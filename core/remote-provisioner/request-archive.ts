@@ -1,11 +1,12 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { stringifyJson } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
 import { tarParts, type WrittenEntry } from '../content/tar-parts.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 
 export interface RequestContent {
   /** The Bundle or BundleDeployment. */
-  readonly object: object;
+  readonly object: KubernetesObject;
   readonly context: object;
   /** None for what is asked before there is content. */
   readonly files?: BundleFiles;
@@ -18,8 +19,8 @@ export interface RequestArchive {
 }
 
 const chunkSize = 65_536;
-/** Writing so many takes some ten milliseconds. */
-const partsAtOnce = 3_000;
+/** Writing so many takes some milliseconds. */
+const partsAtOnce = 2_000;
 
 /**
  * One tar that holds all there is to say: `object.json`, `context.json` and the content below
@@ -37,13 +38,19 @@ export async function requestArchive(content: RequestContent): Promise<RequestAr
 }
 
 function* entriesOf({ object, context, files }: RequestContent): Generator<WrittenEntry> {
-  yield { path: 'object.json', content: Buffer.from(stringifyJson(object)) };
+  yield { path: 'object.json', content: Buffer.from(stringifyJson(withoutManagers(object))) };
   yield { path: 'context.json', content: Buffer.from(stringifyJson(context)) };
   if (files === undefined) return;
   yield { path: 'content' };
   for (const path of [...files.directories, ...files.files.keys()].sort()) {
     yield { path: `content/${path}`, content: files.files.get(path) };
   }
+}
+
+/** Who set which field when is of no use to a class, and long. */
+function withoutManagers(object: KubernetesObject): object {
+  const { managedFields: _, ...metadata } = object.metadata as { readonly managedFields?: unknown };
+  return { ...object, metadata };
 }
 
 /** Joins small parts: a write to the socket costs more than a copy. */
