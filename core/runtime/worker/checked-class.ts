@@ -12,7 +12,7 @@ export function checkedClass({
   contractVersion: version,
   handlers,
   uses,
-}: Description): Pick<Provisioner, 'className' | 'uses'> {
+}: Omit<Description, 'type'>): Pick<Provisioner, 'className' | 'uses'> {
   const fix = 'its default export must be defineProvisioner({ className, … })';
   if (className === undefined) throw new Error(`it exports no provisioner: ${fix}`);
   if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(className) || className.length > longestName) {
