@@ -390,6 +390,31 @@ describe('what a chart has installed', () => {
   });
 });
 
+test('CRDs of crds/ are upgraded as far as custom resources allow, or as told', async () => {
+  const name = 'strict';
+  const crd = (required: readonly string[]): Files => {
+    const text = JSON.stringify(aCRD('Widget'));
+    const spec = `"spec":{"required":${JSON.stringify(required)},"type":"object"`;
+    return { 'crds/widget.yaml': text.replace('"spec":{"type":"object"', spec) };
+  };
+  await bringOut({ name, source: await pushed(name, aChart(crd([]))) });
+  await isHealthy(name);
+  const { apiVersion, kind } = { apiVersion: 'e2e.example.com/v1', kind: 'Widget' };
+  const metadata = { name: 'mine', namespace: 'default' };
+  await kubectl.apply({ apiVersion, kind, metadata, spec: {} });
+  const next = await pushed(name, aChart(crd(['size']), 2), 2);
+  await bringOut({ name, source: next });
+  await eventually(async () => {
+    const installed = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
+    expect(installed).toMatchObject({ status: 'False', reason: 'UpgradeFailed' });
+    expect(installed?.message).toContain('existing custom object default/mine failed validation');
+  });
+  await bringOut({ name, source: next, config: { crds: 'Replace' } });
+  await isHealthy(name);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+  await kubectl.must(['delete', 'crd', 'widgets.e2e.example.com']);
+});
+
 test('the session of the howto goes as it says', async () => {
   const howto = { page: 'helm.md', kubectl, kubeconfig };
   const installed = await followHowto(howto, 'A session');
