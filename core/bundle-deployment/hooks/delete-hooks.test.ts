@@ -11,6 +11,7 @@ import {
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
+import { ApiError } from '../../kube/api-error.ts';
 
 const deleteObjects = 'core.rukpak.io/delete-objects';
 const deletionTimestamp = '2026-01-01T00:00:00Z';
@@ -178,7 +179,11 @@ test.each([
     { state: 'failed', reason: 'no' } as const,
     'post-delete hook Job/n/tidy has failed: no',
   ],
-  ['is refused', new TerminalError('no namespace'), 'a hook cannot run: no namespace'],
+  [
+    'is refused',
+    new ApiError(404, { message: 'namespaces "n" not found' }),
+    'post-delete hook Job/n/tidy cannot be created: namespaces "n" not found',
+  ],
 ])('a hook after the deletion that %s is told of, and no more', async (_, outcome, why) => {
   deleteIt();
   hooksDo(succeeded, outcome);

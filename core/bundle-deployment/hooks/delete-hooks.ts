@@ -64,7 +64,7 @@ async function runDeleteEvent(
     const message = errorMessage(error);
     // What it is for is gone: what the server refuses now, it will refuse the next time too.
     if (event === 'post-delete' && !isTransient(error)) {
-      return { state: 'failed', message: `a hook cannot run: ${message}`, retryAfter: 0 };
+      return { state: 'failed', message, retryAfter: 0 };
     }
     const wayOut = `to delete without them: ${skipCommand(state.deployment)}`;
     state.holdUp = {

@@ -11,6 +11,7 @@ import {
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
+import { ApiError } from '../../kube/api-error.ts';
 
 const since = '2026-01-01T00:00:00Z';
 /** When runs begin. */
@@ -173,6 +174,15 @@ describe('an install', () => {
     await fixture.reconcile();
     expect(await fixture.failure()).toMatchObject({ message: 'it is in the way' });
     expect(fixture.conditions).toContain('Installed False InstallFailed: it is in the way');
+  });
+
+  test('names a hook that the server refuses', async () => {
+    const refusal = new ApiError(404, { message: 'namespaces "n" not found' });
+    fixture.applier.runHook.mockRejectedValueOnce(refusal);
+    await fixture.reconcile();
+    const message = 'pre-install hook Job/n/migrate cannot be created: namespaces "n" not found';
+    expect(await fixture.failure()).toMatchObject({ message });
+    expect(fixture.conditions).toContain(`Installed False InstallFailed: ${message}`);
   });
 
   test('deletes what has succeeded once all of the event have, where the policy says so', async () => {

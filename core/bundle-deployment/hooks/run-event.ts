@@ -1,8 +1,10 @@
 import { parseDuration } from '../../../api/duration.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
+import { isTransient } from '../../apply/failures.ts';
 import { hookOf } from '../../apply/hooks/hook.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import {
@@ -78,8 +80,7 @@ async function runNext(
   const { dependencies, context } = surroundings;
   const { hook, run } = next;
   const { deployment: owner } = state;
-  const request = { owner, hook, run: runName(run), signal: context.signal };
-  const progress = inTime(await dependencies.applier.runHook(request), state, surroundings);
+  const progress = inTime(await begin(state, next, surroundings), state, surroundings);
   if (progress.state === 'failed') {
     return await fail(state, { ...next, reason: progress.reason }, surroundings);
   }
@@ -95,6 +96,23 @@ async function runNext(
   dependencies.events.event(owner, { type: 'Normal', reason: 'HookSucceeded', message });
   state.status = withRun(state.status, succeeded(run));
   return { state: 'noted' };
+}
+
+/** What the server says of a refused object need not name it. */
+async function begin(
+  { deployment: owner }: BundleDeploymentState,
+  { hook, run }: RunningHook,
+  { dependencies: { applier }, context: { signal } }: HookSurroundings,
+): Promise<HookProgress> {
+  try {
+    return await applier.runHook({ owner, hook, run: runName(run), signal });
+  } catch (error) {
+    if (signal.aborted || error instanceof TerminalError) throw error;
+    const message = `${hookText(run, hook)} cannot be created: ${errorMessage(error)}`;
+    throw isTransient(error)
+      ? new Error(message, { cause: error })
+      : new TerminalError(message, { cause: error });
+  }
 }
 
 /** A hook that takes too long has failed; one that does not is looked at when its time is over. */
