@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
@@ -8,7 +9,9 @@ import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { remoteClasses } from '../../cmd/provisioner-url-flags.ts';
+import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
+import { type AnswerCall, answerJson, FakeClassServer } from '../helpers/class-server.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -28,6 +31,12 @@ let kubectl: Kubectl;
 let system: System;
 let server: ChildProcess | undefined;
 let port: number;
+/** Asks for a client certificate and a token. */
+let guarded: FakeClassServer;
+/** Takes requests, and answers none. */
+let hung: FakeClassServer;
+let folder: string;
+const token = 'a-token-of-the-test';
 
 /** With the very program of the page. */
 async function startServer(): Promise<void> {
@@ -45,7 +54,20 @@ async function stopServer(): Promise<void> {
 beforeAll(async () => {
   kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
   [port = 0] = await freePorts(1, []);
-  const flags = [`--provisioner-url=acme-template=http://127.0.0.1:${port}`];
+  folder = await mkdtemp(join(tmpdir(), 'rukpak-acme-'));
+  const { ca, server: own, admin } = await generateCertificates();
+  const files = { token, 'ca.crt': ca.cert, 'tls.crt': admin.cert, 'tls.key': admin.key };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const tls = { ...own, ca: ca.cert, requestCert: true };
+  guarded = await FakeClassServer.start({ className: 'acme-guarded', tls });
+  hung = await FakeClassServer.start({ className: 'acme-hung' });
+  hung.answers.set('/v1/class', () => undefined);
+  const flags = [
+    `--provisioner-url=acme-template=http://127.0.0.1:${port}`,
+    `--provisioner-url=acme-hung=${hung.url}`,
+    `--provisioner-url=acme-guarded=${guarded.url}`,
+    `--provisioner-url-credentials=acme-guarded=${folder}`,
+  ];
   system = await System.start({ kubeconfig, registry, flags });
 });
 
@@ -58,6 +80,9 @@ afterAll(async () => {
   });
   await system.stop();
   await stopServer();
+  await guarded.stop();
+  await hung.stop();
+  await rm(folder, { recursive: true, force: true });
 });
 
 /** A BundleDeployment of the sample, and nothing of it is there yet. */
@@ -85,6 +110,29 @@ async function removeSample(): Promise<void> {
     const contents = ['greeting-values', 'greeting-v1', 'greeting-v2'];
     await kubectl.must(['delete', 'configmap', '-n', 'rukpak-system', ...contents]);
   });
+}
+
+/** A BundleDeployment of one ConfigMap, by these classes. */
+async function bringOut(
+  name: string,
+  classes: { readonly bundle: string; readonly deployment: string },
+): Promise<void> {
+  const files = plainFiles([aConfigMap(name)]);
+  const source = await pushContent({ registry, name: 'over-http', version: 1, files });
+  const object = aBundleDeployment({ name, className: classes.bundle, source });
+  const { spec, ...rest } = object as KubernetesObject & { spec: object };
+  const provisionerClassName = classes.deployment;
+  await kubectl.apply({ ...rest, spec: { ...spec, provisionerClassName } });
+}
+
+async function installed(name: string, within = 180_000): Promise<void> {
+  await eventually(
+    async () => {
+      const deployment = await kubectl.get('bundledeployment', name);
+      expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
+    },
+    { within },
+  );
 }
 
 test('the page shows the server as it is, and the commands that start it', async () => {
@@ -149,17 +197,9 @@ test('a refusal is told in its words, and what is installed stays', async () => 
 });
 
 test('drift is repaired, also while the server is away; plain deployments do not notice', async () => {
-  const source = await pushContent({
-    registry,
-    name: 'beside-http',
-    version: 1,
-    files: plainFiles([aConfigMap('beside-http', { text: 'as it was' })]),
-  });
-  await kubectl.apply(aBundleDeployment({ name: 'beside-http', source }));
-  await eventually(async () => {
-    const deployment = await kubectl.get('bundledeployment', 'beside-http');
-    expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
-  });
+  const plain = 'core-rukpak-io-plain';
+  await bringOut('beside-http', { bundle: plain, deployment: plain });
+  await installed('beside-http');
   const before = await kubectl.get('configmap', 'beside-http', 'default');
   await stopServer();
   await kubectl.must(['delete', 'configmap', 'greeting-texts', '-n', 'default']);
@@ -179,6 +219,47 @@ test('drift is repaired, also while the server is away; plain deployments do not
   const after = await kubectl.get('configmap', 'beside-http', 'default');
   expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   await removeSample();
+});
+
+test('a server that wants token and client certificate is shown both', async () => {
+  const ifKnown =
+    (answer: AnswerCall): AnswerCall =>
+    (response, received) => {
+      if (received.headers.authorization === `Bearer ${token}`) return answer(response, received);
+      answerJson(response, { message: 'who are you?' }, 401);
+    };
+  guarded.answers.set(
+    '/v1/bundle',
+    ifKnown((response) => void response.writeHead(204).end()),
+  );
+  guarded.answers.set(
+    '/v1/deployment',
+    ifKnown((response) => answerJson(response, [aConfigMap('guarded')])),
+  );
+  await bringOut('guarded', { bundle: 'acme-guarded', deployment: 'acme-guarded' });
+  await installed('guarded');
+  expect(await kubectl.exists('configmap', 'guarded', 'default')).toBe(true);
+  expect(system.log).not.toContain(token);
+});
+
+test('a server that never answers holds up none of other classes, and no deletion', async () => {
+  for (let index = 0; index < 12; index += 1) {
+    const plain = 'core-rukpak-io-plain';
+    await bringOut(`hung-bundle-${index}`, { bundle: 'acme-hung', deployment: 'acme-hung' });
+    await bringOut(`hung-deployment-${index}`, { bundle: plain, deployment: 'acme-hung' });
+  }
+  await eventually(() => expect(hung.received.length).toBeGreaterThanOrEqual(4));
+  await bringOut('beside-hung', {
+    bundle: 'core-rukpak-io-plain',
+    deployment: 'core-rukpak-io-plain',
+  });
+  // Far less than --content-timeout, after which the others would make room.
+  await installed('beside-hung', 60_000);
+  expect(hung.received.every(({ call }) => call === 'GET /v1/class')).toBe(true);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), {
+    within: 60_000,
+  });
 });
 
 test('the sidecar is beside core, and its flag is one that core takes', async () => {
