@@ -11,6 +11,7 @@ export type JsonValue =
   | readonly JsonValue[]
   | JsonObject;
 
+/** A JSON object; a member that is `undefined` is left out when it is written. */
 export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }

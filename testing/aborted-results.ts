@@ -1,11 +1,13 @@
 import { fail } from 'node:assert';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { TerminalError } from '../core/sdk.ts';
 
 /** What core grants before it ends the process of a class. */
 const grace = 1_000;
 
 const moments = ['before it began', 'while it ran'] as const;
 
+/** What a run gave although it was aborted. */
 export interface AbortedResult<T> {
   /** Such as `aborted before it began`. */
   readonly how: string;
@@ -56,7 +58,7 @@ async function endOfGrace(signal: AbortSignal): Promise<undefined> {
 
 function assertAbortError(reason: unknown, how: string): void {
   if (!(reason instanceof Error)) fail(`${how}, it threw ${String(reason)}, which is no Error`);
-  if (reason.name === 'TerminalError') {
+  if (reason instanceof TerminalError) {
     fail(`${how}, it said that trying again cannot help: ${reason.message}`);
   }
 }

@@ -38,7 +38,9 @@ export const bundleDeploymentStatusSchema = z
   })
   .describe('What the provisioner found out about the BundleDeployment.');
 
+/** A BundleDeployment's spec. */
 export interface BundleDeploymentSpec extends z.infer<typeof bundleDeploymentSpecSchema> {}
+/** A BundleDeployment's status. */
 export interface BundleDeploymentStatus extends z.infer<typeof bundleDeploymentStatusSchema> {}
 
 /** A bundle template and the class that applies what the template's Bundle holds. */

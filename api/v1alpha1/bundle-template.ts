@@ -16,4 +16,5 @@ export const bundleTemplateSchema = z.object({
   spec: bundleSpecSchema.describe('The spec of the Bundle.'),
 });
 
+/** A BundleDeployment's spec.template: the Bundle to make. */
 export interface BundleTemplate extends z.infer<typeof bundleTemplateSchema> {}

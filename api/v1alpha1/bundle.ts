@@ -132,13 +132,21 @@ export const bundleStatusSchema = z
   })
   .describe('What the provisioner found out about the Bundle.');
 
+/** A Bundle's status.phase. */
 export type BundlePhase = (typeof bundlePhases)[number];
+/** spec.source.image. */
 export interface ImageSource extends z.infer<typeof imageSourceSchema> {}
+/** spec.source.git. */
 export interface GitSource extends z.infer<typeof gitSourceSchema> {}
+/** One of spec.source.configMaps. */
 export interface ConfigMapSource extends z.infer<typeof configMapSourceSchema> {}
+/** spec.source.http. */
 export interface HTTPSource extends z.infer<typeof httpSourceSchema> {}
+/** A Bundle's spec.source: where its content comes from. */
 export interface BundleSource extends z.infer<typeof bundleSourceSchema> {}
+/** A Bundle's spec. */
 export interface BundleSpec extends z.infer<typeof bundleSpecSchema> {}
+/** A Bundle's status. */
 export interface BundleStatus extends z.infer<typeof bundleStatusSchema> {}
 
 /** Immutable content of one source, checked and converted by its provisioner class. */

@@ -7,9 +7,13 @@ import type { Logger } from './logger.ts';
 /** Of this contract; a class written for another one is refused when it is loaded. */
 export const contractVersion = 1;
 
+/** What every handler is given besides content and object: data, and no way to reach anything. */
 export interface ProvisionerContext {
+  /** Aborted when nobody waits for the result any more: the handler then has a second to end. */
   readonly signal: AbortSignal;
+  /** Its lines carry the object that is handled. */
   readonly logger: Logger;
+  /** Of what is stored, and `maxEntries` of the number of objects too. */
   readonly limits: ContentLimits;
 }
 
@@ -32,6 +36,7 @@ export interface InputReference {
   readonly optional?: boolean;
 }
 
+/** What `deployment` is given besides content and object. */
 export interface DeploymentContext extends ProvisionerContext {
   /** What `inputs` asked for, in that order; undefined for what is optional and not there. */
   readonly inputs: readonly (Uint8Array | undefined)[];
@@ -66,18 +71,21 @@ export interface DefinedProvisioner extends Provisioner {
   readonly contractVersion: typeof contractVersion;
 }
 
+/** Gives the content to store: the given one, or another. */
 export type BundleHandler = (
   files: BundleFiles,
   bundle: Bundle,
   context: ProvisionerContext,
 ) => Promise<BundleFiles>;
 
+/** Gives the objects to apply. The same content, deployment and context give the same objects. */
 export type DeploymentHandler = (
   files: BundleFiles,
   deployment: BundleDeployment,
   context: DeploymentContext,
 ) => Promise<readonly KubernetesObject[]>;
 
+/** Names what `deployment` is to find in `context.inputs`, in this order. */
 export type InputsHandler = (
   deployment: BundleDeployment,
   context: ProvisionerContext,

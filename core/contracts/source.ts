@@ -9,6 +9,7 @@ export interface SecretReader {
   read(name: string, signal: AbortSignal): Promise<SecretContent | undefined>;
 }
 
+/** What a Secret holds. */
 export interface SecretContent {
   readonly type: string;
   readonly data: ReadonlyMap<string, Uint8Array>;
@@ -22,6 +23,7 @@ export interface ConfigMapReader {
   read(name: string, signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
 }
 
+/** What a fetch is given besides the Bundle's spec.source. */
 export interface SourceContext {
   /** The Bundle whose content is fetched. */
   readonly bundle: ContentKey;
@@ -33,6 +35,7 @@ export interface SourceContext {
   readonly configMaps: ConfigMapReader;
 }
 
+/** What a fetch gives. */
 export interface SourceResult {
   readonly files: BundleFiles;
   /** The same source pinned to exactly this content: fetching it again gives the same files. */

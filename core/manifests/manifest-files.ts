@@ -4,12 +4,14 @@ import { TerminalError } from '../errors.ts';
 import { checkObjectCount, checkObjectSize } from './object-bounds.ts';
 import { parseManifests } from './parse-manifests.ts';
 
+/** One file of a bundle's `manifests` directory. */
 export interface ManifestFile {
   /** The file's path in the bundle: `manifests/<name>`. */
   readonly path: string;
   readonly objects: readonly KubernetesObject[];
 }
 
+/** How `readManifestFiles` reads. */
 export interface ReadManifestsOptions {
   /** Objects in all files together; unlimited where absent. */
   readonly maxObjects?: number;

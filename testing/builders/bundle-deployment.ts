@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../core/sdk.ts';
 import { aBundle, type BundleOptions } from './bundle.ts';
 
+/** What of a BundleDeployment is not as usual. */
 export interface BundleDeploymentOptions extends BundleOptions {
   /** What `spec.config` holds; none where absent. */
   readonly config?: Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
 import type { Bundle, BundleSource } from '../../core/sdk.ts';
 
+/** What of a Bundle is not as usual. */
 export interface BundleOptions {
   /** `demo` where absent. */
   readonly name?: string;

@@ -2,6 +2,7 @@ import { defaultLimits, type SecretContent, type SourceContext } from '../../cor
 import { bundleFiles, type FileTexts } from './bundle-files.ts';
 import { silentLogger } from './context.ts';
 
+/** What of a source's context is not as usual. */
 export interface SourceContextOptions
   extends Partial<Omit<SourceContext, 'secrets' | 'configMaps'>> {
   /** The Secrets of the system namespace, by name. */

@@ -12,6 +12,7 @@ import { checkUnchangedArguments } from './checks/unchanged-arguments.ts';
 import type { AcceptedContent, DeploymentFixture, ProvisionerFixtures } from './fixtures.ts';
 import { bundleTrial, deploymentTrial, type Trial } from './trial.ts';
 
+/** How the suite for classes declares its tests, and what it tries besides. */
 export interface ProvisionerSuiteOptions extends SuiteOptions {
   /**
    * The module whose default export is the class, as `new URL('./class.ts', import.meta.url)`: it is

@@ -18,11 +18,13 @@ interface Content {
   readonly files: FileTexts | BundleFiles;
 }
 
+/** Content that `bundle` accepts. */
 export interface AcceptedContent extends Content {
   /** Everything that is stored, by path; not looked at where absent. */
   readonly stored?: FileTexts;
 }
 
+/** What `deployment` makes objects of. */
 export interface DeploymentFixture extends Content {
   /** spec.config. */
   readonly config?: Readonly<Record<string, unknown>>;

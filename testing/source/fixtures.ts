@@ -16,6 +16,7 @@ interface Attempt extends Pick<SourceContextOptions, 'secrets' | 'configMaps'> {
   readonly source: BundleSource;
 }
 
+/** A spec that is fetched. */
 export interface FetchedSource extends Attempt {
   /** Everything that is fetched, by path; not looked at where absent. */
   readonly files?: FileTexts;
@@ -23,6 +24,7 @@ export interface FetchedSource extends Attempt {
   readonly resolvedSource?: BundleSource;
 }
 
+/** A spec that is not fetched. */
 export interface RefusedSource extends Attempt {
   /**
    * TerminalError: only another spec helps. WaitingError: the Bundle stays Pending. Error: any
