@@ -117,6 +117,13 @@ describe('a rendering', () => {
     expect(objects[0]?.metadata.namespace).toBe('front');
   });
 
+  it('needs no engine to say what it asks for', async () => {
+    const helm = helmClass(async () => {
+      throw new Error('the engine is loaded');
+    });
+    expect(await helm.inputs!(aBundleDeployment(), aContext())).toEqual([]);
+  });
+
   it('asks for what valuesFrom names', async () => {
     const helm = helmClass(async () => new FakeEngine());
     const deployment = aBundleDeployment({ config: { valuesFrom } });

@@ -23,10 +23,7 @@ const tagPattern = /^\w[\w.-]{0,127}$/;
  * @throws TerminalError `error parsing image reference: ...`
  */
 export function parseImageReference(text: string): ImageReference {
-  if (text.length > maxReferenceLength) throw invalid('invalid reference format');
-  if (/^[a-f0-9]{64}$/.test(text)) {
-    throw invalid(`invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`);
-  }
+  checkText(text);
   const at = text.indexOf('@');
   const digest = at === -1 ? undefined : text.slice(at + 1);
   const { domain, rest } = splitDomain(at === -1 ? text : text.slice(0, at));
@@ -70,6 +67,15 @@ function qualified(domain: string, path: string): string {
   return domain === defaultDomain && !path.includes('/') ? `library/${path}` : path;
 }
 
+function checkText(text: string): void {
+  if (text.length > maxReferenceLength) throw invalid('invalid reference format');
+  if (/^[a-f0-9]{64}$/.test(text)) {
+    throw invalid(`invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`);
+  }
+  const scheme = /^[a-z]+:\/\//i.exec(text)?.[0];
+  if (scheme !== undefined) throw invalid(`invalid reference format: leave out "${scheme}"`);
+}
+
 function checkName(domain: string, path: string): void {
   if (!domainPattern.test(domain)) throw invalid('invalid reference format');
   if (`${domain}/${path}`.length > maxNameLength) {
@@ -84,9 +90,16 @@ function checkName(domain: string, path: string): void {
 }
 
 function checkVersion(tag: string | undefined, digest: string | undefined): void {
-  if (tag !== undefined && !tagPattern.test(tag)) throw invalid('invalid reference format');
+  if (tag !== undefined && !tagPattern.test(tag)) throw invalid(tagProblem(tag));
   const problem = digest === undefined ? undefined : digestProblem(digest);
   if (problem !== undefined) throw invalid(problem);
+}
+
+/** Versions of charts may have what no tag can; `helm push` replaces it. */
+function tagProblem(tag: string): string {
+  const replaced = tag.replaceAll('+', '_');
+  const problem = 'invalid reference format';
+  return tagPattern.test(replaced) ? `${problem}: write the tag "${replaced}"` : problem;
 }
 
 function invalid(problem: string): TerminalError {
