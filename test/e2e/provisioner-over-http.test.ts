@@ -11,7 +11,7 @@ import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { remoteClasses } from '../../cmd/provisioner-url-flags.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
-import { type AnswerCall, answerJson, FakeClassServer } from '../helpers/class-server.ts';
+import { type AnswerCall, answerJson, FakeClassServer, jsonIn } from '../helpers/class-server.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -59,7 +59,8 @@ beforeAll(async () => {
   const files = { token, 'ca.crt': ca.cert, 'tls.crt': admin.cert, 'tls.key': admin.key };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const tls = { ...own, ca: ca.cert, requestCert: true };
-  guarded = await FakeClassServer.start({ className: 'acme-guarded', tls });
+  const description = { handlers: ['bundle', 'deployment', 'inputs'], uses: ['cluster', 'seed'] };
+  guarded = await FakeClassServer.start({ className: 'acme-guarded', description, tls });
   hung = await FakeClassServer.start({ className: 'acme-hung' });
   hung.answers.set('/v1/class', () => undefined);
   const flags = [
@@ -221,7 +222,7 @@ test('drift is repaired, also while the server is away; plain deployments do not
   await removeSample();
 });
 
-test('a server that wants token and client certificate is shown both', async () => {
+test('a server that wants token and client certificate is shown both, and given what it asks for', async () => {
   const ifKnown =
     (answer: AnswerCall): AnswerCall =>
     (response, received) => {
@@ -236,10 +237,26 @@ test('a server that wants token and client certificate is shown both', async () 
     '/v1/deployment',
     ifKnown((response) => answerJson(response, [aConfigMap('guarded')])),
   );
+  const input = { kind: 'ConfigMap', name: 'guarded-input', key: 'text' };
+  const absent = { ...input, name: 'nowhere', optional: true };
+  guarded.answers.set(
+    '/v1/inputs',
+    ifKnown((response) => answerJson(response, [input, absent])),
+  );
+  const metadata = { name: 'guarded-input', namespace: 'rukpak-system' };
+  await kubectl.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { text: 'given' } });
   await bringOut('guarded', { bundle: 'acme-guarded', deployment: 'acme-guarded' });
   await installed('guarded');
   expect(await kubectl.exists('configmap', 'guarded', 'default')).toBe(true);
+  const calls = guarded.received.filter(({ call }) => call === 'POST /v1/deployment');
+  // From the first on, although nobody knew before what the class uses.
+  expect(jsonIn(calls[0]!, 'context.json')).toMatchObject({
+    inputs: [Buffer.from('given').toString('base64'), null],
+    cluster: { version: expect.stringMatching(/^v1\./), systemNamespace: 'rukpak-system' },
+    seed: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/),
+  });
   expect(system.log).not.toContain(token);
+  await kubectl.must(['delete', 'configmap', 'guarded-input', '-n', 'rukpak-system']);
 });
 
 test('a server that never answers holds up none of other classes, and no deletion', async () => {
