@@ -19,7 +19,9 @@ const grace = 10_000;
 const pollInterval = 100;
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
-const program = fileURLToPath(new URL(`../../rukpak${extname(import.meta.url)}`, import.meta.url));
+const extension = extname(import.meta.url);
+const program = fileURLToPath(new URL(`../../rukpak${extension}`, import.meta.url));
+const endWithParent = new URL(`./end-with-parent${extension}`, import.meta.url).href;
 
 /** `rukpak all` with one class more, as a process that is started again and again. */
 export class DevManager {
@@ -69,14 +71,15 @@ export class DevManager {
 
   #spawn(): ChildProcess {
     const { cluster, say } = this.#options;
-    const child = spawn(process.execPath, [program, 'all', ...this.#flags()], {
+    const words = ['--import', endWithParent, program, 'all', ...this.#flags()];
+    const child = spawn(process.execPath, words, {
       env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       // Ctrl-C is for us: we stop it in order.
       detached: true,
     });
     this.#process = child;
-    for (const input of [child.stdout, child.stderr]) {
+    for (const input of [child.stdout, child.stderr].filter((stream) => stream !== null)) {
       createInterface({ input }).on('line', (line) => say(readableLine(line)));
     }
     child.once('exit', () => {
