@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { extname } from 'node:path';
+import { extname, join } from 'node:path';
 import { ownFolders } from './module-folders.ts';
 
 /** For code that we did not write: it gets as little of this process and machine as it can do with. */
@@ -11,7 +11,7 @@ export interface Confinement {
 }
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
-const entry = new URL(`./worker-entry${extname(import.meta.url)}`, import.meta.url);
+const entry = join(import.meta.dirname, `worker-entry${extname(import.meta.filename)}`);
 
 export interface StartOptions {
   readonly memoryMegabytes: number;
@@ -27,7 +27,7 @@ export function startProcess({ memoryMegabytes, confinement }: StartOptions): Ch
   ];
   const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
   if (confinement === undefined) {
-    return spawn(process.execPath, [...flags, entry.pathname], { stdio: [...stdio] });
+    return spawn(process.execPath, [...flags, entry], { stdio: [...stdio] });
   }
   const readable = [...ownFolders(), ...confinement.readable];
   const child = spawn(
@@ -39,7 +39,7 @@ export function startProcess({ memoryMegabytes, confinement }: StartOptions): Ch
       ...readable.map((path) => `--allow-fs-read=${path}`),
       // A file from a ConfigMap has no package.json next to it to say what it is.
       '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-      entry.pathname,
+      entry,
       'confined',
     ],
     // Neither the kubeconfig's place nor tokens or proxies with passwords.

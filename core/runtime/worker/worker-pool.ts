@@ -1,6 +1,7 @@
 import { Semaphore } from '../semaphore.ts';
 import type { Answer } from './answer.ts';
-import { type Call, WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
+import type { Call } from './call.ts';
+import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {
   /** Processes at once. */
@@ -15,6 +16,13 @@ interface IdleWorker {
 /** How long a process without work is kept. */
 const idleTime = 30_000;
 
+const open = new Set<WorkerPool>();
+
+/** A handler that never yields would not notice that its manager has gone. */
+function closeAll(): void {
+  for (const pool of open) void pool.close();
+}
+
 /** Worker processes, started when first needed and ended when there has been no work for a while. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -22,13 +30,12 @@ export class WorkerPool {
   readonly #workers = new Set<WorkerProcess>();
   readonly #idle: IdleWorker[] = [];
   readonly #closing = new AbortController();
-  readonly #killAll = (): void => void this.close();
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
     this.#turns = new Semaphore(options.size);
-    // A handler that never yields would not notice that its manager has gone.
-    process.once('exit', this.#killAll);
+    if (open.size === 0) process.on('exit', closeAll);
+    open.add(this);
   }
 
   /** Rejects with what the handler threw, with the signal's reason, or with why its process died. */
@@ -47,7 +54,8 @@ export class WorkerPool {
 
   /** Kills all processes; what they are at, and what is waiting, is rejected. */
   async close(): Promise<void> {
-    process.off('exit', this.#killAll);
+    open.delete(this);
+    if (open.size === 0) process.off('exit', closeAll);
     const reason = new Error('the worker processes have been stopped');
     this.#closing.abort(reason);
     await Promise.all(Array.from(this.#workers, (worker) => worker.kill(reason)));

@@ -4,22 +4,14 @@ import type { Socket } from 'node:net';
 import { serialize } from 'node:v8';
 import { parseJson } from '../../../api/json.ts';
 import type { Clock } from '../../clock.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type { ProvisionerContext } from '../../contracts/provisioner.ts';
-import { errorMessage, TerminalError } from '../../errors.ts';
+import { TerminalError } from '../../errors.ts';
 import { Answer } from './answer.ts';
+import type { Call } from './call.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
+import { endedBy, needsMore, unreadable } from './ends.ts';
 import { FrameSocket } from './frame-socket.ts';
-import {
-  type FetchOrigin,
-  type FromWorker,
-  type GivenFacts,
-  type HandlerName,
-  maxFrameBytes,
-  parseFromWorker,
-  type ToWorker,
-} from './messages.ts';
+import { type FromWorker, maxFrameBytes, parseFromWorker, type ToWorker } from './messages.ts';
 import { OutputAllowance } from './output-allowance.ts';
 import { type Confinement, startProcess } from './start-process.ts';
 import { fromThrown, toThrown } from './thrown.ts';
@@ -33,19 +25,6 @@ export interface WorkerProcessOptions {
   readonly clock: Clock;
   /** Takes what the process prints. */
   readonly logger: Logger;
-}
-
-/** One call of a provisioner's handler, or of a source. */
-export interface Call {
-  /** Who is called, for messages: `class "acme"`. */
-  readonly callee: string;
-  readonly module: URL;
-  readonly handler: HandlerName;
-  readonly files: BundleFiles;
-  readonly object: object;
-  readonly origin?: FetchOrigin;
-  readonly facts?: GivenFacts;
-  readonly context: ProvisionerContext;
 }
 
 interface RunningCall {
@@ -71,7 +50,7 @@ const ownMegabytes = 96;
 export class WorkerProcess {
   readonly #options: WorkerProcessOptions;
   readonly #process: ChildProcess;
-  readonly #frames: FrameSocket;
+  readonly #frames?: FrameSocket;
   readonly #exited: Promise<unknown>;
   readonly #ended = new AbortController();
   readonly #allowance = new OutputAllowance();
@@ -90,12 +69,8 @@ export class WorkerProcess {
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
     }
-    // A pipe is a socket, whatever its type says.
-    this.#frames = new FrameSocket(this.#process.stdio[3] as unknown as Socket, {
-      maxBytes: maxFrameBytes,
-      onFrame: (head, body) => this.#receive(head, body),
-      onOversize: (bytes) => this.#distrust(new Error(`a message of it has ${bytes} bytes`)),
-    });
+    const [, , , socket] = this.#sockets;
+    if (socket) this.#frames = this.#framesOf(socket);
     this.#hold(false);
     void this.#watchMemory();
   }
@@ -153,8 +128,16 @@ export class WorkerProcess {
     for (const parts of contentPieces(files)) await this.#send({ type: 'content' }, parts);
   }
 
+  #framesOf(socket: Socket): FrameSocket {
+    return new FrameSocket(socket, {
+      maxBytes: maxFrameBytes,
+      onFrame: (head, body) => this.#receive(head, body),
+      onOversize: (bytes) => this.#distrust(new Error(`a message of it has ${bytes} bytes`)),
+    });
+  }
+
   async #send(message: ToWorker, body?: readonly Uint8Array[]): Promise<void> {
-    await this.#frames.send(serialize(message), body);
+    await this.#frames?.send(serialize(message), body);
   }
 
   #receive(head: Buffer, body: Buffer): void {
@@ -184,16 +167,14 @@ export class WorkerProcess {
     }
   }
 
+  /** Who is to blame. */
+  get #callee(): string {
+    return this.#running?.call.callee ?? 'nobody';
+  }
+
   /** Ends a process that does what none does that runs our code alone. */
   #distrust(error: unknown): void {
-    const name = this.#running?.call.callee ?? 'nobody';
-    this.#end(
-      error instanceof TerminalError
-        ? error
-        : new TerminalError(
-            `${name} gave an answer that cannot be read: ${errorMessage(error).slice(0, 500)}`,
-          ),
-    );
+    this.#end(error instanceof TerminalError ? error : unreadable(this.#callee, error));
   }
 
   async #abort(signal: AbortSignal, finished: AbortSignal): Promise<void> {
@@ -214,23 +195,13 @@ export class WorkerProcess {
   }
 
   #causeOfDeath(): Error {
-    const { exitCode, signalCode } = this.#process;
     if (this.#output.includes('JavaScript heap out of memory')) return this.#needsMore();
-    const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
-    const name = this.#running?.call.callee ?? 'nobody';
-    return new Error(`the worker process of ${name} ended ${how}: what it printed is in the log`);
+    return endedBy(this.#process, this.#callee);
   }
 
   #needsMore(): Error {
     const { memoryMegabytes, confinement } = this.#options;
-    const name = this.#running?.call.callee ?? 'nobody';
-    const wayOut =
-      confinement === undefined
-        ? 'make it smaller or split it'
-        : 'make it smaller, split it, or allow more (--provisioner-memory)';
-    return new TerminalError(
-      `${name} needs more than ${memoryMegabytes} MiB of memory for this content: ${wayOut}`,
-    );
+    return needsMore(this.#callee, { memoryMegabytes, isFlag: confinement !== undefined });
   }
 
   async #watchMemory(): Promise<void> {
@@ -250,18 +221,22 @@ export class WorkerProcess {
     this.#output = (this.#output + text).slice(-outputKept);
     if (!this.alive) return;
     try {
-      this.#allowance.write(text.length, this.#running?.call.callee ?? 'nobody');
+      this.#allowance.write(text.length, this.#callee);
     } catch (error) {
       return this.#distrust(error);
     }
     this.#options.logger.warn({ pid: this.#process.pid, text }, 'a worker process printed');
   }
 
+  /** Its pipes are sockets, whatever their type says; there are none where it could not be started. */
+  get #sockets(): readonly (Socket | null | undefined)[] {
+    const { stdio } = this.#process as unknown as { readonly stdio?: readonly (Socket | null)[] };
+    return stdio ?? [];
+  }
+
   /** A waiting worker does not keep this process alive. */
   #hold(alive: boolean): void {
-    // The pipes are sockets, whatever their type says.
-    const [, stdout, stderr, socket] = this.#process.stdio as unknown as readonly Socket[];
-    for (const handle of [this.#process, stdout, stderr, socket]) {
+    for (const handle of [this.#process, ...this.#sockets]) {
       if (alive) handle?.ref();
       else handle?.unref();
     }
