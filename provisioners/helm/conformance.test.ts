@@ -51,6 +51,20 @@ describeProvisioner(
           },
         ],
       },
+      {
+        name: 'of lookups that find nothing',
+        files: {
+          ...withoutTemplates,
+          'web/templates/a.yaml': plain.replace(
+            '.Values.color',
+            'len (lookup "v1" "Secret" "a" "b")',
+          ),
+        },
+        config: { lookup: 'Empty' },
+        objects: [
+          { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { color: 0 } },
+        ],
+      },
     ],
     refused: [
       { name: 'no chart', files: { 'README.md': '' }, message: 'Chart.yaml file is missing' },
@@ -68,7 +82,7 @@ describeProvisioner(
       {
         name: 'lookup',
         files: { ...chart, 'web/templates/b.yaml': 'a: {{ lookup "v1" "Secret" "a" "b" }}' },
-        message: /lookup/,
+        message: /lookup "v1" "Secret" "a" "b" is refused: .*with lookup: Empty in spec\.config/,
       },
     ],
   },

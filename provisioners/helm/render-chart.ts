@@ -45,6 +45,7 @@ export async function renderChart(
       apiVersions,
       ...(seed === undefined ? {} : { seed }),
       now: timeOf(deployment),
+      lookup: config.lookup === 'Empty' ? 'empty' : 'refuse',
     });
     for (const warning of chart.warnings) {
       logger.warn({ warning: withoutSecrets(warning, values.secrets) }, 'the chart has a warning');

@@ -9,6 +9,7 @@ export interface HelmConfig {
   /** `.Release.Namespace`, and where objects without a namespace go; the system namespace if absent. */
   readonly releaseNamespace?: string;
   readonly crds: CrdPolicy;
+  readonly lookup: LookupPolicy;
 }
 
 /** What becomes of a chart's crds/; none of these ever deletes one. */
@@ -19,3 +20,9 @@ export type CrdPolicy = (typeof crdPolicies)[number];
  * `Skip` leaves them to somebody else.
  */
 export const crdPolicies = ['Upgrade', 'Replace', 'Skip'] as const;
+
+/** What a template that asks for objects of the cluster gets; none is ever looked up. */
+export type LookupPolicy = (typeof lookupPolicies)[number];
+
+/** `Refuse` fails the rendering; `Empty` is Helm's own answer without a cluster: nothing found. */
+export const lookupPolicies = ['Refuse', 'Empty'] as const;

@@ -9,7 +9,7 @@ function parse(config: Readonly<Record<string, unknown>> | undefined): HelmConfi
 
 describe('spec.config', () => {
   it('may be absent or empty', () => {
-    const nothing = { valuesFrom: [], crds: 'Upgrade' };
+    const nothing = { valuesFrom: [], crds: 'Upgrade', lookup: 'Refuse' };
     expect(parse(undefined)).toEqual(nothing);
     expect(parse({ values: null, valuesFrom: null })).toEqual(nothing);
   });
@@ -44,7 +44,7 @@ describe('spec.config', () => {
     [{ valuesfrom: [] }, 'valuesfrom is not known: did you mean valuesFrom?'],
     [
       { replicas: 3 },
-      'replicas is not known: there are values, valuesFrom, releaseNamespace, crds; what is for the chart goes into spec.config.values',
+      'replicas is not known: there are values, valuesFrom, releaseNamespace, crds, lookup; what is for the chart goes into spec.config.values',
     ],
     [{ values: ['a'] }, 'values is a list: it must be an object, or text of YAML'],
     [{ valuesFrom: {} }, 'valuesFrom is an object: it must be a list'],
@@ -79,6 +79,7 @@ describe('spec.config', () => {
     ],
     [{ releaseNamespace: 'A' }, 'releaseNamespace must be the name of a namespace'],
     [{ crds: 'Never' }, 'crds must be one of Upgrade, Replace, Skip'],
+    [{ lookup: 'Allow' }, 'lookup must be one of Refuse, Empty'],
   ])('%j is refused', (config, problem) => {
     expect(() => parse(config)).toThrow(
       expect.objectContaining({

@@ -1,10 +1,10 @@
 import type { JsonObject, Logger } from '../../../core/sdk.ts';
 import { configError, isObject, typeOf } from './config-error.ts';
-import { type CrdPolicy, crdPolicies, type HelmConfig } from './helm-config.ts';
+import { crdPolicies, type HelmConfig, lookupPolicies } from './helm-config.ts';
 import { meantField } from './unknown-field.ts';
 import { parseValuesFrom } from './values-from.ts';
 
-const known = ['values', 'valuesFrom', 'releaseNamespace', 'crds'];
+const known = ['values', 'valuesFrom', 'releaseNamespace', 'crds', 'lookup'];
 const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /**
@@ -23,7 +23,8 @@ export function parseConfig(
     ...(values === undefined ? {} : { values }),
     valuesFrom: parseValuesFrom(config['valuesFrom']),
     ...(releaseNamespace === undefined ? {} : { releaseNamespace }),
-    crds: parseCrds(config['crds']),
+    crds: oneOf(crdPolicies, config['crds']) ?? refuse('crds', crdPolicies),
+    lookup: oneOf(lookupPolicies, config['lookup']) ?? refuse('lookup', lookupPolicies),
   };
 }
 
@@ -58,9 +59,12 @@ function parseNamespace(name: unknown): string | undefined {
   throw configError('releaseNamespace', 'must be the name of a namespace');
 }
 
-function parseCrds(policy: unknown): CrdPolicy {
-  if (policy === undefined || policy === null) return 'Upgrade';
-  const found = crdPolicies.find((each) => each === policy);
-  if (found === undefined) throw configError('crds', `must be one of ${crdPolicies.join(', ')}`);
-  return found;
+/** The first where it is left out; undefined where it is another one. */
+function oneOf<T extends string>(policies: readonly T[], policy: unknown): T | undefined {
+  if (policy === undefined || policy === null) return policies[0];
+  return policies.find((each) => each === policy);
+}
+
+function refuse(field: string, policies: readonly string[]): never {
+  throw configError(field, `must be one of ${policies.join(', ')}`);
 }
