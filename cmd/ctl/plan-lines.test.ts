@@ -66,6 +66,14 @@ test('says what is missing in it, and why it would fail', () => {
   ]);
 });
 
+test('names the hooks that would run', () => {
+  const hooks = ['pre-upgrade hook Job/shop/migrate', 'post-upgrade hook Job/shop/tell'];
+  expect(planLines({ ...plan, hooks }).slice(-2)).toEqual([
+    'would run pre-upgrade hook Job/shop/migrate',
+    'would run post-upgrade hook Job/shop/tell',
+  ]);
+});
+
 test('a name that breaks its line adds none', () => {
   const name = 'a\n\n0 to create, 0 to change, 0 to delete, 9 unchanged';
   const changes = [{ action: 'Create', group: 'x.y', kind: 'Z', name }] as const;

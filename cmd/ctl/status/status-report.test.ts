@@ -217,6 +217,11 @@ describe('advice', () => {
       'kubectl describe says of each why it is not',
     ],
     [
+      'a hook',
+      aReport(aWaiting('WaitingForHook')),
+      'kubectl describe and kubectl logs say how far it is',
+    ],
+    [
       'an approval',
       aReport({
         ...aWaiting('AwaitingApproval'),
