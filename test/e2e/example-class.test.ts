@@ -132,7 +132,6 @@ describe('by HTTP', () => {
       registry,
       name: 'http',
       className: 'acme-template',
-      config: { note: 'from the config' },
       files: templateFiles,
     }),
   );
@@ -140,7 +139,7 @@ describe('by HTTP', () => {
 
 /** For the server of docs/howto/provisioner-over-http.md. */
 function templateFiles(version: 1 | 2): Readonly<Record<string, string>> {
-  const kept = aConfigMap('http-kept', { version: '$version', note: '$note' });
+  const kept = aConfigMap('http-kept', { version: '$version' });
   return {
     'values.json': JSON.stringify({ version }),
     'templates/web.json': JSON.stringify(aDeployment('http-web', { args: ['$version'] })),

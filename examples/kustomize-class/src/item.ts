@@ -38,6 +38,15 @@ export function identityOf(item: Item): Identity {
   return { apiVersion, kind, name: String(name), namespace: isPlaced ? place : '' };
 }
 
+/** As kustomize leaves an object that has none. */
+export function withoutEmptyAnnotations(item: Item): Item {
+  const metadata = metadataOf(item);
+  const { annotations } = metadata;
+  if (isFields(annotations) && Object.keys(annotations).length === 0)
+    delete metadata['annotations'];
+  return item;
+}
+
 /** To be called before a step may change the name or the namespace. */
 export function remember(item: Item): void {
   item.formerly.push(identityOf(item));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from 'rukpak-ts/sdk';
 import { type Fields, isFields } from './fields.ts';
-import { type Item, metadataOf } from './item.ts';
+import { type Item, metadataOf, withoutEmptyAnnotations } from './item.ts';
 import { quoted } from './quoted.ts';
 import { Value } from './value.ts';
 
@@ -13,9 +13,7 @@ export function applyJsonPatch(item: Item, patch: readonly JsonValue[], entry: V
     operation.onlyHas('op', 'path', 'value');
     apply(item.object, operation);
   }
-  const { annotations } = metadataOf(item);
-  if (isFields(annotations) && Object.keys(annotations).length === 0)
-    delete metadataOf(item)['annotations'];
+  withoutEmptyAnnotations(item);
 }
 
 function apply(object: Fields, operation: Value): void {
@@ -46,7 +44,8 @@ interface Operation {
 function applyToFields(owner: Fields, name: string, { op, value }: Operation): boolean {
   const isThere = Object.hasOwn(owner, name);
   if (op === 'test') return isDeepStrictEqual(isThere ? owner[name] : null, value);
-  if (op === 'add' || (op === 'replace' && isThere)) owner[name] = value;
+  // To replace what is not there adds it, in kustomize too.
+  if (op === 'add' || op === 'replace') owner[name] = value;
   else if (op === 'remove' && isThere) delete owner[name];
   else return false;
   return true;

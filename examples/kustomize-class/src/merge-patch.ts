@@ -46,11 +46,21 @@ function merge(target: Fields, patch: Fields, place: Place): Fields {
 }
 
 function merged(target: unknown, patch: unknown, place: Place): unknown {
-  if (isFields(patch)) return merge(isFields(target) ? target : {}, patch, place);
+  const present = target ?? undefined;
+  if (present !== undefined && shapeOf(present) !== shapeOf(patch))
+    throw place.entry.refused(
+      `has at ${quoted(place.path)} ${shapeOf(patch)} for ${shapeOf(present)}`,
+    );
+  if (isFields(patch)) return merge(isFields(present) ? present : {}, patch, place);
   if (!Array.isArray(patch)) return patch;
   const key = keyOf(place);
   if (key === undefined) return patch;
-  return mergeLists(Array.isArray(target) ? target : [], patch, { ...place, key });
+  return mergeLists(Array.isArray(present) ? present : [], patch, { ...place, key });
+}
+
+function shapeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return isFields(value) ? 'a map' : 'a value';
 }
 
 /** What the patch names comes first, in its order: so does kustomize. */
@@ -61,16 +71,20 @@ function mergeLists(
 ): unknown[] {
   const { key, entry } = place;
   const keyIn = (item: unknown) => (isFields(item) ? item[key] : undefined);
+  const named = new Set<unknown>();
   const first = patch.map((item) => {
-    if (!isFields(item) || typeof item[key] !== 'string')
-      throw entry.refused(`has an item of ${quoted(place.path)} without ${quoted(key)}`);
+    const name = keyIn(item);
+    if (typeof name !== 'string' || named.has(name))
+      throw entry.refused(
+        `has an item of ${quoted(place.path)} without a ${quoted(key)} of its own`,
+      );
+    named.add(name);
     return merged(
-      target.find((other) => keyIn(other) === item[key]),
+      target.find((other) => keyIn(other) === name),
       item,
       place,
     );
   });
-  const named = new Set(patch.map(keyIn));
   return [...first, ...target.filter((item) => !named.has(keyIn(item)))];
 }
 

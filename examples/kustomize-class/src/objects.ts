@@ -1,7 +1,7 @@
 import { parseManifests, TerminalError } from 'rukpak-ts/sdk';
 import { isFields } from './fields.ts';
 import type { Folder } from './folder.ts';
-import { anItem, type Item } from './item.ts';
+import { anItem, type Item, withoutEmptyAnnotations } from './item.ts';
 import { quoted } from './quoted.ts';
 import type { Value } from './value.ts';
 
@@ -13,7 +13,7 @@ export function readObjects(folder: Folder, entry: Value): readonly Item[] {
     if (typeof metadata.name !== 'string' || apiVersion === '')
       throw new TerminalError(`${path}: a ${kind} has no apiVersion or no metadata.name`);
     refuseDirectives(path, metadata.annotations);
-    return anItem(object);
+    return withoutEmptyAnnotations(anItem(object));
   });
 }
 

@@ -22,6 +22,11 @@ function withAll(kustomization: string): KustomizeTree {
   return { files: { ...all, 'kustomization.yaml': `${resources}${kustomization}` } };
 }
 
+function ofObjects(kustomization: string, manifests: string): KustomizeTree {
+  const text = `resources: [all.yaml]\n${kustomization}`;
+  return { files: { 'kustomization.yaml': text, 'all.yaml': manifests } };
+}
+
 function patching(patch: string, target = ''): KustomizeTree {
   const text = patch.replaceAll(/^/gm, '      ');
   return withAll(`patches:\n  - patch: |\n${text}\n${target}`);
@@ -220,5 +225,75 @@ spec:
   'a merge patch for many': patching(
     'apiVersion: apps/v1\nkind: Any\nmetadata: {name: any, namespace: x}\nspec: {minReadySeconds: 7}',
     '    target: {group: apps}\n',
+  ),
+  'accounts of one name in two namespaces': ofObjects(
+    'namePrefix: p-\n',
+    `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: sa, namespace: one}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: sa, namespace: two}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: binding, namespace: one}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: role}
+subjects:
+  - {kind: ServiceAccount, name: sa, namespace: one}
+  - {kind: ServiceAccount, name: sa, namespace: two}
+  - {kind: ServiceAccount, name: sa, namespace: three}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: role}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: role, namespace: one}
+`,
+  ),
+  'kinds without a namespace, of old versions too': ofObjects(
+    'namespace: prod\n',
+    [
+      'policy/v1beta1 PodSecurityPolicy',
+      'flowcontrol.apiserver.k8s.io/v1beta1 FlowSchema',
+      'flowcontrol.apiserver.k8s.io/v1 FlowSchema',
+      'rbac.authorization.k8s.io/v1beta1 ClusterRole',
+      'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy',
+      'networking.k8s.io/v1 IngressClass',
+      'v1 PersistentVolume',
+    ]
+      .map((type) => type.split(' '))
+      .map(([version, kind]) => `apiVersion: ${version}\nkind: ${kind}\nmetadata: {name: a}\n`)
+      .join('---\n'),
+  ),
+  'what is empty or null': ofObjects(
+    'commonLabels: {a: "true"}\n',
+    `apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, labels: null, annotations: {}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: s}
+spec: {selector: null}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+---
+apiVersion: v1
+kind: ConfigMapList
+items:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: b}
+`,
+  ),
+  'a JSON patch that replaces what is missing': patching(
+    '- {op: replace, path: /metadata/labels/more, value: "1"}\n- {op: test, path: /spec/none, value: null}',
+    ofWeb,
   ),
 };
