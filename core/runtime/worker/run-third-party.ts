@@ -51,9 +51,15 @@ export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPa
     const provisioner = checkedClass(description);
     const { className, uses = [] } = provisioner;
     const there = handlersInPool({ module, callee: `class "${className}"`, pool });
-    const served = description.handlers.map((name) => [name, there[name as keyof typeof there]]);
+    const has = (name: keyof typeof there): boolean => description.handlers.includes(name);
     return {
-      provisioner: { className, uses, ...(Object.fromEntries(served) as Partial<typeof there>) },
+      provisioner: {
+        className,
+        ...(uses.length > 0 ? { uses } : {}),
+        ...(has('bundle') ? { bundle: there.bundle } : {}),
+        ...(has('deployment') ? { deployment: there.deployment } : {}),
+        ...(has('inputs') ? { inputs: there.inputs } : {}),
+      },
       close: () => pool.close(),
     };
   } catch (error) {
