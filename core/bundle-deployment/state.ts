@@ -22,6 +22,8 @@ export interface BundleDeploymentState {
   objects?: readonly KubernetesObject[];
   /** Of the target as well: created when their time comes, and no part of what is kept in place. */
   hooks?: readonly KubernetesObject[];
+  /** Digest of the two; only where there are hooks. */
+  revision?: string | undefined;
   /** The deployment removes its objects itself when it is deleted: see `ApplyRequest`. */
   ordered?: boolean;
 }

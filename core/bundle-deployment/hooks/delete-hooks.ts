@@ -6,7 +6,6 @@ import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { loadDeleteHooks } from './delete-content.ts';
 import { skipCommand } from './hook-texts.ts';
-import { revisionOf } from './revision.ts';
 import { type HookEventState, type HookSurroundings, runEvent } from './run-event.ts';
 
 const reason = progressReason.deleting;
@@ -58,7 +57,8 @@ async function runDeleteEvent(
     if (!(await loadDeleteHooks(state, surroundings))) return { state: 'done' };
     const hooks = hooksOf(event, state.hooks ?? []);
     if (hooks.length === 0) return { state: 'done' };
-    return await runEvent(state, { event, revision: revisionOf(state), hooks }, surroundings);
+    const { revision = '' } = state;
+    return await runEvent(state, { event, revision, hooks }, surroundings);
   } catch (error) {
     if (surroundings.context.signal.aborted) throw error;
     const message = errorMessage(error);

@@ -9,7 +9,6 @@ import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.t
 import { notInstalled, notObserved } from '../status.ts';
 import { runOf } from './hooks-status.ts';
 import { pendingOperation } from './pending-operation.ts';
-import { revisionOf } from './revision.ts';
 import {
   type HookEventRequest,
   type HookEventState,
@@ -55,7 +54,7 @@ export async function runPostHooks(
 
 function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventRequest {
   const hooks: readonly KubernetesObject[] = state.hooks ?? [];
-  return { event, revision: revisionOf(state), hooks: hooksOf(event, hooks) };
+  return { event, revision: state.revision ?? '', hooks: hooksOf(event, hooks) };
 }
 
 async function prepare(

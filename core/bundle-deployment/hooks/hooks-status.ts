@@ -2,7 +2,6 @@ import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deploy
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { type HookEvent, hookOf } from '../../apply/hooks/hook.ts';
 import type { BundleDeploymentState } from '../state.ts';
-import { revisionOf } from './revision.ts';
 
 /** What is remembered of hooks, in status.hooks. All functions here are pure. */
 
@@ -57,13 +56,12 @@ export function runName({ event, startedAt, failures = 0 }: HookRun): string {
 
 /** The status once the target is applied completely, and its hooks have run. */
 export function withHooksDone(
-  state: Pick<BundleDeploymentState, 'status' | 'target' | 'objects' | 'hooks'>,
+  state: Pick<BundleDeploymentState, 'status' | 'hooks' | 'revision'>,
 ): BundleDeploymentStatus {
   const { hooks: _, ...status } = state.status;
-  const { hooks = [] } = state;
+  const { hooks = [], revision: applied = '' } = state;
   if (hooks.length === 0) return status;
   const onDelete = hooks.filter((hook) => hookOf(hook).events.some(isAtDeletion)).length;
-  const applied = revisionOf(state);
   return { ...status, hooks: { applied, ...(onDelete > 0 && { onDelete }) } };
 }
 

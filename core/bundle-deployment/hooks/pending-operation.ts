@@ -1,11 +1,10 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { isUnchanged } from '../drift-condition.ts';
 import type { BundleDeploymentState } from '../state.ts';
-import { revisionOf } from './revision.ts';
 
 type HookedState = Pick<
   BundleDeploymentState,
-  'deployment' | 'status' | 'target' | 'objects' | 'hooks'
+  'deployment' | 'status' | 'target' | 'hooks' | 'revision'
 >;
 
 /**
@@ -30,7 +29,7 @@ function isWayBack({ status: { rollback }, target }: HookedState): boolean {
 
 function isKept(state: HookedState): boolean {
   const { applied, run } = state.status.hooks ?? {};
-  if (applied !== undefined) return applied === revisionOf(state);
+  if (applied !== undefined) return applied === state.revision;
   // Nobody noted what was applied before there were hooks.
   return run === undefined && isUnchanged(state);
 }

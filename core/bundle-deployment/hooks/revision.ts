@@ -1,23 +1,40 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { digestOf } from '../../apply/digest.ts';
-import type { BundleDeploymentState } from '../state.ts';
-
-type RevisionState = Pick<BundleDeploymentState, 'target' | 'objects' | 'hooks'>;
+import type { SplitObjects } from '../../apply/hooks/split-hooks.ts';
 
 interface KnownRevision {
   readonly bundle: string;
   readonly revision: string;
 }
 
+/** Milliseconds of work between two looks at what else there is to do. */
+const maxTurn = 10;
+
 /** By the list of hooks, which comes and goes with the objects; a deployment is looked at often. */
 const known = new WeakMap<readonly KubernetesObject[], KnownRevision>();
 
 /** Another one for another Bundle, and for anything else that its objects and hooks are made to be. */
-export function revisionOf({ target, objects = [], hooks = [] }: RevisionState): string {
-  const bundle = target?.metadata.name ?? '';
+export async function revisionOf(
+  bundle: string,
+  { objects, hooks }: SplitObjects,
+  signal: AbortSignal,
+): Promise<string> {
   const found = known.get(hooks);
   if (found?.bundle === bundle) return found.revision;
-  const revision = digestOf([bundle, objects, hooks]);
+  const hash = createHash('sha256').update(bundle);
+  let turn = performance.now();
+  for (const object of [...hooks, ...objects]) {
+    // CRDs alone may be megabytes: others must get their turn.
+    if (performance.now() - turn > maxTurn) {
+      await setImmediate();
+      signal.throwIfAborted();
+      turn = performance.now();
+    }
+    hash.update(digestOf(object));
+  }
+  const revision = hash.digest('base64url');
   known.set(hooks, { bundle, revision });
   return revision;
 }

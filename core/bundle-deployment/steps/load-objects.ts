@@ -4,13 +4,13 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { splitHooks } from '../../apply/hooks/split-hooks.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
 import { findCondition } from '../../runtime/conditions.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { takeRendering } from '../hooks/take-rendering.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
 
@@ -21,7 +21,7 @@ export async function loadObjects(
   context: StepContext,
 ): Promise<StepOutcome> {
   try {
-    Object.assign(state, splitHooks(await objectsOf(state, dependencies, context)));
+    await takeRendering(state, await objectsOf(state, dependencies, context), context);
     return 'continue';
   } catch (error) {
     // Content that is on its way back makes no valid bundle invalid, nor does that of another one.
