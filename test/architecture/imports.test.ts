@@ -6,9 +6,11 @@ import { mayImport, placeOf } from './import-rules.ts';
 const root = join(import.meta.dirname, '../..');
 
 function sourceFiles(): string[] {
-  return globSync('{api,core,testing,provisioners,webhooks,cmd,deploy}/**/*.ts', { cwd: root })
+  return globSync('{api,core,testing,provisioners,webhooks,cmd,deploy,examples}/**/*.ts', {
+    cwd: root,
+  })
     .map((path) => path.split(sep).join(posix.sep))
-    .filter((path) => !path.endsWith('.test.ts'))
+    .filter((path) => !path.endsWith('.test.ts') && !path.includes('/node_modules/'))
     .sort();
 }
 
@@ -35,6 +37,16 @@ describe('imports go down only', () => {
         .map((target) => `${path} imports ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test('the class of an example imports the SDK and Node alone', () => {
+    const files = sourceFiles().filter((path) => /^examples\/[^/]+\/src\//.test(path));
+    expect(files.length).toBeGreaterThan(0);
+    for (const path of files.filter((path) => !path.endsWith('/main.ts'))) {
+      const text = readFileSync(join(root, path), 'utf8');
+      const packages = [...text.matchAll(/from '([^.'][^']*)'/g)].map(([, name]) => name);
+      expect(packages.filter((name) => !/^(node:|rukpak-ts\/sdk$)/.test(name ?? ''))).toEqual([]);
+    }
   });
 
   test('the table refuses what the design refuses', () => {
