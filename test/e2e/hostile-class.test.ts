@@ -79,7 +79,10 @@ async function deployHostile(name: string): Promise<void> {
 async function message(kind: string, name: string, type: string): Promise<string> {
   return await eventually(async () => {
     const found = conditionOf(await kubectl.get(kind, name), type);
-    if (found?.status !== 'False') throw new Error(`${name}: ${type} is ${found?.status}`);
+    // One that is still being unpacked has no message.
+    if (found?.status !== 'False' || found.message === '') {
+      throw new Error(`${name}: ${type} is ${JSON.stringify(found)}`);
+    }
     return found.message;
   });
 }
