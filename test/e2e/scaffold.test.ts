@@ -15,10 +15,13 @@ import { System } from '../helpers/system.ts';
 const name = 'acme-site';
 let project: NewProject;
 
+/** npm installs over the network; milliseconds. */
+const npmTime = 900_000;
+
 beforeAll(async () => {
   project = await newProject(name);
   await project.must('npm', 'ci');
-});
+}, npmTime);
 
 afterAll(() => project?.remove());
 
@@ -33,18 +36,23 @@ describe('npm run dev', () => {
   let kubectl: Kubectl;
 
   beforeAll(async () => {
-    const { folder: cwd, env } = project;
-    // A group of its own, as a terminal gives each command.
-    dev = spawn('npm', ['run', 'dev'], { cwd, env, stdio: 'pipe', detached: true });
-    for (const stream of [dev.stdout, dev.stderr]) {
-      stream?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
-    }
-    await runs(1);
-    const kubeconfig = join(cwd, '.rukpak/cluster/kubeconfig');
+    await start();
+    const kubeconfig = join(project.folder, '.rukpak/cluster/kubeconfig');
     kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
   });
 
   afterAll(() => stop('SIGTERM'));
+
+  async function start(): Promise<void> {
+    const { folder: cwd, env } = project;
+    // A group of its own, as a terminal gives each command.
+    dev = spawn('npm', ['run', 'dev'], { cwd, env, stdio: 'pipe', detached: true });
+    output = '';
+    for (const stream of [dev.stdout, dev.stderr]) {
+      stream?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    }
+    await runs(1);
+  }
 
   async function runs(times: number): Promise<void> {
     await eventually(() => {
@@ -97,15 +105,24 @@ describe('npm run dev', () => {
     });
   });
 
+  test('leaves no manager behind where it is killed, and takes up the control plane again', async () => {
+    await stop('SIGKILL');
+    await eventually(async () => expect(await processes('rukpak.js all')).toEqual([]));
+    await start();
+    expect(await kubectl.exists('bundledeployment', `${name}-sample`)).toBe(true);
+  });
+
   test('ends with all that it has started at Ctrl-C', async () => {
     await stop('SIGINT');
-    await eventually(async () => expect(await processes()).toEqual([]));
+    await eventually(async () => expect(await processes('')).toEqual([]));
     expect(existsSync(join(project.folder, '.rukpak/cluster'))).toBe(false);
   });
 
-  async function processes(): Promise<readonly string[]> {
-    const { stdout } = await promisify(execFile)('ps', ['-eo', 'args']);
-    return stdout.split('\n').filter((line) => line.includes(project.folder));
+  /** The command lines of the project's processes that have this in them. */
+  async function processes(words: string): Promise<readonly string[]> {
+    const { stdout } = await promisify(execFile)('ps', ['-ww', '-eo', 'args']);
+    const lines = stdout.split('\n').filter((line) => line.includes(project.folder));
+    return lines.filter((line) => line.includes(words));
   }
 });
 

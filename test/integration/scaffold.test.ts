@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NewProject, newProject } from '../helpers/new-project.ts';
 
 /** npm installs over the network; milliseconds. */
-const npmTime = 600_000;
+const npmTime = 900_000;
 let project: NewProject;
 
 beforeAll(async () => {

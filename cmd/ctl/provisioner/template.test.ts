@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const root = new URL('../../../', import.meta.url);
@@ -6,6 +6,7 @@ const read = (path: string): string => readFileSync(new URL(path, root), 'utf8')
 
 interface Manifest {
   readonly files: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
   readonly engines: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
@@ -22,4 +23,23 @@ test('a new project is made with the tools that this one is made with', () => {
 
 test('the template is part of the package', () => {
   expect(ours.files).toContain('scaffold');
+});
+
+test.each(['scaffold/provisioner/README.md', 'docs/howto/scaffold-a-provisioner.md'])(
+  '%s names commands that there are',
+  (page) => {
+    const commands = [...read(page).matchAll(/npm (?:run (?!-)([a-z]+)|(test|start))\b/g)];
+    const names = new Set(commands.map(([, script, builtIn]) => script ?? builtIn ?? ''));
+    expect(names.size).toBeGreaterThan(3);
+    for (const name of names) expect(theirs.scripts, name).toHaveProperty(name);
+  },
+);
+
+test('the README of a project names files that there are', () => {
+  const rows = read('scaffold/provisioner/README.md').matchAll(/^\| (`.*?`) \|/gm);
+  const paths = [...rows].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
+  expect(paths).toContain('src/class.ts');
+  for (const path of paths) {
+    expect(existsSync(new URL(`scaffold/provisioner/${path}`, root)), path).toBe(true);
+  }
 });
