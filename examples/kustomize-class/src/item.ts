@@ -16,12 +16,15 @@ export interface Item {
   readonly object: Fields;
   /** Who it was before steps renamed it, oldest first: patches and references may use any. */
   readonly formerly: Identity[];
+  /** What was put before its name and behind it, in this order. */
+  readonly prefixes: string[];
+  readonly suffixes: string[];
   /** Whether a hash of its content goes behind its name. */
   readonly hashed: boolean;
 }
 
 export function anItem(object: Fields, hashed = false): Item {
-  return { object, formerly: [], hashed };
+  return { object, formerly: [], prefixes: [], suffixes: [], hashed };
 }
 
 export function metadataOf({ object }: Item): Fields {

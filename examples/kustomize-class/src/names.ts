@@ -5,12 +5,17 @@ import type { Value } from './value.ts';
 export function addPrefixAndSuffix(items: readonly Item[], kustomization: Value): void {
   const prefix = kustomization.get('namePrefix').optionalText() ?? '';
   const suffix = kustomization.get('nameSuffix').optionalText() ?? '';
-  if (prefix === '' && suffix === '') return;
   for (const item of items.filter(mayBeRenamed)) {
-    remember(item);
-    const metadata = metadataOf(item);
-    metadata['name'] = `${prefix}${String(metadata['name'])}${suffix}`;
+    if (prefix !== '') rename(item, (name) => `${prefix}${name}`).prefixes.push(prefix);
+    if (suffix !== '') rename(item, (name) => `${name}${suffix}`).suffixes.push(suffix);
   }
+}
+
+function rename(item: Item, change: (name: string) => string): Item {
+  remember(item);
+  const metadata = metadataOf(item);
+  metadata['name'] = change(String(metadata['name']));
+  return item;
 }
 
 function mayBeRenamed(item: Item): boolean {

@@ -4,6 +4,7 @@ import { described, type Item, identityOf, metadataOf } from './item.ts';
 import { mayReferTo } from './may-refer-to.ts';
 import { quoted } from './quoted.ts';
 import { referencePlaces } from './reference-places.ts';
+import { ofSameAffixes } from './same-affixes.ts';
 import { isOfType } from './types.ts';
 
 /** Has objects refer to others by the names that these have got. */
@@ -63,9 +64,10 @@ function inNamespace(candidates: readonly Item[], { namespace }: Fields, search:
 
 function theOne(name: string, search: Search, candidates: readonly Item[]): Item | undefined {
   const { referrer, types } = search;
-  const [found, second] = candidates.filter(
+  const possible = candidates.filter(
     (item) => mayReferTo(referrer, item) && types.every((type) => wasOfType(item, type)),
   );
+  const [found, second] = ofSameAffixes(possible, referrer);
   if (found === undefined || second === undefined) return found;
   const both = `${described(identityOf(found))} and ${described(identityOf(second))}`;
   throw new TerminalError(

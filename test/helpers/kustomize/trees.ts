@@ -160,6 +160,20 @@ patches:
       'base/service.yaml': service,
     },
   },
+  'two variants of one base': {
+    files: {
+      'kustomization.yaml': 'resources: [red, blue]\nnamePrefix: all-\nnamespace: both\n',
+      'red/kustomization.yaml': 'resources: [../base]\nnamePrefix: red-\nnameSuffix: -a\n',
+      'blue/kustomization.yaml': 'resources: [../base]\nnamePrefix: blue-\nnameSuffix: -a\n',
+      'base/kustomization.yaml': `resources: [web.yaml, access.yaml, roles.yaml]
+configMapGenerator:
+  - {name: settings, literals: [level=info]}
+`,
+      'base/web.yaml': web,
+      'base/access.yaml': access,
+      'base/roles.yaml': roles,
+    },
+  },
   'a JSON patch': patching(
     `- {op: replace, path: /spec/replicas, value: 4}
 - {op: add, path: /metadata/annotations/a~1b, value: "x~y"}
