@@ -64,7 +64,8 @@ export class HookRunner {
     await watches.ensure([desired.resource], request.signal);
     const ended = hookWatch.waitFor(name, desired.id, request.run);
     const progress = ended ?? (await this.#find(placed)) ?? (await this.#create(placed));
-    if (progress.state === 'succeeded' || progress.state === 'failed') hookWatch.forget(name);
+    if (progress.state === 'succeeded' || progress.state === 'failed')
+      hookWatch.end(name, progress);
     return progress;
   }
 

@@ -47,6 +47,15 @@ test('how a hook has ended is known though it is gone, until something else is w
   expect(watch.waitFor('demo', running.id, 'another')).toBeUndefined();
 });
 
+test('an owner that knows how its hook has ended is not woken again, and may ask again', () => {
+  watch.waitFor('demo', running.id, 'run');
+  watch.end('demo', { state: 'succeeded' });
+  watch.changed(complete);
+  watch.removed(complete);
+  expect(woken).toEqual([]);
+  expect(watch.waitFor('demo', running.id, 'run')).toEqual({ state: 'succeeded' });
+});
+
 test('an owner waits for one hook at a time, until it is forgotten', () => {
   watch.waitFor('demo', running.id, 'run');
   watch.waitFor('demo', 'another', 'run');

@@ -12,8 +12,12 @@ interface Awaited {
   readonly id: string;
   readonly run: string;
   /** How it ended; its object may be gone by the time anybody asks. */
-  ended?: Exclude<HookOutcome, { readonly state: 'running' }>;
+  ended?: Ended;
+  /** The owner knows. */
+  told?: boolean;
 }
+
+type Ended = Exclude<HookOutcome, { readonly state: 'running' }>;
 
 /** Wakes owners that wait for a hook: when it has ended one way or the other, and when it is gone. */
 export class HookWatch implements InventoryListener {
@@ -26,11 +30,17 @@ export class HookWatch implements InventoryListener {
   }
 
   /** In place of whatever the owner waited for before; returns how that run has ended meanwhile. */
-  waitFor(owner: string, id: string, run: string): Awaited['ended'] {
+  waitFor(owner: string, id: string, run: string): Ended | undefined {
     const known = this.#awaited.get(owner);
     if (known?.id === id && known.run === run) return known.ended;
     this.#awaited.set(owner, { id, run });
     return undefined;
+  }
+
+  /** The owner knows how it has ended: what becomes of the object now is no news. */
+  end(owner: string, ended: Ended): void {
+    const awaited = this.#awaited.get(owner);
+    if (awaited !== undefined) this.#awaited.set(owner, { ...awaited, ended, told: true });
   }
 
   forget(owner: string): void {
@@ -43,13 +53,15 @@ export class HookWatch implements InventoryListener {
   }
 
   removed(entry: InventoryEntry): void {
-    for (const [owner, { id }] of this.#awaited) if (id === entry.id) this.#options.notify(owner);
+    for (const [owner, { id, told }] of this.#awaited) {
+      if (id === entry.id && told !== true) this.#options.notify(owner);
+    }
     this.#options.next.removed(entry);
   }
 
   #look({ id, owner, object }: InventoryEntry): void {
     const awaited = this.#awaited.get(owner);
-    if (awaited?.id !== id) return;
+    if (awaited?.id !== id || awaited.told === true) return;
     const outcome = hookOutcome(object);
     if (outcome.state === 'running') return;
     if (hookRunOf(object) === awaited.run) awaited.ended = outcome;
