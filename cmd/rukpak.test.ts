@@ -72,6 +72,10 @@ describe('one line on stderr says what is wrong', () => {
       ['core', `--registry-ca-file=${nowhere}`],
       `rukpak: cannot read --registry-ca-file: ENOENT: no such file or directory, open '${nowhere}'`,
     ],
+    [
+      ['all', `--provisioner=${nowhere}`],
+      `rukpak: --provisioner ${nowhere}: there is no file or folder ${nowhere}`,
+    ],
   ])('%j', (args, line) => {
     const { status, stdout, stderr } = run(...args);
     expect(stderr).toBe(`${line}\n`);
