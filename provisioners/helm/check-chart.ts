@@ -6,8 +6,8 @@ import {
 } from '../../core/sdk.ts';
 import { chartFiles, inOneFolder } from './chart-root.ts';
 import type { ChartEngine } from './engine/index.ts';
-import type { LoadEngine } from './helm-class.ts';
 import { unpackedChart } from './packed-chart.ts';
+import type { LoadEngine } from './shared-engine.ts';
 
 /**
  * Content that is a chart, in the form in which it is stored (spec section 8.3).

@@ -1,10 +1,8 @@
 import type { Provisioner } from '../../core/sdk.ts';
 import { checkChart } from './check-chart.ts';
 import { parseConfig } from './config/parse-config.ts';
-import type { ChartEngine } from './engine/index.ts';
 import { renderChart } from './render-chart.ts';
-
-export type LoadEngine = () => Promise<ChartEngine>;
+import type { LoadEngine } from './shared-engine.ts';
 
 /** The class over an engine that is loaded when the first chart comes, and not before. */
 export function helmClass(loadEngine: LoadEngine): Provisioner {

@@ -7,8 +7,8 @@ import type {
 } from '../../core/sdk.ts';
 import { chartFiles } from './chart-root.ts';
 import { parseConfig } from './config/parse-config.ts';
-import type { LoadEngine } from './helm-class.ts';
 import { chartObjects } from './objects/chart-objects.ts';
+import type { LoadEngine } from './shared-engine.ts';
 import { chartValues } from './values/chart-values.ts';
 import { errorWithoutSecrets, withoutSecrets } from './values/without-secrets.ts';
 

@@ -1,5 +1,7 @@
 import { type ChartEngine, loadChartEngine } from './engine/index.ts';
 
+export type LoadEngine = () => Promise<ChartEngine>;
+
 let loading: Promise<ChartEngine> | undefined;
 
 /** The one engine of this process, loaded when the first chart comes. */
