@@ -3,19 +3,25 @@ import { runInWorkers, type WorkerProvisioners } from '../core/runtime/worker/ru
 import { isSmallContent } from '../core/runtime/worker/small-content.ts';
 import { builtInProvisionerModules, chartProvisionerModules } from '../provisioners/index.ts';
 
+export interface BuiltInProvisioners extends WorkerProvisioners {
+  /** Classes that run what their content says: a template may go on for as long as it may. */
+  readonly slow: readonly string[];
+}
+
 /**
  * The classes of the stock manager. Charts have processes of their own, which end when there has
  * been none for a while: those of the other classes need not carry Helm's engine.
  */
-export async function runBuiltInProvisioners(logger: Logger): Promise<WorkerProvisioners> {
-  const pools = await Promise.all([
+export async function runBuiltInProvisioners(logger: Logger): Promise<BuiltInProvisioners> {
+  const [quick, charts] = await Promise.all([
     runInWorkers({ modules: builtInProvisionerModules, inProcess: isSmallContent, logger }),
     runInWorkers({ modules: chartProvisionerModules, logger }),
   ]);
   return {
-    provisioners: pools.flatMap(({ provisioners }) => provisioners),
+    provisioners: [...quick.provisioners, ...charts.provisioners],
+    slow: charts.provisioners.map(({ className }) => className),
     close: async () => {
-      await Promise.all(pools.map((pool) => pool.close()));
+      await Promise.all([quick.close(), charts.close()]);
     },
   };
 }

@@ -9,7 +9,7 @@ import { openProvisionerUrls } from './provisioner-url-classes.ts';
 
 export interface ServedClasses {
   readonly provisioners: readonly Provisioner[];
-  /** Of those that are not ours: what they take their time for holds up no other class. */
+  /** Of those that may take their time: that holds up no other class. */
   readonly ownWorkers: ReadonlyMap<string, number>;
 }
 
@@ -32,7 +32,7 @@ export async function withServedClasses(
     const others = await openProvisioners(flags, served, logger);
     open.push(others);
     const ownWorkers = new Map([
-      ...namesOf(remote).map((name) => [name, flags.workers] as const),
+      ...[...builtIn.slow, ...namesOf(remote)].map((name) => [name, flags.workers] as const),
       // More could not be worked on anyway.
       ...namesOf(others).map((name) => [name, processesPerClass] as const),
     ]);
