@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -191,8 +192,14 @@ describe('use of the system is found', () => {
 
   it.each<[string, () => unknown, string]>([
     ['a file that is read at once', () => readFileSync(here), 'fs.readFileSync at '],
-    ['a file that is awaited', async () => await readFile(here), 'FSREQPROMISE'],
-    ['a connection', () => connect(9, '127.0.0.1').on('error', () => undefined), 'TCPWRAP at '],
+    ['a file that is awaited', async () => await readFile(here), 'a file (FSREQPROMISE)'],
+    ['a process', () => execFileSync('true'), 'child_process.execFileSync at '],
+    ['a request', async () => await fetch('http://127.0.0.1:9').catch(() => 0), 'fetch at '],
+    [
+      'a connection',
+      () => connect(9, '127.0.0.1').on('error', () => undefined),
+      'the network (TCPWRAP) at ',
+    ],
   ])('%s', async (_, use, what) => {
     const found = await complaintsOfDeployment(async () => {
       await use();

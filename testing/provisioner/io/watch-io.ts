@@ -7,18 +7,20 @@ import { ioResources } from './io-resources.ts';
 
 export interface IoUse {
   readonly kind: 'file' | 'network' | 'process';
-  /** Such as `fs.readFileSync`. */
+  /** Such as `fs.readFileSync`, or `the network (TCPWRAP)`. */
   readonly what: string;
   /** ` at <file>:<line>:<column>` of who called; empty where that is not known. */
   readonly where: string;
 }
+
+const words = { file: 'a file', network: 'the network', process: 'a process' } as const;
 
 /** Whose calls are watched: nothing else that happens in the process meanwhile is. */
 const watched = new AsyncLocalStorage<IoUse[]>();
 
 /**
  * Calls, and tells what files, connections and processes were used on its behalf: anything that
- * waits for the system, and all functions of `fs` and `child_process` that do not wait. Not seen are
+ * waits for the system, `fetch`, and all functions of `fs` and `child_process` that do not wait. Not seen are
  * functions of these that were taken from the module's object beforehand, and other threads.
  */
 export async function watchIo(run: () => Promise<unknown>): Promise<readonly IoUse[]> {
@@ -26,12 +28,14 @@ export async function watchIo(run: () => Promise<unknown>): Promise<readonly IoU
   const hook = createHook({
     init: (_id, type) => {
       const kind = ioResources[type];
-      if (kind !== undefined) note(kind, type);
+      if (kind !== undefined) note(kind, `${words[kind]} (${type})`);
     },
   });
   const restore = [
-    wrapSync(fs, { kind: 'file', module: 'fs' }),
-    wrapSync(childProcess, { kind: 'process', module: 'child_process' }),
+    wrap(fs, syncFunctions(fs), { kind: 'file', prefix: 'fs.' }),
+    wrap(childProcess, syncFunctions(childProcess), { kind: 'process', prefix: 'child_process.' }),
+    // Over a connection that is open already it makes nothing that the hook would see.
+    wrap(globalThis, ['fetch'], { kind: 'network', prefix: '' }),
   ];
   syncBuiltinESMExports();
   hook.enable();
@@ -49,24 +53,28 @@ function note(kind: IoUse['kind'], what: string): void {
   watched.getStore()?.push({ kind, what, where: callerOf(new Error('here').stack ?? '') });
 }
 
-/** Has every function whose name ends in Sync note that it was called; gives back how to undo it. */
-function wrapSync(
-  module: object,
-  { kind, module: name }: { readonly kind: IoUse['kind']; readonly module: string },
+function syncFunctions(module: object): readonly string[] {
+  return Object.keys(module).filter((name) => name.endsWith('Sync'));
+}
+
+/** Has functions of an object note that they were called; gives back how to undo it. */
+function wrap(
+  owner: object,
+  names: readonly string[],
+  { kind, prefix }: { readonly kind: IoUse['kind']; readonly prefix: string },
 ): () => void {
-  const functions = module as Record<string, unknown>;
-  const names = Object.keys(functions).filter((key) => key.endsWith('Sync'));
-  const originals = names.map((key) => [key, functions[key]] as const);
-  for (const [key, original] of originals) {
+  const functions = owner as Record<string, unknown>;
+  const originals = names.map((name) => [name, functions[name]] as const);
+  for (const [name, original] of originals) {
     if (typeof original !== 'function') continue;
-    functions[key] = new Proxy(original, {
+    functions[name] = new Proxy(original, {
       apply: (target, self, args) => {
-        note(kind, `${name}.${key}`);
+        note(kind, `${prefix}${name}`);
         return Reflect.apply(target, self, args) as unknown;
       },
     });
   }
   return () => {
-    for (const [key, original] of originals) functions[key] = original;
+    for (const [name, original] of originals) functions[name] = original;
   };
 }
