@@ -25,8 +25,6 @@ const cache = join(root, 'node_modules/.cache/rukpak-ts');
 // A clone may have a link for node_modules, which git takes for a file.
 const notPacked = /^(test|docs|examples|\.ci)\/|^node_modules$|^(?!scaffold\/).*\.test\.ts$/;
 const day = 24 * 60 * 60 * 1000;
-/** A holder that was killed leaves its lock. */
-const staleLock = 15 * 60 * 1000;
 
 /**
  * The published package as `npm pack` makes it of this checkout: the path of the .tgz. Packed once
@@ -73,6 +71,7 @@ async function pack(files: readonly string[], folder: string): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'rukpak-pack-'));
   const result = `${folder}.result`;
   try {
+    await rm(result, { recursive: true, force: true });
     await mkdir(result, { recursive: true });
     for (const path of files) {
       await mkdir(dirname(join(copy, path)), { recursive: true });
@@ -108,8 +107,17 @@ async function takeLock(folder: string): Promise<boolean> {
     await writeFile(lock, String(process.pid), { flag: 'wx' });
     return true;
   } catch {
-    const made = (await stat(lock).catch(() => undefined))?.mtimeMs ?? Date.now();
-    if (Date.now() - made > staleLock) await rm(lock, { force: true });
+    // A holder that was killed leaves its lock.
+    const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
+    if (holder > 0 && !isAlive(holder)) await rm(lock, { force: true });
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
     return false;
   }
 }
