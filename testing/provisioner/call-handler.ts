@@ -1,5 +1,5 @@
 import type { Bundle, BundleDeployment, Provisioner } from '../../core/sdk.ts';
-import type { Given, HandlerName } from './trial.ts';
+import type { Given, HandlerName } from './given.ts';
 
 /** Calls one handler of a class; one that it does not have gives nothing. */
 export async function callHandler(

@@ -1,6 +1,6 @@
 import type { BundleFiles } from '../../core/sdk.ts';
 import { contentTexts } from '../content-texts.ts';
-import type { HandlerName } from './trial.ts';
+import type { HandlerName } from './given.ts';
 
 /** A result in a form whose differences can be read. */
 export function comparable(handler: HandlerName, result: unknown): unknown {

@@ -257,13 +257,13 @@ describe('an aborted handler', () => {
 });
 
 it('more objects than the limit are found', async () => {
-  const three = async () =>
-    ['a', 'b', 'c'].map((name) => ({ ...aConfigMap({}), metadata: { name } }));
-  const found = await complaintsOfDeployment(three);
-  expect(found).toEqual({
+  const making = (count: number) => async () =>
+    Array.from({ length: count }, (_, at) => ({ ...aConfigMap({}), metadata: { name: `a${at}` } }));
+  expect(await complaintsOfDeployment(making(101))).toEqual({
     [`${title} stays within the limits`]:
-      'it gave 3 objects where context.limits.maxEntries is 1: throw a TerminalError',
+      'it gave 101 objects where context.limits.maxEntries is 100: throw a TerminalError',
   });
+  expect(await complaintsOfDeployment(making(100))).toEqual({});
 });
 
 describe('what a class says of bad content', () => {

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Given, HandlerName } from './trial.ts';
+import type { Given, HandlerName } from './given.ts';
 
 /** What a fresh copy is told; functions stay here. */
 export interface FreshCall {

@@ -10,7 +10,7 @@ import { aBundleDeployment } from '../builders/bundle-deployment.ts';
 import { aContext } from '../builders/context.ts';
 import { contentOf } from './content-of.ts';
 import type { DeploymentFixture } from './fixtures.ts';
-import type { Given } from './trial.ts';
+import type { Given } from './given.ts';
 
 interface Fixture extends Omit<DeploymentFixture, 'config'> {
   readonly config?: DeploymentFixture['config'] | undefined;

@@ -1,25 +1,11 @@
-import type {
-  Bundle,
-  BundleDeployment,
-  BundleFiles,
-  DeploymentContext,
-  Provisioner,
-} from '../../core/sdk.ts';
+import type { Provisioner } from '../../core/sdk.ts';
 import { aBundle } from '../builders/bundle.ts';
 import { aContext } from '../builders/context.ts';
 import { callHandler } from './call-handler.ts';
 import { contentOf } from './content-of.ts';
 import type { AcceptedContent, DeploymentFixture } from './fixtures.ts';
+import type { Given, HandlerName } from './given.ts';
 import { givenDeployment } from './given-deployment.ts';
-
-export type HandlerName = 'bundle' | 'inputs' | 'deployment';
-
-/** What a handler is called with. */
-export interface Given {
-  readonly files: BundleFiles;
-  readonly object: Bundle | BundleDeployment;
-  readonly context: DeploymentContext;
-}
 
 /** One handler of a class with one fixture. */
 export interface Trial {

@@ -1,8 +1,8 @@
 import { fail } from 'node:assert';
 import { type BundleFiles, errorMessage } from '../../core/sdk.ts';
 import { assertContent } from '../assert-content.ts';
+import type { HandlerName } from './given.ts';
 import { notJson } from './not-json.ts';
-import type { HandlerName } from './trial.ts';
 
 /** Whether a handler returned what the contract promises; fails naming what does not fit. */
 export function assertWellShaped(handler: HandlerName, result: unknown): void {

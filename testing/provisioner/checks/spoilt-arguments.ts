@@ -2,9 +2,10 @@ import { fail } from 'node:assert';
 import { assertRefusal } from '../../assert-refusal.ts';
 import { prefixed } from '../../prefixed.ts';
 import { thrownBy } from '../../thrown-by.ts';
+import type { Given } from '../given.ts';
 import { spoiltConfigs } from '../spoilt-configs.ts';
 import { spoiltContents } from '../spoilt-contents.ts';
-import type { Given, Trial } from '../trial.ts';
+import type { Trial } from '../trial.ts';
 import { assertWellShaped } from '../well-shaped.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { assertEqual } from '../../assert-equal.ts';
 import { comparable } from '../comparable.ts';
-import type { Given, Trial } from '../trial.ts';
+import type { Given } from '../given.ts';
+import type { Trial } from '../trial.ts';
 
 /** What a handler is given is others' too: content, object and context are as they were. */
 export async function checkUnchangedArguments(trial: Trial): Promise<void> {

@@ -1,4 +1,4 @@
-import type { IoUse } from './watch-io.ts';
+import type { IoUse } from './io-use.ts';
 
 /** What Node calls the resources (async_hooks) with which it waits for the system. */
 export const ioResources: Readonly<Record<string, IoUse['kind']>> = {

@@ -4,14 +4,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { callerOf } from './caller-of.ts';
 import { ioResources } from './io-resources.ts';
-
-export interface IoUse {
-  readonly kind: 'file' | 'network' | 'process';
-  /** Such as `fs.readFileSync`, or `the network (TCPWRAP)`. */
-  readonly what: string;
-  /** ` at <file>:<line>:<column>` of who called; empty where that is not known. */
-  readonly where: string;
-}
+import type { IoUse } from './io-use.ts';
 
 const words = { file: 'a file', network: 'the network', process: 'a process' } as const;
 
@@ -20,8 +13,8 @@ const watched = new AsyncLocalStorage<IoUse[]>();
 
 /**
  * Calls, and tells what files, connections and processes were used on its behalf: anything that
- * waits for the system, `fetch`, and all functions of `fs` and `child_process` that do not wait. Not seen are
- * functions of these that were taken from the module's object beforehand, and other threads.
+ * waits for the system, `fetch`, and all functions of `fs` and `child_process` that do not wait. Not
+ * seen are functions of these that were taken from the module's object beforehand, and other threads.
  */
 export async function watchIo(run: () => Promise<unknown>): Promise<readonly IoUse[]> {
   const uses: IoUse[] = [];
