@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
+import { AnswerAllowance } from './answer-allowance.ts';
 import { ContentCollector, type FileTable } from './content-transfer.ts';
 import type { Description, FromWorker } from './messages.ts';
 import { checkObject } from './object-check.ts';
@@ -26,6 +27,7 @@ export interface Received {
  */
 export class Answer {
   readonly #options: AnswerOptions;
+  readonly #allowance: AnswerAllowance;
   readonly #objects: KubernetesObject[] = [];
   #objectBytes = 0;
   #table: FileTable | undefined;
@@ -36,10 +38,12 @@ export class Answer {
 
   constructor(options: AnswerOptions) {
     this.#options = options;
+    this.#allowance = new AnswerAllowance(options.limits);
   }
 
   /** @throws Error where the message is not what may come next. */
   add({ message, body, bytes }: Received): void {
+    this.#allowance.count(bytes);
     switch (message.type) {
       case 'files':
         return this.#addTable(message.files);

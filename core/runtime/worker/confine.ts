@@ -41,7 +41,7 @@ interface Internals {
   _debugProcess: unknown;
 }
 
-/** Processes of the same user, its manager among them, are not to be signalled or slowed down. */
+/** Neither processes of the same user, its manager among them, nor their files are to be touched. */
 function keepFromOthers(): void {
   const internals = process as unknown as Internals;
   const kill = internals._kill;
@@ -51,9 +51,15 @@ function keepFromOthers(): void {
   };
   // It has another process open its debugger.
   internals._debugProcess = undefined;
-  const os = createRequire(import.meta.url)('node:os') as { setPriority: unknown };
+  const require = createRequire(import.meta.url);
+  const os = require('node:os') as { setPriority: unknown };
   os.setPriority = () => {
     throw new Error('a class may not change priorities');
+  };
+  // Some of them have V8 write files, wherever it is told to.
+  const v8 = require('node:v8') as { setFlagsFromString: unknown };
+  v8.setFlagsFromString = () => {
+    throw new Error('a class may not change the flags of V8');
   };
   syncBuiltinESMExports();
 }

@@ -17,6 +17,7 @@ const hostile = `
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { setPriority } from 'node:os';
+import v8, { setFlagsFromString } from 'node:v8';
 import { defineProvisioner, TerminalError, type KubernetesObject } from 'rukpak-ts/sdk';
 import { bundleCondition } from 'rukpak-ts/api/v1alpha1';
 
@@ -81,6 +82,10 @@ const behaviours: Record<string, (context: any) => unknown> = {
     spawn: quietly(() => spawnSync('/bin/true').status),
     kill: quietly(() => process.kill(process.ppid, 0)),
     nice: quietly(() => setPriority(process.ppid, 19)),
+    database: quietly(() => process.getBuiltinModule('node:sqlite')),
+    flags: quietly(() => setFlagsFromString('--max-semi-space-size=8')),
+    sameFlags: quietly(() => v8.setFlagsFromString('--max-semi-space-size=8')),
+    bindings: quietly(() => (process as any).binding('v8')),
     env: Object.keys(process.env).join(),
     cwd: process.cwd(),
   } })],
@@ -158,6 +163,10 @@ test('a class has little of this machine', async () => {
       spawn: expect.stringContaining('restricted') as string,
       kill: 'a class may not signal other processes',
       nice: 'a class may not change priorities',
+      database: 'undefined',
+      flags: 'a class may not change the flags of V8',
+      sameFlags: 'a class may not change the flags of V8',
+      bindings: 'process.binding',
       cwd: '/',
     },
   });

@@ -37,6 +37,8 @@ export function startProcess({ memoryMegabytes, confinement }: StartOptions): Ch
       // Neither files of others nor writing, processes, threads, add-ons, WASI or the inspector.
       '--permission',
       ...readable.map((path) => `--allow-fs-read=${path}`),
+      // It opens and writes files wherever it likes, past those permissions.
+      '--no-experimental-sqlite',
       // A file from a ConfigMap has no package.json next to it to say what it is.
       '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
       entry,
