@@ -9,13 +9,18 @@ export interface BuiltInProvisioners extends WorkerProvisioners {
 }
 
 /**
+ * Milliseconds: a chart takes one or two seconds at most, and while two take forever all others wait.
+ */
+const chartLimit = 30_000;
+
+/**
  * The classes of the stock manager. Charts have processes of their own, which end when there has
  * been none for a while: those of the other classes need not carry Helm's engine.
  */
 export async function runBuiltInProvisioners(logger: Logger): Promise<BuiltInProvisioners> {
   const [quick, charts] = await Promise.all([
     runInWorkers({ modules: builtInProvisionerModules, inProcess: isSmallContent, logger }),
-    runInWorkers({ modules: chartProvisionerModules, logger }),
+    runInWorkers({ modules: chartProvisionerModules, runningLimit: chartLimit, logger }),
   ]);
   return {
     provisioners: [...quick.provisioners, ...charts.provisioners],

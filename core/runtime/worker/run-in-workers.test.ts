@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -357,6 +358,42 @@ describe('an abort', () => {
   });
 });
 
+describe('a limit on the time that a call runs', () => {
+  test('ends it, in words of its own, and leaves the others what they wait for', async () => {
+    const { lines, logger } = recorder();
+    const clock = new ManualClock();
+    const acme = await start({ clock, size: 1, runningLimit: 30_000 });
+    const looping = objectsOf(acme, 'loop', context({ logger }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    const next = pidOf(acme);
+    const error = looping.catch((error: unknown) => error);
+    clock.advance(30_000);
+    await setImmediate();
+    clock.advance(1_000);
+    expect(await error).not.toBeInstanceOf(TerminalError);
+    expect(await error).toMatchObject({
+      message:
+        'class "acme" took longer than 30 s for this content: make it smaller, or look for what repeats itself without an end',
+    });
+    expect(await next).not.toBe((lines[0]!.fields as { pid: number }).pid);
+  });
+
+  test('does not begin before the call has its process', async () => {
+    const { lines, logger } = recorder();
+    const clock = new ManualClock();
+    const acme = await start({ clock, size: 1, runningLimit: 30_000 });
+    const running = new AbortController();
+    const first = objectsOf(acme, 'wait', context({ logger, signal: running.signal }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    const second = objectsOf(acme, 'none');
+    clock.advance(29_000);
+    running.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('given up: enough');
+    clock.advance(29_000);
+    expect(await second).toEqual([]);
+  });
+});
+
 describe('a process that dies', () => {
   test.each(['grow', 'huge'])('of memory fails its call for good (%s)', async (name) => {
     const acme = await start({ memoryMegabytes: 64 });
@@ -423,6 +460,14 @@ describe('the processes', () => {
     expect(await pidOf(acme)).not.toBe(pid);
   });
 
+  test('are not started any more by a call of the moment at which they are closed', async () => {
+    const acme = await start();
+    const call = objectsOf(acme, 'none');
+    const closed = workers?.close();
+    await expect(call).rejects.toThrow('the worker processes have been stopped');
+    await closed;
+  });
+
   test('are gone after closing, whatever they are at', async () => {
     const { lines, logger } = recorder();
     const acme = await start({ size: 1 });
@@ -445,7 +490,7 @@ describe('the processes', () => {
       const { provisioners } = await runInWorkers({ modules: [new URL(process.argv[1])], logger });
       const object = { metadata: { name: 'loop' } };
       const { signal } = new AbortController();
-      await provisioners[0].bundle({ files: new Map(), directories: new Set() }, object, { signal, logger });
+      await provisioners[0].bundle({ files: new Map(), directories: new Set() }, object, { signal, logger, limits: ${JSON.stringify(defaultLimits)} });
     `;
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--input-type=module',

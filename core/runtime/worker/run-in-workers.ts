@@ -20,6 +20,11 @@ export interface WorkerOptions {
   /** Bound on the JavaScript heap of each process; 512 where absent. */
   readonly memoryMegabytes?: number;
   /**
+   * Milliseconds that one call may run once it has a process, for modules that run what content
+   * says; as long as its signal lets it where absent.
+   */
+  readonly runningLimit?: number;
+  /**
    * Content that the handlers may be given in this process, for modules that are trusted not to
    * loop, crash or wait over it. None where absent.
    */
@@ -49,6 +54,7 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
   const pool = new WorkerPool({
     size: options.size ?? Math.min(2, availableParallelism()),
     memoryMegabytes: options.memoryMegabytes ?? 512,
+    runningLimit: options.runningLimit,
     clock: options.clock ?? systemClock,
     logger: options.logger,
   });

@@ -1,11 +1,17 @@
 import { Semaphore } from '../semaphore.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
+import { withRunningLimit } from './running-limit.ts';
 import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {
   /** Processes at once. */
   readonly size: number;
+  /**
+   * Milliseconds that one call may run, waiting for a process not counted; as long as its signal
+   * lets it where absent.
+   */
+  readonly runningLimit?: number | undefined;
 }
 
 interface IdleWorker {
@@ -41,10 +47,13 @@ export class WorkerPool {
   /** Rejects with what the handler threw, with the signal's reason, or with why its process died. */
   async run(call: Call): Promise<Answer> {
     const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
+    const { runningLimit: limit, clock } = this.#options;
     return await this.#turns.run(async () => {
+      // It may have been aborted since the turn was given.
+      signal.throwIfAborted();
       const worker = this.#takeIdle() ?? this.#start();
       try {
-        return await worker.run(call);
+        return await withRunningLimit(call, { limit, clock }, (limited) => worker.run(limited));
       } finally {
         if (worker.alive) this.#keep(worker);
         else this.#workers.delete(worker);
