@@ -86,6 +86,12 @@ test('what only the server may set is dropped', () => {
   expect(object['data']).toEqual({ status: 'stays' });
 });
 
+test('what was copied from the object of a hook is none: it would never be pruned', () => {
+  const annotations = { 'core.rukpak.io/hook-run': 'pre-install', mine: 'yes' };
+  const { object } = desired({ metadata: { name: 'a', annotations } });
+  expect(object.metadata.annotations).toEqual({ mine: 'yes' });
+});
+
 test('kept objects carry annotations instead of a reference', () => {
   const { object } = desired({
     metadata: { name: 'a', annotations: { 'helm.sh/resource-policy': 'keep' } },

@@ -60,11 +60,12 @@ export function isKept(object: KubernetesObject): boolean {
  * becomes data, as the server would write it: only so can it be compared and taken back.
  */
 export function desiredObject(
-  content: KubernetesObject,
+  written: KubernetesObject,
   resource: Resource,
   context: DesiredContext,
 ): DesiredObject {
   const { owner, systemNamespace } = context;
+  const content = withoutHookRun(written);
   const name = content.metadata.name ?? '';
   const key: ObjectKey = resource.namespaced
     ? { namespace: content.metadata.namespace || systemNamespace, name }
@@ -128,6 +129,14 @@ function ownerMarks(
     [type]: 'BundleDeployment.core.rukpak.io',
   };
   return { labels, annotations };
+}
+
+/** It tells what hooks have made from what is kept, and comes along where an object is copied. */
+function withoutHookRun(content: KubernetesObject): KubernetesObject {
+  const annotations = mapOf(content.metadata.annotations);
+  if (!Object.hasOwn(annotations, annotation.hookRun)) return content;
+  const { [annotation.hookRun]: _, ...rest } = annotations as Record<string, string>;
+  return { ...content, metadata: { ...content.metadata, annotations: rest } };
 }
 
 function withoutServerFields(metadata: object): object {
