@@ -193,6 +193,16 @@ describe('what a Secret holds', () => {
     );
   });
 
+  it('is not in an error that quotes it as JSON of Go or in an address', async () => {
+    const text = 'password: a<b&c/d@e';
+    const engine = new FakeEngine('fail: "a\\u003cb\\u0026c/d@e" of db://me:a%3Cb%26c%2Fd%40e@db');
+    const failed = render({ config: { valuesFrom }, context: inputs('', text), engine });
+    const secret = '<of a Secret>';
+    await expect(failed).rejects.toThrow(
+      new TerminalError(`fail: "${secret}" of db://me:${secret}@db`),
+    );
+  });
+
   it('is not in what the log says of the chart', async () => {
     const told: object[] = [];
     const logger = { ...aContext().logger, warn: (fields: object) => told.push(fields) };

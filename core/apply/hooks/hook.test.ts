@@ -28,6 +28,13 @@ test('a hook says when it runs, in which order and when it is deleted', () => {
   expect(hookProblem(hook)).toBeUndefined();
 });
 
+test('a weight may be as large as charts have them', () => {
+  const weight = String(Number.MAX_SAFE_INTEGER).slice(0, 15);
+  const hook = aHook({ hook: 'post-install', 'hook-weight': weight });
+  expect(hookProblem(hook)).toBeUndefined();
+  expect(hookOf(hook).weight).toBe(Number(weight));
+});
+
 test('a hook that says no more has weight 0, and its earlier object goes first', () => {
   expect(hookOf(aHook({ hook: 'post-delete' }))).toEqual({
     events: ['post-delete'],

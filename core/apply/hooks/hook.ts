@@ -26,7 +26,8 @@ export interface Hook {
   readonly policies: readonly HookDeletePolicy[];
 }
 
-const wholeNumber = /^[+-]?\d{1,9}$/;
+/** With no more digits than a number holds exactly. */
+const wholeNumber = /^[+-]?\d{1,15}$/;
 
 /** True for an object of a bundle that is created at its time, and not kept. */
 export function isHook({ metadata }: KubernetesObject): boolean {

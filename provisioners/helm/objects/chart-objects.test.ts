@@ -100,6 +100,15 @@ describe('the objects of a chart', () => {
     expect(() => objectsOf({ hooks: [aHook({ events: ['test'] })] })).toThrow('renders no objects');
   });
 
+  it('pass over policies of hooks that there are not, as Helm does', () => {
+    const policies = (...deletePolicies: readonly string[]) =>
+      objectsOf({
+        hooks: [aHook({ deletePolicies: deletePolicies as RenderedHook['deletePolicies'] })],
+      })[0]?.metadata.annotations?.['core.rukpak.io/hook-delete-policy'];
+    expect(policies('hook-succeded', 'hook-failed')).toBe('hook-failed');
+    expect(policies('hook-succeded')).toBe('before-hook-creation');
+  });
+
   it.each([
     ['a: secret', `template ${path} renders an object without kind`],
     ['kind: A\nmetadata: {name: b}', `template ${path} renders A "b" without apiVersion`],

@@ -1,6 +1,6 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { HookEvent, RenderedHook } from '../engine/index.ts';
+import type { HookDeletePolicy, HookEvent, RenderedHook } from '../engine/index.ts';
 import { annotated } from './annotated.ts';
 import { fileObjects } from './file-objects.ts';
 
@@ -17,13 +17,20 @@ const served: ReadonlySet<HookEvent> = new Set<HookEvent>([
   'post-delete',
 ]);
 
+/** Helm takes whatever a chart writes, and acts on these. */
+const known: ReadonlySet<HookDeletePolicy> = new Set<HookDeletePolicy>([
+  'before-hook-creation',
+  'hook-succeeded',
+  'hook-failed',
+]);
+
 /** The objects of a hook, told to core in its own words; none where it is for no event of ours. */
 export function hookObjects(hook: RenderedHook, maxObjects: number): readonly KubernetesObject[] {
   const events = hook.events.filter((event) => served.has(event));
   if (events.length === 0) return [];
+  const named = hook.deletePolicies.filter((policy) => known.has(policy));
   // Helm's default.
-  const policies =
-    hook.deletePolicies.length === 0 ? ['before-hook-creation'] : hook.deletePolicies;
+  const policies = named.length === 0 ? ['before-hook-creation'] : named;
   return fileObjects(hook, maxObjects).map((object) =>
     annotated(object, {
       [annotation.hook]: events.join(','),

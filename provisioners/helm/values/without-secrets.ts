@@ -31,8 +31,20 @@ function leaves(value: JsonValue | undefined): readonly string[] {
   return typeof value === 'number' || typeof value === 'bigint' ? [value.toString()] : [];
 }
 
-/** As templates and messages write a text: as it is, quoted, line by line, and in base64. */
+/** As templates and messages write a text: as it is, quoted, line by line, in base64 and in a URL. */
 function forms(text: string): readonly string[] {
   const quoted = JSON.stringify(text).slice(1, -1);
-  return [text, quoted, ...text.split('\n'), Buffer.from(text).toString('base64')];
+  return [
+    text,
+    quoted,
+    quoted.replaceAll(/[<>&]/g, goEscape),
+    ...text.split('\n'),
+    Buffer.from(text).toString('base64'),
+    encodeURIComponent(text.toWellFormed()),
+  ];
+}
+
+/** As Go's JSON has what HTML could take for its own. */
+function goEscape(character: string): string {
+  return `\\u00${character.charCodeAt(0).toString(16)}`;
 }
