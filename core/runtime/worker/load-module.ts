@@ -17,6 +17,13 @@ function reasonOf(error: unknown): string {
     case 'ERR_ACCESS_DENIED':
       return `it needs what a class may not have (${String(resource)}): a class may read its own package, and may neither write files nor start processes or threads`;
     default:
-      return errorMessage(error);
+      return `${errorMessage(error)}${placeOf(error)}`;
   }
+}
+
+/** Node says where TypeScript is wrong in the first line of the stack alone, before the message. */
+function placeOf(error: unknown): string {
+  const stack = error instanceof Error ? error.stack : undefined;
+  const [, file, line] = /^(\/\S+):(\d+)\n/.exec(stack ?? '') ?? [];
+  return file === undefined ? '' : ` (line ${line} of ${file})`;
 }

@@ -14,6 +14,9 @@ export interface Thrown {
 /** Longer than any message that a condition can hold. */
 const longest = 64 * 1024;
 
+/** As metav1.Condition has them: with another one the API server would refuse the whole status. */
+const conditionReason = /^[A-Za-z](?:[A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
+
 /** Never throws, whatever it is given: a third party's code throws what it likes. */
 export function toThrown(error: unknown): Thrown {
   try {
@@ -26,7 +29,7 @@ export function toThrown(error: unknown): Thrown {
 /** An error of the same class, message and reason, with the stack of where it was thrown. */
 export function fromThrown({ kind, message, reason, retry, stack }: Thrown): Error {
   const error = new errorClasses[kind](message.slice(0, longest), {
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason !== undefined && conditionReason.test(reason) ? { reason } : {}),
     ...(retry === undefined ? {} : { retry }),
   });
   if (stack !== undefined) error.stack = stack.slice(0, longest);
