@@ -56,6 +56,17 @@ test('an absolute path is where it says', () => {
   expect(provisionerModule(path, '/').module).toEqual(pathToFileURL(path));
 });
 
+test('a class may not lie in a folder where credentials are, as it may read all of that', async () => {
+  const home = join(root, 'home');
+  const token = '/var/run/secrets/kubernetes.io/serviceaccount';
+  await files({ 'home/class.ts': '', 'home/.kube/config': '', 'home/acme/class.ts': '' });
+  const secret = [join(home, '.kube'), token];
+  expect(() => provisionerModule('./class.ts', home, secret)).toThrow(
+    `it lies in ${home}, all of which a class may read, and ${join(home, '.kube')} with it: give it a folder of its own`,
+  );
+  expect(provisionerModule('./acme/class.ts', home, secret).readable).not.toContain(home);
+});
+
 test('a class may read its package and the packages around it, also behind links', () => {
   const { readable } = provisionerModule('./project', root);
   expect(readable).toEqual([
@@ -75,7 +86,7 @@ test.each([
   ['./broken', 'ROOT/broken/package.json names gone.js, which is not there'],
   [
     'acme',
-    'there is no package "acme" in the node_modules of ROOT or above: install it, or write ./acme for a folder',
+    'there is no package "acme" in the node_modules of ROOT or above: install it, or write ./acme for a file or folder',
   ],
   [
     '@acme/classes',

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
-import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { moduleFolders } from '../core/runtime/worker/module-folders.ts';
 import { packageEntry } from './package-entry.ts';
@@ -18,8 +19,20 @@ const extensions = ['.ts', '.mts', '.js', '.mjs'];
  * where the user is.
  * @throws Error that says why there is no such module.
  */
-export function provisionerModule(name: string, from = process.cwd()): ProvisionerModule {
-  return isPath(name) ? moduleAt(resolve(from, name)) : moduleOfPackage(name, from);
+export function provisionerModule(
+  name: string,
+  from = process.cwd(),
+  secret = credentialFolders(),
+): ProvisionerModule {
+  const found = isPath(name) ? moduleAt(resolve(from, name)) : moduleOfPackage(name, from);
+  for (const folder of found.readable) {
+    const exposed = secret.find((place) => isWithin(place, folder));
+    if (exposed === undefined) continue;
+    throw new Error(
+      `it lies in ${folder}, all of which a class may read, and ${exposed} with it: give it a folder of its own`,
+    );
+  }
+  return found;
 }
 
 function isPath(name: string): boolean {
@@ -40,7 +53,7 @@ function moduleOfPackage(name: string, from: string): ProvisionerModule {
   const found = packageFile(name, from);
   if (found === undefined) {
     throw new Error(
-      `there is no package "${name}" in the node_modules of ${from} or above: install it, or write ./${name} for a folder`,
+      `there is no package "${name}" in the node_modules of ${from} or above: install it, or write ./${name} for a file or folder`,
     );
   }
   const [scope = '', rest = ''] = name.startsWith('@') ? name.split('/') : [];
@@ -54,6 +67,16 @@ function packageFile(name: string, from: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Those of the manager, which are not to reach a class: a pod's token, a user's kubeconfig. */
+function credentialFolders(): readonly string[] {
+  return ['/var/run/secrets', '/run/secrets', join(homedir(), '.kube')];
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** Its package or, where it has none, its folder; the packages that it may import; behind links too. */
