@@ -106,7 +106,7 @@ function addLimitFlags(command: Command): void {
       limits.maxCompressionRatio,
     )
     .addOption(
-      new Option('--content-timeout <duration>', 'bound on one fetch')
+      new Option('--content-timeout <duration>', 'bound on one fetch, and on one call of a class')
         .argParser(duration)
         .default(limits.timeout, `${limits.timeout / 1000}s`),
     );

@@ -19,6 +19,7 @@ export default defineProvisioner({ className: '${name}', bundle: async (files) =
     await writeFile(join(folder, `${name}.ts`), text);
   }
   await writeFile(join(folder, 'broken.mjs'), 'throw new Error("first line\\nsecond line");');
+  await writeFile(join(folder, 'wrong.ts'), 'const a: number = 1;\nexport default {;\n');
 });
 
 afterAll(async () => {
@@ -51,4 +52,10 @@ test('what cannot be loaded is refused in a line that names the flag', async () 
   expect(error).toMatchObject({
     message: `--provisioner ${folder}/broken.mjs: cannot load file://${folder}/broken.mjs: first line second line`,
   });
+});
+
+test('where TypeScript is wrong, the line is named', async () => {
+  await expect(opened('wrong.ts')).rejects.toThrow(
+    new RegExp(`wrong.ts: Unexpected token .* \\(line 2 of ${folder}/wrong.ts\\)$`),
+  );
 });

@@ -8,6 +8,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 const say = (line: string) => process.stderr.write(`${line}\n`);
 try {
   await placeHelmEngine({ onProgress: say, signal: interruption.signal });
+  say("Helm's engine is in place: charts can be rendered");
 } catch (error) {
   say(`error: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

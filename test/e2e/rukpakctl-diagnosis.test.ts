@@ -161,7 +161,9 @@ describe('rukpakctl status', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^NAME +STATE +ACTIVE BUNDLE +REASON\n/);
     expect(stdout).toMatch(/^st-lost +NotInstalled +- +UnpackPending: /m);
-    expect(stdout).toMatch(/^st-nobody +NotObserved +- +nobody has looked at it yet$/m);
+    expect(stdout).toMatch(
+      /^st-nobody +NotObserved +- +no manager of class "nobody" has looked at it yet$/m,
+    );
     await drop('st-lost', 'st-nobody');
   });
 

@@ -38,6 +38,18 @@ test('where npm fails its own words are told, and what to run', async () => {
   );
 });
 
+test('where rukpak-ts is in no registry, there is the packed one', async () => {
+  npm(`printf 'npm error code E404\\nnpm error 404 Not Found - GET rukpak-ts\\n' >&2; exit 1`);
+  await expect(writeLockFile(folder)).rejects.toThrow(
+    `(404 Not Found - GET rukpak-ts): run npm install in ${folder}, or begin anew with --sdk and a file that npm pack has made`,
+  );
+});
+
+test('an old Node is named', async () => {
+  npm(`printf 'npm error code EBADENGINE\\nnpm error engine Unsupported engine\\n' >&2; exit 1`);
+  await expect(writeLockFile(folder)).rejects.toThrow('(npm runs on a Node before 24): run npm');
+});
+
 test('where there is no npm, that is said', async () => {
   await expect(writeLockFile(folder)).rejects.toThrow('(there is no npm on the PATH)');
 });

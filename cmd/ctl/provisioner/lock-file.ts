@@ -11,8 +11,12 @@ export async function writeLockFile(folder: string): Promise<void> {
   try {
     await promisify(execFile)('npm', args, { cwd: folder });
   } catch (error) {
+    const cause = causeOf(error);
+    const pack = cause.includes('rukpak-ts')
+      ? ', or begin anew with --sdk and a file that npm pack has made'
+      : '';
     throw new TerminalError(
-      `the project is written, but not its package-lock.json (${causeOf(error)}): run npm install in ${folder}`,
+      `the project is written, but not its package-lock.json (${cause}): run npm install in ${folder}${pack}`,
       { cause: error },
     );
   }
@@ -21,6 +25,7 @@ export async function writeLockFile(folder: string): Promise<void> {
 function causeOf(error: unknown): string {
   const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
   if (code === 'ENOENT') return 'there is no npm on the PATH';
+  if (stderr.includes('npm error code EBADENGINE')) return 'npm runs on a Node before 24';
   const said = stderr
     .split('\n')
     .filter((line) => /^npm error (?!code |A complete log)/.test(line))

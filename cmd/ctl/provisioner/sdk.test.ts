@@ -25,5 +25,6 @@ test('a packed package goes along with the project', () => {
 test('what is neither is refused', () => {
   expect(() => parseSdk(join(folder, 'other.tgz'))).toThrow(/^There is no file .*other\.tgz/);
   expect(() => parseSdk('../rukpak-ts')).toThrow('Give a version such as 1.2.3');
+  expect(() => parseSdk('package.json')).toThrow('Give a version such as 1.2.3');
   expect(() => parseSdk('')).toThrow('Give a version such as 1.2.3');
 });

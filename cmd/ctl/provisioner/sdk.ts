@@ -16,13 +16,17 @@ export interface Sdk {
  */
 export function parseSdk(text: string): Sdk {
   if (/\.t(ar\.)?gz$/.test(text)) return packed(resolve(text));
-  if (/^[\w.+~^<>=|* -]+$/.test(text)) return { dependency: text };
+  if (!isFile(text) && /^[\w.+~^<>=|* -]+$/.test(text)) return { dependency: text };
   throw new InvalidArgumentError('Give a version such as 1.2.3, or a file that npm pack has made.');
 }
 
 function packed(tarball: string): Sdk {
-  if (statSync(tarball, { throwIfNoEntry: false })?.isFile() !== true) {
+  if (!isFile(tarball)) {
     throw new InvalidArgumentError(`There is no file ${tarball}; npm pack makes one.`);
   }
   return { dependency: `file:vendor/${basename(tarball)}`, tarball };
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

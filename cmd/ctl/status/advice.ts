@@ -101,7 +101,7 @@ function forInstallation({ deployment, name }: StatusReport): string | undefined
 }
 
 function forHealth({ objects }: StatusReport): string | undefined {
-  const sick = objects.items.find((object) => !isHealthy(object));
+  const sick = objects.items.find((object) => object.hook === undefined && !isHealthy(object));
   if (sick === undefined) return undefined;
   return `look at ${sick.kind} "${sick.name}": ${describeCommand(sick)}`;
 }

@@ -56,12 +56,12 @@ function deleting({ metadata }: BundleDeployment): DeploymentState | undefined {
   return { state: 'Deleting', reason };
 }
 
-function notObserved({ metadata, status }: BundleDeployment): DeploymentState | undefined {
+function notObserved({ metadata, spec, status }: BundleDeployment): DeploymentState | undefined {
   if (status?.observedGeneration === metadata.generation) return undefined;
   const seen = status?.observedGeneration;
   const reason =
     seen === undefined
-      ? 'nobody has looked at it yet'
+      ? `no manager of class "${spec.provisionerClassName}" has looked at it yet`
       : `nobody has looked at its last change yet (generation ${metadata.generation}, seen ${seen})`;
   return { state: 'NotObserved', reason };
 }

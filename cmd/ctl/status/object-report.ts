@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
 import { apiServiceProblem } from '../../../core/apply/health/extensions.ts';
+import { isHookObject } from '../../../core/apply/hooks/hook.ts';
 import type { Inventory, InventoryEntry } from '../../../core/apply/inventory.ts';
 import { inKindOrder } from '../../../core/apply/order.ts';
 
@@ -13,6 +14,8 @@ export interface ObjectReport {
   /** Of kstatus; `Current` is healthy. */
   readonly status: string;
   readonly message: string;
+  /** That a hook has made it: it is not kept in place, and does not count for the deployment's health. */
+  readonly hook?: true;
 }
 
 /** What a deployment owns, in the order of installation. `now` is in milliseconds. */
@@ -39,6 +42,7 @@ function objectReport({ object, resource, key }: InventoryEntry, now: number): O
     ...(namespace === undefined ? {} : { namespace }),
     name,
     ...(isApiService ? apiServiceStatus(object) : statusOf(object, now)),
+    ...(isHookObject(object) ? { hook: true } : {}),
   };
 }
 

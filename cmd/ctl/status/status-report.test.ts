@@ -44,6 +44,16 @@ const [valid, installed, healthy] = [
   aCondition('Healthy', 'True'),
 ];
 
+const unhealthy = aDeployment({ conditions: [valid, installed, aCondition('Healthy', 'False')] });
+const sick: ObjectReport = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  namespace: 'ns',
+  name: 'p',
+  status: 'Failed',
+  message: '',
+};
+
 describe('the state of a deployment', () => {
   test.each<[string, DeploymentFields, string, string]>([
     ['healthy', { conditions: [valid, installed, healthy] }, 'Healthy', ''],
@@ -149,7 +159,6 @@ describe('advice', () => {
     };
   }
   const pending = aDeployment({ conditions: [aCondition('HasValidBundle', 'False')] });
-  const unhealthy = aDeployment({ conditions: [valid, installed, aCondition('Healthy', 'False')] });
   function aWaiting(reason: string): BundleDeployment {
     return aDeployment({ conditions: [valid, { ...aCondition('Progressing', 'False'), reason }] });
   }
@@ -163,15 +172,6 @@ describe('advice', () => {
     unchanged: 0,
     changes: [],
   };
-  const sick: ObjectReport = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    namespace: 'ns',
-    name: 'p',
-    status: 'Failed',
-    message: '',
-  };
-
   test.each<[string, StatusReport, string | undefined]>([
     ['nothing', aReport(aDeployment({ conditions: [valid, installed, healthy] })), undefined],
     [
@@ -265,5 +265,17 @@ describe('the tree', () => {
       '    `-- Secret        Unknown     you may not list this kind',
     ]);
     expect(treeLines(statusTree(report, { allObjects: true }))).toHaveLength(65);
+  });
+
+  test('lists what hooks have made, and does not count it', () => {
+    const job: ObjectReport = { ...sick, kind: 'Job', name: 'migrate', message: 'x', hook: true };
+    const items = [{ ...sick, name: 'web', status: 'Current' }, job];
+    const hooked = aReport(unhealthy, { objects: { total: 1, healthy: 1, items, hidden: [] } });
+    expect(treeLines(statusTree(hooked, { allObjects: false })).slice(-3)).toEqual([
+      '`-- objects: 1 of 1 healthy',
+      '    |-- Pod/ns/web      Current',
+      '    `-- Job/ns/migrate  Failed   hook: x',
+    ]);
+    expect(advice(hooked, now)).toBeUndefined();
   });
 });

@@ -15,6 +15,7 @@ export interface StatusReport {
   readonly deployment: BundleDeployment;
   readonly bundles: readonly BundleReport[];
   readonly objects: {
+    /** Those of hooks not among them. */
     readonly total: number;
     readonly healthy: number;
     readonly items: readonly ObjectReport[];
@@ -44,6 +45,7 @@ export async function statusReport(
   });
   const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
   const items = objectReports(owned.inventory, name, Date.now());
+  const kept = items.filter(({ hook }) => hook === undefined);
   return {
     name,
     deployment,
@@ -52,8 +54,8 @@ export async function statusReport(
       bundles.filter((bundle) => generatedFor(bundle) === name),
     ),
     objects: {
-      total: items.length,
-      healthy: items.filter(isHealthy).length,
+      total: kept.length,
+      healthy: kept.filter(isHealthy).length,
       items,
       hidden: owned.hidden,
     },

@@ -44,16 +44,16 @@ function bundleNode(bundle: BundleReport): TreeNode {
 function objectsNode({ objects }: StatusReport, allObjects: boolean): TreeNode {
   const { total, healthy, items, hidden } = objects;
   const listed =
-    allObjects || total <= listedObjects ? items : items.filter((item) => !isHealthy(item));
-  const more = listed.length < total ? ' (healthy ones are listed with --all-objects)' : '';
+    allObjects || items.length <= listedObjects ? items : items.filter((item) => !isHealthy(item));
+  const more = listed.length < items.length ? ' (healthy ones are listed with --all-objects)' : '';
   const unseen = hidden.map((kind) => ({ cells: [kind, 'Unknown', 'you may not list this kind'] }));
   return {
-    cells: [total === 0 ? 'no objects' : `objects: ${healthy} of ${total} healthy${more}`],
+    cells: [items.length === 0 ? 'no objects' : `objects: ${healthy} of ${total} healthy${more}`],
     children: [...listed.map(objectNode), ...unseen],
   };
 }
 
-function objectNode({ kind, namespace, name, status, message }: ObjectReport): TreeNode {
+function objectNode({ kind, namespace, name, status, message, hook }: ObjectReport): TreeNode {
   const path = namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
-  return { cells: [path, status, message] };
+  return { cells: [path, status, hook === undefined ? message : `hook: ${message}`] };
 }
