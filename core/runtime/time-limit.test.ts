@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { WaitingError } from '../errors.ts';
-import { withTimeLimit } from './time-limit.ts';
+import { uncounted, withTimeLimit } from './time-limit.ts';
 
 const { signal } = new AbortController();
 const never = new Promise<never>(() => undefined);
@@ -47,6 +48,38 @@ describe('withTimeLimit', () => {
     );
     await expect(work).rejects.toThrow('took longer than the limit');
     expect((await told.promise).aborted).toBe(true);
+  });
+
+  test('does not count what work waits for its turn, but for what it does then', async () => {
+    const turn = async (signal: AbortSignal) =>
+      await uncounted(signal, async () => await delay(60, 'turn'));
+    const patient = withTimeLimit(turn, { limit: 20, signal });
+    expect(await patient).toBe('turn');
+    const slow = withTimeLimit(async (own) => await turn(own).then(() => never), {
+      limit: 20,
+      signal,
+    });
+    await expect(slow).rejects.toThrow('took longer than the limit of 0.02 s');
+    expect(await uncounted(signal, async () => 'no limit')).toBe('no limit');
+  });
+
+  test('does not begin to count again when the work has been given up', async () => {
+    const abort = new AbortController();
+    const turn = Promise.withResolvers<void>();
+    const own = Promise.withResolvers<AbortSignal>();
+    const work = withTimeLimit(
+      async (given) => {
+        own.resolve(given);
+        await uncounted(given, async () => await turn.promise);
+      },
+      { limit: 10, signal: abort.signal },
+    );
+    const given = await own.promise;
+    abort.abort(new Error('no longer'));
+    await expect(work).rejects.toThrow('no longer');
+    turn.resolve();
+    await delay(30);
+    expect(given.reason).toEqual(new Error('no longer'));
   });
 
   test('ends with the reason of the signal', async () => {

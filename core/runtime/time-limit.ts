@@ -1,3 +1,5 @@
+import { Countdown } from './countdown.ts';
+
 export interface TimeLimit {
   /** Milliseconds. */
   readonly limit: number;
@@ -8,6 +10,9 @@ export interface TimeLimit {
   readonly work?: string;
 }
 
+/** By the signal that the work was given. */
+const countdowns = new WeakMap<AbortSignal, Countdown>();
+
 /**
  * Runs work that must end within a limit or when the signal is aborted, even where the work itself
  * does not listen.
@@ -17,16 +22,32 @@ export async function withTimeLimit<T>(
   { limit, grace = 0, signal, work: name }: TimeLimit,
 ): Promise<T> {
   signal.throwIfAborted();
-  const timeout = AbortSignal.timeout(Math.ceil(limit + grace));
-  const either = AbortSignal.any([signal, timeout]);
+  const countdown = new Countdown(Math.ceil(limit + grace));
+  const either = AbortSignal.any([signal, countdown.signal]);
+  countdowns.set(either, countdown);
   const aborted = Promise.withResolvers<never>();
   const abort = (): void =>
-    aborted.reject(timeout.aborted ? tooLong(limit, name) : (signal.reason as Error));
+    aborted.reject(countdown.signal.aborted ? tooLong(limit, name) : (signal.reason as Error));
   either.addEventListener('abort', abort, { once: true });
   try {
     return await Promise.race([work(either), aborted.promise]);
   } finally {
     either.removeEventListener('abort', abort);
+    countdown.end();
+  }
+}
+
+/**
+ * Runs a part of such work that only waits for its turn: what others take does not count for the
+ * limit. The signal is the very one that the work was given; with any other one nothing changes.
+ */
+export async function uncounted<T>(signal: AbortSignal, waiting: () => Promise<T>): Promise<T> {
+  const countdown = countdowns.get(signal);
+  countdown?.stop();
+  try {
+    return await waiting();
+  } finally {
+    countdown?.goOn();
   }
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +14,8 @@ import { defaultLimits } from '../../content/limits.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { DeploymentContext, Provisioner } from '../../contracts/provisioner.ts';
-import { TerminalError, WaitingError } from '../../errors.ts';
+import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import { runInWorkers, type WorkerOptions, type WorkerProvisioners } from './run-in-workers.ts';
 
 const errorsModule = new URL('../../errors.ts', import.meta.url).href;
@@ -392,6 +393,24 @@ describe('a limit on the time that a call runs', () => {
     clock.advance(29_000);
     expect(await second).toEqual([]);
   });
+});
+
+test('waiting for a process does not count for the time limit of a call', async () => {
+  const { lines, logger } = recorder();
+  const acme = await start({ size: 1 });
+  const running = new AbortController();
+  const first = objectsOf(acme, 'wait', context({ logger, signal: running.signal }));
+  await eventually(() => expect(lines).toHaveLength(1));
+  const { signal } = new AbortController();
+  const second = withTimeLimit((own) => objectsOf(acme, 'none', context({ signal: own })), {
+    limit: 2_000,
+    signal,
+  });
+  const failure = second.then(() => 'done', errorMessage);
+  expect(await Promise.race([failure, delay(2_500, 'it waits')])).toBe('it waits');
+  running.abort(new Error('enough'));
+  await expect(first).rejects.toThrow('given up: enough');
+  expect(await second).toEqual([]);
 });
 
 describe('a process that dies', () => {

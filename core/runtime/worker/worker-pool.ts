@@ -1,4 +1,5 @@
 import { Semaphore } from '../semaphore.ts';
+import { uncounted } from '../time-limit.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { withRunningLimit } from './running-limit.ts';
@@ -48,7 +49,9 @@ export class WorkerPool {
   async run(call: Call): Promise<Answer> {
     const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
     const { runningLimit: limit, clock } = this.#options;
-    return await this.#turns.run(async () => {
+    const own = call.context.signal;
+    const leave = await uncounted(own, async () => await this.#turns.take(signal));
+    try {
       // It may have been aborted since the turn was given.
       signal.throwIfAborted();
       const worker = this.#takeIdle() ?? this.#start();
@@ -58,7 +61,9 @@ export class WorkerPool {
         if (worker.alive) this.#keep(worker);
         else this.#workers.delete(worker);
       }
-    }, signal);
+    } finally {
+      leave();
+    }
   }
 
   /** Kills all processes; what they are at, and what is waiting, is rejected. */
