@@ -48,6 +48,12 @@ test('who gives up waiting loses nobody else a turn', async () => {
   await expect(next).resolves.toBeDefined();
 });
 
+test('a task that fails makes room too', async () => {
+  const semaphore = new Semaphore(1);
+  await expect(semaphore.run(() => Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+  await expect(semaphore.run(async () => 'yes', signal)).resolves.toBe('yes');
+});
+
 test('lets urgent ones in before the others', async () => {
   const semaphore = new Semaphore(1);
   const leave = await semaphore.take(signal);

@@ -12,6 +12,19 @@ export class Semaphore {
   }
 
   /**
+   * Runs the task once there is room for it.
+   * @throws the signal's reason where it is aborted while the task waits.
+   */
+  async run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const leave = await this.take(signal);
+    try {
+      return await task();
+    } finally {
+      leave();
+    }
+  }
+
+  /**
    * Waits for room; the function that it resolves to gives it back, at its first call.
    * @throws the signal's reason where it is aborted before.
    */
