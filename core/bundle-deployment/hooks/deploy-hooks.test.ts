@@ -165,6 +165,17 @@ describe('a hook that fails', () => {
     expect(hooked.fixture.status.activeBundle).toBe(nameOf(v1));
   });
 
+  test('is remembered in a text that a status may have, whatever it says', async () => {
+    const reason = `see https://me:secret@db\u001b[31m ${'\u{1f642}'.repeat(600)}`;
+    hooked.hooksDo({ state: 'failed', reason });
+    await hooked.settle();
+    const { failure = '' } = hooked.fixture.status.hooks?.run ?? {};
+    expect(failure).toContain('migrate has failed: see https://db');
+    expect(failure).not.toContain('\u001b');
+    expect(failure.length).toBeLessThanOrEqual(1_000);
+    expect(failure.isWellFormed()).toBe(true);
+  });
+
   test('is waited for no longer than its time', async () => {
     hooked.fixture.changeSpec({ health: { progressDeadline: '30s' } });
     hooked.hooksDo(running, running);

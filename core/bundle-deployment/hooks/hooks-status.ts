@@ -1,6 +1,7 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { type HookEvent, hookOf } from '../../apply/hooks/hook.ts';
+import { conditionMessage } from '../../runtime/conditions.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
 /** What is remembered of hooks, in status.hooks. All functions here are pure. */
@@ -44,7 +45,7 @@ export function failed(run: HookRun, failure: string, now: number): HookRun {
   return {
     ...run,
     failures: failures + 1,
-    failure: failure.slice(0, longestFailure),
+    failure: conditionMessage(failure).slice(0, longestFailure).toWellFormed(),
     retryAt: new Date(now + pause).toISOString(),
   };
 }
