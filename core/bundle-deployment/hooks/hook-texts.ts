@@ -28,6 +28,11 @@ export function runningText(
   return `waiting for ${hookText(run, hook)}${which}: it runs since ${since}, and may take ${limit / 1000} s`;
 }
 
+/** `pause` is in milliseconds. */
+export function changingText({ event }: Pick<HookRun, 'event'>, pause: number): string {
+  return `waiting for ${Math.ceil(pause / 1000)} s to begin ${event} hooks: what is to be applied has just changed`;
+}
+
 export function replacingText(run: HookRun, hook: KubernetesObject): string {
   return `${hookText(run, hook)} waits for the object of an earlier run to go`;
 }

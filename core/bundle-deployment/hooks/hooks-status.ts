@@ -7,6 +7,7 @@ import type { BundleDeploymentState } from '../state.ts';
 /** What is remembered of hooks, in status.hooks. All functions here are pure. */
 
 const longestFailure = 1_000;
+const beginningInterval = 5_000;
 const backoff = { least: 10_000, most: 600_000 } as const;
 
 /** Which occasion: an event of one set of objects. */
@@ -31,6 +32,21 @@ export function withRun(status: BundleDeploymentStatus, run: HookRun): BundleDep
 /** `now` is in milliseconds. */
 export function begun({ event, revision }: HookOccasion, now: number): HookRun {
   return { event, revision, startedAt: new Date(now).toISOString(), completed: 0 };
+}
+
+/**
+ * Milliseconds to wait before the hooks of an occasion are begun: some where others of the same
+ * event were begun just now and none of them has run. A class that makes something else of the same
+ * at every call would keep us busy with beginning.
+ */
+export function pauseBefore(
+  { hooks }: BundleDeploymentStatus,
+  { event }: HookOccasion,
+  now: number,
+): number {
+  const { run } = hooks ?? {};
+  if (run?.event !== event || run.completed > 0 || run.failures !== undefined) return 0;
+  return Math.max(Date.parse(run.startedAt) + beginningInterval - now, 0);
 }
 
 /** With one more hook that has succeeded. */

@@ -8,6 +8,7 @@ import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import {
+  changingText,
   failureText,
   hookText,
   type RunningHook,
@@ -18,6 +19,7 @@ import {
   begun,
   failed,
   type HookOccasion,
+  pauseBefore,
   runName,
   runOf,
   succeeded,
@@ -59,6 +61,11 @@ export async function runEvent(
   const { clock } = surroundings.dependencies;
   const run = runOf(state.status, request);
   if (run === undefined) {
+    const pause = pauseBefore(state.status, request, clock.now());
+    if (pause > 0) {
+      surroundings.context.wakeAfter(pause);
+      return { state: 'waiting', message: changingText(request, pause) };
+    }
     state.status = withRun(state.status, begun(request, clock.now()));
     return { state: 'noted' };
   }

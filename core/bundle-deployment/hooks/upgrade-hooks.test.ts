@@ -129,6 +129,26 @@ test('a process that ends at any status runs no hook twice and leaves none out',
   expect(done).toEqual(['a', 'b', 'announce']);
 });
 
+test('a class that makes something else of the same each time keeps nobody busy', async () => {
+  await installed();
+  const { facts, handler } = hooked.fixture;
+  // Nothing is remembered of what it rendered.
+  facts.prepare.mockResolvedValue({ version: undefined, read: async () => ({ inputs: [] }) });
+  let lot = 0;
+  handler.mockImplementation(async () => [...objects, aHook(`migrate-${lot++}`, 'pre-upgrade')]);
+  hooked.fixture.changeSpec({ config: { lots: true } });
+  const looks: unknown[] = [];
+  for (let look = 0; look < 3; look += 1) looks.push(await hooked.fixture.reconcile());
+  expect(looks).toEqual([{ requeueAfter: 0 }, {}, {}]);
+  expect(hooked.fixture.status.conditions).toContainEqual(
+    expect.objectContaining({
+      type: 'Installed',
+      message: 'waiting for 5 s to begin pre-upgrade hooks: what is to be applied has just changed',
+    }),
+  );
+  expect(hooked.fixture.wakeAfter).toBe(5_000);
+});
+
 test('a hook that was under way when a process ended is found by its run', async () => {
   hooked.hooksDo(running);
   await hooked.settle();
