@@ -31,3 +31,10 @@ test('what nobody counts otherwise is bounded by its size', () => {
   expect(add(inputs, 5 * 1024 * 1024, 1)).not.toThrow();
   expect(add(inputs, 5 * 1024 * 1024, 1_000)).toThrow('it is too large');
 });
+
+test('files whose content does not come take no room', () => {
+  const answer = new Answer({ callee: 'class "acme"', limits: defaultLimits });
+  const large = { paths: ['a'], sizes: [2 ** 32], directories: [] };
+  answer.add({ message: { type: 'files', files: large }, body: noBytes, bytes: 20 });
+  expect(() => answer.files()).toThrow('its files are too large');
+});

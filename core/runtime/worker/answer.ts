@@ -69,7 +69,7 @@ export class Answer {
   /** What a bundle handler returned; undefined where it was what it had been given. */
   files(): BundleFiles | undefined {
     if (this.#table === undefined) return undefined;
-    const content = this.#content ?? new ContentCollector(this.#table);
+    const content = this.#content ?? this.#collector(this.#table);
     if (!content.complete) throw new Error('not all of its files have come');
     return content.files();
   }
