@@ -31,7 +31,7 @@ export function parseJson(text: string): JsonValue {
 const sixteenDigits = /[0-9]{16}/;
 
 /** A reviver makes parsing several times slower, so it runs only where a long number may be. */
-function needsExactIntegers(text: string): boolean {
+export function needsExactIntegers(text: string): boolean {
   return sixteenDigits.test(text);
 }
 

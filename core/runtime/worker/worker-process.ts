@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { serialize } from 'node:v8';
-import { parseJson } from '../../../api/json.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { TerminalError } from '../../errors.ts';
@@ -11,8 +10,9 @@ import type { Call } from './call.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
 import { endedBy, needsMore, unreadable } from './ends.ts';
 import { FrameSocket } from './frame-socket.ts';
-import { type FromWorker, maxFrameBytes, parseFromWorker, type ToWorker } from './messages.ts';
+import { type FromWorker, maxFrameBytes, type ToWorker } from './messages.ts';
 import { OutputAllowance } from './output-allowance.ts';
+import { parseMessage } from './parse-message.ts';
 import { type Confinement, startProcess } from './start-process.ts';
 import { fromThrown, toThrown } from './thrown.ts';
 import { watchMemory } from './watch-memory.ts';
@@ -144,7 +144,7 @@ export class WorkerProcess {
     if (!this.alive) return;
     try {
       if (this.#running === undefined) return this.#allowance.stray();
-      const message = parseFromWorker(parseJson(head.toString('utf8')));
+      const message = parseMessage(head, this.#allowance);
       this.#take(this.#running, { message, body, bytes: head.byteLength + body.byteLength });
     } catch (error) {
       this.#distrust(error);
