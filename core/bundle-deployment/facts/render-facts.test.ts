@@ -76,6 +76,20 @@ describe('inputs', () => {
     expect(await inputTexts()).toEqual(['A', undefined, 'one']);
   });
 
+  test('are read with the rights of the deployment’s ServiceAccount', async () => {
+    aSecret('one');
+    const deployment = aStoredDeployment();
+    const serviceAccount = { namespace: 'team', name: 'deployer' };
+    const own = { ...deployment, spec: { ...deployment.spec, serviceAccount } };
+    const denied = new FakeKubeClient();
+    denied.faults.get = [new ApiError(403, { message: 'team:deployer may not' })];
+    const impersonate = vi.spyOn(client, 'impersonate').mockReturnValue(denied);
+    const prepared = await prepare(reading, own);
+    await expect(prepared.read()).rejects.toThrow('cannot read Secret "login": team:deployer may');
+    expect(impersonate).toHaveBeenCalledWith(serviceAccount);
+    expect(client.calls).not.toContain('get');
+  });
+
   test('that are missing are named', async () => {
     await expect(inputTexts()).rejects.toThrow(
       'spec.config asks for key "password" of Secret "login" in namespace "rukpak-system", which is not there: create it, or mark it as optional',
