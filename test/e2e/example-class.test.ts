@@ -110,7 +110,27 @@ describe('as a process of its own', () => {
   });
 });
 
-describe('by HTTP', () => {
+describe('behind a URL', () => {
+  let server: ChildProcess;
+
+  beforeAll(async () => {
+    const [port] = await freePorts(1, []);
+    const program = join(import.meta.dirname, '../helpers/serve-class.ts');
+    const module = join(example?.folder ?? '', 'src/class.ts');
+    server = spawn(process.execPath, [program, module, String(port)], { stdio: 'ignore' });
+    await once(server, 'spawn');
+    await start([`--provisioner-url=example-com-kustomize=http://127.0.0.1:${port}`]);
+  });
+
+  afterAll(async () => {
+    await stop();
+    server.kill('SIGKILL');
+  });
+
+  declareChecks(aSession('remote'));
+});
+
+describe('in another language', () => {
   let server: ChildProcess;
 
   beforeAll(async () => {
