@@ -68,7 +68,7 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
         ? `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`
         : `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
     case 'Failing':
-      return `Bundle "${name}" cannot be used: correct its content and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
+      return `Bundle "${name}" cannot be used, and its message says why: where its content is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
     default:
       return `Bundle "${name}" is being unpacked: look again in some seconds`;
   }

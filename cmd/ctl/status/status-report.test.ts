@@ -199,7 +199,7 @@ describe('advice', () => {
     [
       'bad content',
       aReport(pending, { bundles: [aBundle({ phase: 'Failing' })] }),
-      'correct its content',
+      'where its content is to blame, correct it',
     ],
     [
       'a Bundle that nobody looks at',

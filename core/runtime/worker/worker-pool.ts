@@ -104,7 +104,10 @@ export class WorkerPool {
     } catch {
       return;
     }
-    this.#idle.splice(this.#idle.indexOf(idle), 1);
+    const at = this.#idle.indexOf(idle);
+    // Taken in the very moment.
+    if (at === -1) return;
+    this.#idle.splice(at, 1);
     await idle.worker.kill(new Error('there has been no work'));
     this.#workers.delete(idle.worker);
   }
