@@ -1,4 +1,3 @@
-import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import {
   bundleDeploymentResource,
@@ -10,6 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { configMapResource } from '../kube/core-resources.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
+import { versionOnly } from '../kube/metadata-only.ts';
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
 import type { Runnable } from '../runtime/manager.ts';
@@ -85,10 +85,7 @@ function configMapReflector(options: Omit<ReflectorOptions, 'resource' | 'transf
     ...options,
     resource: configMapResource,
     metadataOnly: true,
-    transform: ({ apiVersion, kind, metadata: { name, namespace, resourceVersion } }) => {
-      const metadata = { name, namespace, resourceVersion };
-      return { apiVersion, kind, metadata } as KubernetesObject;
-    },
+    transform: versionOnly,
   });
 }
 

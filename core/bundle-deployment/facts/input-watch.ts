@@ -4,6 +4,7 @@ import type { Logger } from '../../contracts/logger.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
 import { configMapResource, secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
+import { versionOnly } from '../../kube/metadata-only.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { IndexedCache } from '../../runtime/indexed-cache.ts';
 
@@ -59,8 +60,11 @@ export class InputWatch {
       for (const listener of this.#listeners) listener(kind, object.metadata.name ?? '');
     });
     const watching = { client, clock, logger, namespace, metadataOnly: true, sink: cache };
-    const transform = versionOnly;
-    const reflector = new Reflector({ ...watching, resource: resources[kind], transform });
+    const reflector = new Reflector({
+      ...watching,
+      resource: resources[kind],
+      transform: versionOnly,
+    });
     void reflector.run(signal);
     const watch = { reflector, cache };
     this.#watches.set(kind, watch);
@@ -70,14 +74,4 @@ export class InputWatch {
 
 function versionIn({ metadata: { uid, resourceVersion } }: KubernetesObject): string {
   return `${uid}/${resourceVersion}`;
-}
-
-function versionOnly(object: KubernetesObject): KubernetesObject {
-  const { apiVersion, kind, metadata } = object;
-  const { name, namespace, uid, resourceVersion } = metadata;
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, namespace, uid, resourceVersion } as KubernetesObject['metadata'],
-  };
 }
