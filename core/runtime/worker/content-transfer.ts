@@ -8,6 +8,9 @@ export interface FileTable {
   readonly directories: readonly string[];
 }
 
+/** For calls that are about no content. */
+export const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
+
 /** Large enough to be fast, small enough to be sent and read in a millisecond or two. */
 export const pieceBytes = 512 * 1024;
 

@@ -1,8 +1,8 @@
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { SecretContent, Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import { noFiles } from './content-transfer.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 export interface SourceWorkerOptions {
@@ -54,8 +54,6 @@ export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
     close: () => pool.close(),
   };
 }
-
-const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
 
 async function namedSecrets(
   source: BundleSource,

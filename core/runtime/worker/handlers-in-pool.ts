@@ -1,10 +1,10 @@
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type {
   BundleHandler,
   DeploymentContext,
   DeploymentHandler,
   InputsHandler,
 } from '../../contracts/provisioner.ts';
+import { noFiles } from './content-transfer.ts';
 import type { GivenFacts } from './messages.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
@@ -39,8 +39,6 @@ export function handlersInPool({ pool, ...origin }: PlaceInPool): HandlersInPool
     },
   };
 }
-
-const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
 
 function factsOf({ inputs, cluster, seed }: DeploymentContext): GivenFacts {
   return {

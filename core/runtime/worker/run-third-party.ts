@@ -5,6 +5,7 @@ import type { Logger } from '../../contracts/logger.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { checkedClass } from './checked-class.ts';
+import { noFiles } from './content-transfer.ts';
 import { handlersInPool } from './handlers-in-pool.ts';
 import type { Description } from './messages.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -69,8 +70,13 @@ export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPa
 }
 
 async function describe(pool: WorkerPool, module: URL, logger: Logger): Promise<Description> {
-  const files = { files: new Map(), directories: new Set<string>() };
-  const call = { callee: 'its module', module, handler: 'describe', files, object: {} } as const;
+  const call = {
+    callee: 'its module',
+    module,
+    handler: 'describe',
+    files: noFiles,
+    object: {},
+  } as const;
   const signal = new AbortController().signal;
   const { description } = await withTimeLimit(
     (signal) => pool.run({ ...call, context: { signal, logger, limits: defaultLimits } }),
