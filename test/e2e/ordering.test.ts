@@ -3,11 +3,11 @@ import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { wantedBundle } from '../../core/bundle-deployment/wanted-bundle.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
+import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
-import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
 let system: System;
@@ -40,19 +40,8 @@ afterAll(async () => {
 
 const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
 
-interface Wanted {
-  readonly name: string;
-  readonly version?: number;
-  readonly objects: readonly object[];
-  readonly spec?: object;
-}
-
-/** Creates or upgrades a BundleDeployment with these objects. */
-async function bringOut({ name, version = 1, objects, spec = {} }: Wanted): Promise<void> {
-  const files = plainFiles(objects);
-  const source = await pushContent({ registry, name: `ordering-${name}`, version, files });
-  const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
-  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, ...spec } });
+async function bringOut(wanted: Wanted): Promise<void> {
+  await bringOutPlain({ kubectl, registry, prefix: 'ordering' }, wanted);
 }
 
 function inStage(stage: number | string, object: object): object {

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from '
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
+import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto, runCommand } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
-import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = inject('kubeconfig');
@@ -38,19 +38,8 @@ afterEach(async () => {
 
 afterAll(async () => await system.stop());
 
-interface Wanted {
-  readonly name: string;
-  readonly version?: number;
-  readonly objects: readonly object[];
-  readonly spec?: object;
-}
-
-/** Creates or upgrades a BundleDeployment with these objects. */
-async function bringOut({ name, version = 1, objects, spec = {} }: Wanted): Promise<void> {
-  const files = plainFiles(objects);
-  const source = await pushContent({ registry, name: `delete-${name}`, version, files });
-  const deployment = aBundleDeployment({ name, source }) as KubernetesObject & { spec: object };
-  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, ...spec } });
+async function bringOut(wanted: Wanted): Promise<void> {
+  await bringOutPlain({ kubectl, registry, prefix: 'delete' }, wanted);
 }
 
 function statusOf(deployment: KubernetesObject): BundleDeploymentStatus {
