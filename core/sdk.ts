@@ -23,6 +23,8 @@ export type { Logger } from './contracts/logger.ts';
 export type {
   BundleHandler,
   ClusterFacts,
+  ClusterProxy,
+  ConfigureHandler,
   DefinedProvisioner,
   DeploymentContext,
   DeploymentHandler,

@@ -36,6 +36,12 @@ export const annotation = {
   ownerUID: 'core.rukpak.io/owner-uid',
   /** On an object: the BundleDeployment that left it behind when it was deleted or pruned. */
   leftBy: 'core.rukpak.io/left-by',
+  /** On a Bundle: "true" where its BundleDeployment has a spec.config, set by that one's reconciler. */
+  configured: 'core.rukpak.io/configured',
+  /** On a Service of a bundle: name of the Secret that is to have a serving certificate for it. */
+  servingCertificate: 'core.rukpak.io/serving-certificate',
+  /** On what the API server calls or trusts: the Secret `<namespace>/<name>` whose CA it is to trust. */
+  injectCaFrom: 'core.rukpak.io/inject-ca-from',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
   uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */

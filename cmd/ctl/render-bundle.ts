@@ -16,7 +16,13 @@ type Renderer = (files: BundleFiles, options: RenderOptions) => readonly Kuberne
 /** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
 const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
   ['core-rukpak-io-plain', (files) => distinctObjects(readPlainBundle(files))],
-  ['core-rukpak-io-registry', (files, options) => convertRegistryBundle(files, options)],
+  [
+    'core-rukpak-io-registry',
+    (files, { installNamespace }) =>
+      convertRegistryBundle(files, {
+        config: { overrides: {}, ...(installNamespace === undefined ? {} : { installNamespace }) },
+      }),
+  ],
 ]);
 
 /**

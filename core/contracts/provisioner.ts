@@ -25,6 +25,15 @@ export interface ClusterFacts {
   readonly apiVersions: readonly string[];
   /** Where objects without a namespace go. */
   readonly systemNamespace: string;
+  /** What the cluster says its proxies are (`proxies.config.openshift.io`); absent where nothing. */
+  readonly proxy?: ClusterProxy;
+}
+
+/** As the variables HTTP_PROXY, HTTPS_PROXY and NO_PROXY have them; absent is not set. */
+export interface ClusterProxy {
+  readonly httpProxy?: string;
+  readonly httpsProxy?: string;
+  readonly noProxy?: string;
 }
 
 /** A key of a ConfigMap or Secret of the system namespace. */
@@ -58,11 +67,16 @@ export interface Provisioner {
   readonly className: string;
   /** Checks or converts a Bundle's content before it is stored. A throw fails the unpacking. */
   readonly bundle?: BundleHandler;
+  /**
+   * Adapts a Bundle's stored content to one deployment of it, to its spec.config and the cluster,
+   * before `deployment` of the deployment's class, whichever that is, sees it. Pure.
+   */
+  readonly configure?: ConfigureHandler;
   /** Turns stored content and a deployment's config into the objects to apply. Pure. */
   readonly deployment?: DeploymentHandler;
   /** What `deployment` is to be given besides: read as the deployment's spec.serviceAccount. Pure. */
   readonly inputs?: InputsHandler;
-  /** What of the context `deployment` uses. */
+  /** What of the context `configure` and `deployment` use. */
   readonly uses?: readonly ('cluster' | 'seed')[];
 }
 
@@ -76,6 +90,13 @@ export type BundleHandler = (
   files: BundleFiles,
   bundle: Bundle,
   context: ProvisionerContext,
+) => Promise<BundleFiles>;
+
+/** Gives the content that is to be deployed. `inputs` of its context are empty. */
+export type ConfigureHandler = (
+  files: BundleFiles,
+  deployment: BundleDeployment,
+  context: DeploymentContext,
 ) => Promise<BundleFiles>;
 
 /** Gives the objects to apply. The same content, deployment and context give the same objects. */

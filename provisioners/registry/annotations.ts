@@ -1,5 +1,5 @@
 import { type BundleFiles, errorMessage, parseYaml, TerminalError } from '../../core/sdk.ts';
-import { Field } from './field.ts';
+import { Field } from './csv/field.ts';
 
 const path = 'metadata/annotations.yaml';
 const packageKey = 'operators.operatorframework.io.bundle.package.v1';

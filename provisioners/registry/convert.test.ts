@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../../core/sdk.ts';
+import { anInstallation } from '../../test/helpers/installation.ts';
 import { aCsv, anObject, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
-import type { StrategyPermissions } from './cluster-service-version.ts';
 import { convert } from './convert.ts';
+import type { StrategyPermissions } from './csv/cluster-service-version.ts';
 
 const permissions: StrategyPermissions = {
   serviceAccountName: 'sa1',
@@ -26,10 +27,6 @@ const deployment = {
   spec: {},
 };
 
-function namespaceOf(annotations: Record<string, string>, packageName = 'pkg'): unknown {
-  return convert(aRegistryBundle({ packageName, csv: aCsv({ annotations }) }))[0]?.metadata.name;
-}
-
 describe('convert', () => {
   it('puts objects in the order of the spec', () => {
     const csv = aCsv({ deployments: [deployment], permissions: [permissions] });
@@ -38,7 +35,7 @@ describe('convert', () => {
       crds: [anObject('CustomResourceDefinition')],
       others: [anObject('Secret'), anObject('ClusterRole')],
     });
-    expect(convert(bundle).map((object) => object.kind)).toEqual([
+    expect(convert(bundle, anInstallation()).map((object) => object.kind)).toEqual([
       'Namespace',
       'ServiceAccount',
       'ClusterRole',
@@ -50,26 +47,12 @@ describe('convert', () => {
     ]);
   });
 
-  it('chooses the namespace: the one given, the suggested one, the package', () => {
-    const suggested = { 'operatorframework.io/suggested-namespace': 'suggested' };
-    expect(namespaceOf(suggested)).toBe('suggested');
-    expect(namespaceOf({ 'operatorframework.io/suggested-namespace': '' })).toBe('pkg-system');
-    expect(namespaceOf({})).toBe('pkg-system');
-    expect(namespaceOf({}, '')).toBe('-system');
-    const bundle = aRegistryBundle({
-      csv: aCsv({ annotations: suggested, deployments: [deployment] }),
-    });
-    const objects = convert(bundle, { installNamespace: 'given' });
-    expect(objects[0]?.metadata.name).toBe('given');
-    expect(objects.slice(1).map((object) => object.metadata.namespace)).toEqual(['given', 'given']);
-  });
-
   it('makes one object of identical permissions', () => {
     const csv = aCsv({
       permissions: [permissions, permissions],
       clusterPermissions: [permissions],
     });
-    const names = convert(aRegistryBundle({ csv })).map(
+    const names = convert(aRegistryBundle({ csv }), anInstallation()).map(
       (object) => `${object.kind} ${object.metadata.name}`,
     );
     expect(names).toEqual([
@@ -89,7 +72,7 @@ describe('convert', () => {
       rules: [],
     };
     const csv = aCsv({ permissions: [permissions] });
-    const objects = convert(aRegistryBundle({ csv, others: [account, role] }));
+    const objects = convert(aRegistryBundle({ csv, others: [account, role] }), anInstallation());
     expect(objects.filter((object) => object.kind === 'ServiceAccount')).toEqual([
       { ...account, metadata: { ...account.metadata, namespace: 'pkg-system' } },
     ]);
@@ -97,8 +80,10 @@ describe('convert', () => {
   });
 
   it('reports the first complaint of several', () => {
-    const refused = { csv: aCsv({ ownsApiServices: true, definesWebhooks: true }) };
-    expect(() => convert(aRegistryBundle(refused))).toThrow(
+    const refused = {
+      csv: aCsv({ ownedApiServices: [{} as never], webhookDefinitions: [{} as never] }),
+    };
+    expect(() => convert(aRegistryBundle(refused), anInstallation())).toThrow(
       new TerminalError('apiServiceDefintions are not supported'),
     );
   });

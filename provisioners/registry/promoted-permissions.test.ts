@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aCsv } from '../../test/helpers/registry-bundle.ts';
-import type { PolicyRule, StrategyPermissions } from './cluster-service-version.ts';
+import type { PolicyRule, StrategyPermissions } from './csv/cluster-service-version.ts';
 import { promotedPermissions } from './promoted-permissions.ts';
 
 function aRule(fields: Partial<PolicyRule>): PolicyRule {

@@ -3,7 +3,7 @@ import type {
   ClusterServiceVersion,
   PolicyRule,
   StrategyPermissions,
-} from './cluster-service-version.ts';
+} from './csv/cluster-service-version.ts';
 import { serviceAccountOf } from './service-account-name.ts';
 
 /** Permissions of one account in all namespaces, under one name for role and binding. */

@@ -8,7 +8,7 @@ import {
   TerminalError,
 } from '../../core/sdk.ts';
 import { readPackageName } from './annotations.ts';
-import { readClusterServiceVersion } from './cluster-service-version.ts';
+import { readClusterServiceVersion } from './csv/cluster-service-version.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 
 export interface ReadBundleOptions {

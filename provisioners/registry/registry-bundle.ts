@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../core/sdk.ts';
-import type { ClusterServiceVersion } from './cluster-service-version.ts';
+import type { ClusterServiceVersion } from './csv/cluster-service-version.ts';
 
 /** What a registry+v1 bundle holds, as validators and generators see it. */
 export interface RegistryBundle {

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
-import type { ClusterServiceVersion } from '../../provisioners/registry/cluster-service-version.ts';
+import type { ClusterServiceVersion } from '../../provisioners/registry/csv/cluster-service-version.ts';
 import type { RegistryBundle } from '../../provisioners/registry/registry-bundle.ts';
 
 /** A tree of files with the given contents; a path that ends in `/` is a directory. */
@@ -45,8 +45,11 @@ export function aCsv(fields: Partial<ClusterServiceVersion> = {}): ClusterServic
     name: 'pkg.v1.0.0',
     annotations: {},
     installModes: [{ type: 'AllNamespaces', supported: true }],
-    ownsApiServices: false,
-    definesWebhooks: false,
+    minKubeVersion: '',
+    ownedCrds: [],
+    requiredCrds: [],
+    ownedApiServices: [],
+    webhookDefinitions: [],
     deployments: [],
     permissions: [],
     clusterPermissions: [],

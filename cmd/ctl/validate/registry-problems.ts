@@ -1,6 +1,7 @@
 import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { readPackageName } from '../../../provisioners/registry/annotations.ts';
+import { planInstallation } from '../../../provisioners/registry/plan-installation.ts';
 import { registryBundleOf } from '../../../provisioners/registry/read-bundle.ts';
 import type { RegistryBundle } from '../../../provisioners/registry/registry-bundle.ts';
 import { validators } from '../../../provisioners/registry/validators/index.ts';
@@ -87,11 +88,12 @@ function complaintsByFile(
   const found = new Map<string, string>();
   const known = new Set(bundle.others);
   const others = objects.filter(({ object }) => known.has(object));
+  const installation = planInstallation(bundle);
   for (const validate of validators) {
-    const ofCsv = validate({ ...bundle, others: [] });
+    const ofCsv = validate({ ...bundle, others: [] }, installation);
     if (ofCsv !== undefined) found.set(ofCsv, csvFile);
     for (const { object, file } of others) {
-      const complaint = validate({ ...bundle, others: [object] });
+      const complaint = validate({ ...bundle, others: [object] }, installation);
       if (complaint !== undefined && complaint !== ofCsv) found.set(complaint, file);
     }
   }

@@ -7,7 +7,9 @@ import type { Layout } from './layout.ts';
 import { LOOPBACK } from './ports.ts';
 import type { Part } from './processes.ts';
 
-const SERVICE_RANGE = '10.0.0.0/24';
+// Whoever listens at a Service's address on this machine is that Service for the API server: nothing
+// else routes such addresses here.
+const SERVICE_RANGE = '127.96.0.0/16';
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 // One line per answered request: enough to count who asks for what. Patches come with their bodies,
@@ -75,9 +77,6 @@ export function apiserver(binary: string, layout: Layout, options: ApiserverOpti
       '--requestheader-extra-headers-prefix=X-Remote-Extra-',
       `--proxy-client-cert-file=${pki('proxyClient.crt')}`,
       `--proxy-client-key-file=${pki('proxyClient.key')}`,
-      // Nothing routes service addresses here, so webhooks and API services that name a Service
-      // are reached at its endpoints.
-      '--enable-aggregator-routing=true',
       '--profiling=false',
       ...(options.audit ? auditArgs(layout) : []),
     ],

@@ -1,11 +1,12 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { Installation } from '../installation.ts';
 import { promotedPermissions } from '../promoted-permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** Binds each entry's account to the ClusterRole of the same name (spec section 9.7). */
 export function clusterRoleBindings(
   { csv }: RegistryBundle,
-  installNamespace: string,
+  { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
   return promotedPermissions(csv).map(({ name, serviceAccountName }) => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -1,11 +1,12 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { StrategyDeployment } from '../cluster-service-version.ts';
+import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** The CSV's deployments: pod templates as written, annotations on the Deployment (spec 9.5). */
 export function deployments(
   { csv }: RegistryBundle,
-  installNamespace: string,
+  { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
   return csv.deployments.map((deployment) => ({
     apiVersion: 'apps/v1',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { anInstallation } from '../../../test/helpers/installation.ts';
 import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
-import type { PolicyRule, StrategyDeployment } from '../cluster-service-version.ts';
+import type { PolicyRule, StrategyDeployment } from '../csv/cluster-service-version.ts';
 import { supportedKinds } from '../supported-kinds.ts';
 import { clusterRoleBindings } from './cluster-role-bindings.ts';
 import { clusterRoles } from './cluster-roles.ts';
@@ -23,6 +24,8 @@ const withPermissions = aRegistryBundle({
   csv: aCsv({ permissions: [{ serviceAccountName: 'sa1', rules: [pods] }] }),
 });
 
+const inNs = anInstallation({ installNamespace: 'ns' });
+
 function aDeployment(fields: Partial<StrategyDeployment> = {}): StrategyDeployment {
   return {
     name: 'web',
@@ -36,9 +39,13 @@ function aDeployment(fields: Partial<StrategyDeployment> = {}): StrategyDeployme
 
 describe('namespace', () => {
   it('is the install namespace and nothing else', () => {
-    expect(namespace(aRegistryBundle(), 'ns')).toEqual([
+    expect(namespace(aRegistryBundle(), inNs)).toEqual([
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } },
     ]);
+  });
+
+  it("is left alone where it is the user's", () => {
+    expect(namespace(aRegistryBundle(), anInstallation({ createsNamespace: false }))).toEqual([]);
   });
 });
 
@@ -56,7 +63,7 @@ describe('serviceAccounts', () => {
       ],
       clusterPermissions: [{ serviceAccountName: 'c', rules: [] }],
     });
-    expect(serviceAccounts(aRegistryBundle({ csv }), 'ns')).toEqual(
+    expect(serviceAccounts(aRegistryBundle({ csv }), inNs)).toEqual(
       ['a', 'b', 'c'].map((name) => ({
         apiVersion: 'v1',
         kind: 'ServiceAccount',
@@ -81,7 +88,7 @@ describe('clusterRoles', () => {
 
 describe('clusterRoleBindings', () => {
   it('bind the account in the install namespace to the role of the same name', () => {
-    expect(clusterRoleBindings(withPermissions, 'ns')).toEqual([
+    expect(clusterRoleBindings(withPermissions, inNs)).toEqual([
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRoleBinding',
@@ -108,7 +115,7 @@ describe('otherObjects', () => {
   it('move namespaced kinds to the install namespace, whatever was written', () => {
     for (const [kind, scope] of supportedKinds) {
       const written = anObject(kind, { name: 'x', namespace: 'elsewhere', labels: { a: 'b' } });
-      const [object] = otherObjects(aRegistryBundle({ others: [written] }), 'ns');
+      const [object] = otherObjects(aRegistryBundle({ others: [written] }), inNs);
       const namespace = scope === 'Namespaced' ? 'ns' : 'elsewhere';
       expect(object).toEqual({ ...written, metadata: { ...written.metadata, namespace } });
     }
@@ -118,7 +125,7 @@ describe('otherObjects', () => {
     expect(supportedKinds.get('VerticalPodAutoscaler')).toBe('Cluster');
     const subjects = [{ kind: 'ServiceAccount', name: 'a', namespace: 'elsewhere' }];
     const binding = { ...anObject('RoleBinding'), subjects };
-    expect(otherObjects(aRegistryBundle({ others: [binding] }), 'ns')[0]).toMatchObject({
+    expect(otherObjects(aRegistryBundle({ others: [binding] }), inNs)[0]).toMatchObject({
       subjects,
     });
   });
@@ -126,7 +133,7 @@ describe('otherObjects', () => {
   it('survive metadata that is no map', () => {
     for (const metadata of [undefined, null, 7, 'text', ['a']]) {
       const others = [{ apiVersion: 'v1', kind: 'Secret', metadata } as never];
-      expect(otherObjects(aRegistryBundle({ others }), 'ns')[0]?.metadata).toEqual({
+      expect(otherObjects(aRegistryBundle({ others }), inNs)[0]?.metadata).toEqual({
         namespace: 'ns',
       });
     }
@@ -142,7 +149,7 @@ describe('deployments', () => {
         aDeployment({ labels: { app: 'web' }, podAnnotations: { b: 'pod', c: 'pod' }, spec }),
       ],
     });
-    expect(deployments(aRegistryBundle({ csv }), 'ns')).toEqual([
+    expect(deployments(aRegistryBundle({ csv }), inNs)).toEqual([
       {
         apiVersion: 'apps/v1',
         kind: 'Deployment',
@@ -159,7 +166,7 @@ describe('deployments', () => {
 
   it('add nothing that the CSV does not say: no labels, strategy, resources or status', () => {
     const csv = aCsv({ deployments: [aDeployment(), aDeployment({ spec: undefined })] });
-    const [plain, empty] = deployments(aRegistryBundle({ csv }), 'ns');
+    const [plain, empty] = deployments(aRegistryBundle({ csv }), inNs);
     const metadata = {
       name: 'web',
       namespace: 'ns',

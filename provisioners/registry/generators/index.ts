@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { clusterRoleBindings } from './cluster-role-bindings.ts';
 import { clusterRoles } from './cluster-roles.ts';
@@ -11,7 +12,7 @@ import { serviceAccounts } from './service-accounts.ts';
 /** Makes objects of one kind, or of one part of the bundle. Pure. */
 export type Generator = (
   bundle: RegistryBundle,
-  installNamespace: string,
+  installation: Installation,
 ) => readonly KubernetesObject[];
 
 /**

@@ -1,10 +1,12 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** The namespace that everything namespaced goes to (spec section 9.2). */
 export function namespace(
   _bundle: RegistryBundle,
-  installNamespace: string,
+  { installNamespace, createsNamespace }: Installation,
 ): readonly KubernetesObject[] {
+  if (!createsNamespace) return [];
   return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: installNamespace } }];
 }

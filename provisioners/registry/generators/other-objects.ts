@@ -1,11 +1,12 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { supportedKinds } from '../supported-kinds.ts';
 
 /** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
 export function otherObjects(
   { others }: RegistryBundle,
-  installNamespace: string,
+  { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
   return others.map((object) =>
     supportedKinds.get(object.kind) === 'Namespaced' ? moved(object, installNamespace) : object,

@@ -1,11 +1,12 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { defaultServiceAccount, serviceAccountOf } from '../service-account-name.ts';
 
 /** One per account that a deployment or permission names; `default` exists anyway (spec 9.6). */
 export function serviceAccounts(
   { csv }: RegistryBundle,
-  installNamespace: string,
+  { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
   const users = [...csv.deployments, ...csv.permissions, ...csv.clusterPermissions];
   const names = new Set(users.map(serviceAccountOf));

@@ -30,7 +30,7 @@ describe('allNamespacesMode', () => {
 
 describe('noApiServices', () => {
   it('refuses an owned APIService', () => {
-    const bundle = aRegistryBundle({ csv: aCsv({ ownsApiServices: true }) });
+    const bundle = aRegistryBundle({ csv: aCsv({ ownedApiServices: [{} as never] }) });
     expect(noApiServices(bundle)).toBe('apiServiceDefintions are not supported');
     expect(noApiServices(aRegistryBundle())).toBeUndefined();
   });
@@ -38,7 +38,7 @@ describe('noApiServices', () => {
 
 describe('noWebhooks', () => {
   it('refuses any webhook definition', () => {
-    const bundle = aRegistryBundle({ csv: aCsv({ definesWebhooks: true }) });
+    const bundle = aRegistryBundle({ csv: aCsv({ webhookDefinitions: [{} as never] }) });
     expect(noWebhooks(bundle)).toBe('webhookDefinitions are not supported');
     expect(noWebhooks(aRegistryBundle())).toBeUndefined();
   });

@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../../core/sdk.ts';
-import { TerminalError } from '../../core/sdk.ts';
+import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
+import { TerminalError } from '../../../core/sdk.ts';
 
 /**
  * One field of a document, read as a typed Go struct would read it: keys match whatever their case
@@ -41,6 +41,18 @@ export class Field {
     if (this.#value === undefined) return false;
     if (typeof this.#value !== 'boolean') throw this.#mismatch('bool');
     return this.#value;
+  }
+
+  /** A whole number; 0 where it is absent. */
+  integer(): number {
+    if (this.#value === undefined) return 0;
+    if (!Number.isSafeInteger(this.#value)) throw this.#mismatch('int');
+    return Number(this.#value);
+  }
+
+  /** As Kubernetes' IntOrString; 0 where it is absent. */
+  integerOrString(): number | string {
+    return typeof this.#value === 'string' ? this.#value : this.integer();
   }
 
   object(): JsonObject | undefined {

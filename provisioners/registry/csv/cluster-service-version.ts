@@ -1,13 +1,20 @@
-import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
+import { type CrdDescription, readCrdDescription } from './crd-description.ts';
 import { Field } from './field.ts';
+import { type OwnedApiService, readOwnedApiService } from './owned-api-service.ts';
+import { readWebhookDefinition, type WebhookDefinition } from './webhook-definition.ts';
 
 /** The fields of a ClusterServiceVersion that conversion uses; everything else in it is ignored. */
 export interface ClusterServiceVersion {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly installModes: readonly InstallMode[];
-  readonly ownsApiServices: boolean;
-  readonly definesWebhooks: boolean;
+  /** Empty where any version will do. */
+  readonly minKubeVersion: string;
+  readonly ownedCrds: readonly CrdDescription[];
+  readonly requiredCrds: readonly CrdDescription[];
+  readonly ownedApiServices: readonly OwnedApiService[];
+  readonly webhookDefinitions: readonly WebhookDefinition[];
   readonly deployments: readonly StrategyDeployment[];
   readonly permissions: readonly StrategyPermissions[];
   readonly clusterPermissions: readonly StrategyPermissions[];
@@ -56,12 +63,18 @@ export function readClusterServiceVersion(
   const metadata = csv.get('metadata');
   const spec = csv.get('spec');
   const strategy = spec.get('install').get('spec');
+  const definitions = spec.get('customresourcedefinitions');
   return {
     name: metadata.get('name').string(),
     annotations: metadata.get('annotations').stringMap(),
     installModes: items(spec.get('installModes')).map(readInstallMode),
-    ownsApiServices: items(spec.get('apiservicedefinitions').get('owned')).length > 0,
-    definesWebhooks: items(spec.get('webhookdefinitions')).length > 0,
+    minKubeVersion: spec.get('minKubeVersion').string(),
+    ownedCrds: items(definitions.get('owned')).map(readCrdDescription),
+    requiredCrds: items(definitions.get('required')).map(readCrdDescription),
+    ownedApiServices: items(spec.get('apiservicedefinitions').get('owned')).map(
+      readOwnedApiService,
+    ),
+    webhookDefinitions: items(spec.get('webhookdefinitions')).map(readWebhookDefinition),
     deployments: items(strategy.get('deployments')).map(readDeployment),
     permissions: items(strategy.get('permissions')).map(readPermissions),
     clusterPermissions: items(strategy.get('clusterPermissions')).map(readPermissions),

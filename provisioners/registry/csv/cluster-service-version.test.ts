@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCsv, aCsvManifest } from '../../test/helpers/registry-bundle.ts';
+import { aCsv, aCsvManifest } from '../../../test/helpers/registry-bundle.ts';
 import { readClusterServiceVersion } from './cluster-service-version.ts';
 
 function read(spec: object, metadata: object = {}) {
@@ -54,17 +54,43 @@ describe('readClusterServiceVersion', () => {
     expect(read({ Install: install }).deployments[0]?.name).toBe('web');
   });
 
-  it('sees owned APIServices, not required ones', () => {
-    const owned = (apiservicedefinitions: object) =>
-      read({ apiservicedefinitions }).ownsApiServices;
-    expect(owned({ owned: [{ name: 'v1.x' }] })).toBe(true);
-    expect(owned({ owned: [], required: [{ name: 'v1.x' }] })).toBe(false);
+  it('reads owned APIServices, not required ones', () => {
+    const owned = { name: 'v1.x', group: 'x', version: 'v1', kind: 'X', deploymentName: 'web' };
+    const apiservicedefinitions = { owned: [owned], required: [{ name: 'v1.y' }] };
+    expect(read({ apiservicedefinitions }).ownedApiServices).toEqual([
+      { ...owned, containerPort: 443 },
+    ]);
   });
 
-  it('sees admission and conversion webhooks', () => {
-    const webhookdefinitions = [{ type: 'ConversionWebhook' }];
-    expect(read({ webhookdefinitions }).definesWebhooks).toBe(true);
-    expect(read({ webhookdefinitions: [] }).definesWebhooks).toBe(false);
+  it('reads webhooks with what is meant where nothing is written', () => {
+    const rules = [{ apiGroups: ['x'] }];
+    const definition = { type: 'ValidatingAdmissionWebhook', generateName: 'a.x', rules };
+    expect(read({ webhookdefinitions: [definition] }).webhookDefinitions).toEqual([
+      {
+        type: 'ValidatingAdmissionWebhook',
+        generateName: 'a.x',
+        deploymentName: '',
+        containerPort: 443,
+        targetPort: 443,
+        webhookPath: undefined,
+        conversionCrds: [],
+        fields: { rules },
+      },
+    ]);
+    const ports = { containerPort: 9443, targetPort: 'hooks', conversionCRDs: ['a.x'] };
+    expect(read({ webhookdefinitions: [ports] }).webhookDefinitions).toMatchObject([
+      { containerPort: 9443, targetPort: 'hooks', conversionCrds: ['a.x'] },
+    ]);
+  });
+
+  it('reads which CRDs are owned and required, and the oldest Kubernetes', () => {
+    const [a, b] = ['a', 'b'].map((name) => ({ name: `${name}.x`, version: 'v1', kind: name }));
+    const spec = { customresourcedefinitions: { owned: [a], required: [b] } };
+    expect(read({ ...spec, minKubeVersion: '1.20.0' })).toMatchObject({
+      ownedCrds: [a],
+      requiredCrds: [b],
+      minKubeVersion: '1.20.0',
+    });
   });
 
   it.each([
