@@ -1,14 +1,20 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
 import type { Installation } from '../installation.ts';
+import { deploymentSteps } from '../pod-template/index.ts';
+import { targetNamespacesKey } from '../pod-template/target-namespaces.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** The CSV's deployments: pod templates as written, annotations on the Deployment (spec 9.5). */
+/**
+ * The CSV's deployments: annotations of CSV and pods on the Deployment (spec 9.5), pod templates as
+ * written but for what operators are given at run time.
+ */
 export function deployments(
-  { csv }: RegistryBundle,
-  { installNamespace }: Installation,
+  bundle: RegistryBundle,
+  installation: Installation,
 ): readonly KubernetesObject[] {
-  return csv.deployments.map((deployment) => ({
+  const { installNamespace, targetNamespaces, overrides } = installation;
+  return bundle.csv.deployments.map((deployment) => ({
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: {
@@ -16,13 +22,26 @@ export function deployments(
       namespace: installNamespace,
       ...labelsOf(deployment),
       annotations: {
-        ...csv.annotations,
+        // First, because what the bundle says itself wins, as in OLM.
+        ...overrides.annotations,
+        ...bundle.csv.annotations,
         ...deployment.podAnnotations,
-        'olm.targetNamespaces': '',
+        [targetNamespacesKey]: targetNamespaces.join(','),
       },
     },
-    ...(deployment.spec === undefined ? {} : { spec: deployment.spec }),
+    ...specOf(deployment, bundle, installation),
   }));
+}
+
+function specOf(
+  deployment: StrategyDeployment,
+  bundle: RegistryBundle,
+  installation: Installation,
+): Partial<KubernetesObject> {
+  if (deployment.spec === undefined) return {};
+  const context = { deployment, bundle, installation };
+  const spec = deploymentSteps.reduce((changed, step) => step(changed, context), deployment.spec);
+  return { spec };
 }
 
 function labelsOf({ labels }: StrategyDeployment): Pick<KubernetesObject['metadata'], 'labels'> {

@@ -6,7 +6,6 @@ import { supportedKinds } from '../supported-kinds.ts';
 import { clusterRoleBindings } from './cluster-role-bindings.ts';
 import { clusterRoles } from './cluster-roles.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
-import { deployments } from './deployments.ts';
 import { namespace } from './namespace.ts';
 import { otherObjects } from './other-objects.ts';
 import { serviceAccounts } from './service-accounts.ts';
@@ -137,43 +136,5 @@ describe('otherObjects', () => {
         namespace: 'ns',
       });
     }
-  });
-});
-
-describe('deployments', () => {
-  it('take name, labels and spec from the CSV and annotations from all sides', () => {
-    const spec = { replicas: 1, template: { metadata: { annotations: { b: 'pod' } } } };
-    const csv = aCsv({
-      annotations: { a: 'csv', b: 'csv', 'olm.targetNamespaces': 'csv' },
-      deployments: [
-        aDeployment({ labels: { app: 'web' }, podAnnotations: { b: 'pod', c: 'pod' }, spec }),
-      ],
-    });
-    expect(deployments(aRegistryBundle({ csv }), inNs)).toEqual([
-      {
-        apiVersion: 'apps/v1',
-        kind: 'Deployment',
-        metadata: {
-          name: 'web',
-          namespace: 'ns',
-          labels: { app: 'web' },
-          annotations: { a: 'csv', b: 'pod', c: 'pod', 'olm.targetNamespaces': '' },
-        },
-        spec,
-      },
-    ]);
-  });
-
-  it('add nothing that the CSV does not say: no labels, strategy, resources or status', () => {
-    const csv = aCsv({ deployments: [aDeployment(), aDeployment({ spec: undefined })] });
-    const [plain, empty] = deployments(aRegistryBundle({ csv }), inNs);
-    const metadata = {
-      name: 'web',
-      namespace: 'ns',
-      annotations: { 'olm.targetNamespaces': '' },
-    };
-    const type = { apiVersion: 'apps/v1', kind: 'Deployment' };
-    expect(plain).toStrictEqual({ ...type, metadata, spec: { replicas: 1 } });
-    expect(empty).toStrictEqual({ ...type, metadata });
   });
 });

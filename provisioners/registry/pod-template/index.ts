@@ -1,0 +1,6 @@
+import type { DeploymentStep } from './deployment-step.ts';
+import { operatorCondition } from './operator-condition.ts';
+import { targetNamespaces } from './target-namespaces.ts';
+
+/** What operators are given at run time, in OLM's order: later steps see what earlier ones added. */
+export const deploymentSteps: readonly DeploymentStep[] = [targetNamespaces, operatorCondition];
