@@ -1,3 +1,4 @@
+import type { KeyPair } from '../core/certificates/key-pair.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { CertificateMetrics } from '../core/observe/certificate-metrics.ts';
@@ -6,7 +7,6 @@ import { WebhookMetrics } from '../core/observe/webhook-metrics.ts';
 import { parseBindAddress } from '../core/runtime/bind-address.ts';
 import { HealthServer } from '../core/runtime/health-server.ts';
 import { Manager, type Runnable } from '../core/runtime/manager.ts';
-import type { KeyPair } from '../webhooks/certs/key-pair.ts';
 import type { AdmissionValidator } from '../webhooks/review.ts';
 import { startWebhookServer, type WebhookServer } from '../webhooks/server.ts';
 import { createMetricsServer } from './metrics-server.ts';

@@ -1,3 +1,4 @@
+import type { KeyPair } from '../core/certificates/key-pair.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { followCertificateFiles, readCertificateFiles } from '../webhooks/certs/files.ts';
@@ -5,7 +6,6 @@ import {
   type CABundleInjectionOptions,
   createCABundleInjection,
 } from '../webhooks/certs/inject.ts';
-import type { KeyPair } from '../webhooks/certs/key-pair.ts';
 import { type CertificateRotation, createCertificateRotation } from '../webhooks/certs/rotation.ts';
 import type { ObjectClient, ObjectFollower, ObjectKey } from '../webhooks/cluster.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { KeyPair } from './certs/key-pair.ts';
+import type { KeyPair } from '../core/certificates/key-pair.ts';
 import type { Clock, Logger } from './cluster.ts';
 import { HttpProblem, readBody } from './read-body.ts';
 import { observeRequest, pathOf, type RequestObserver } from './request-observer.ts';

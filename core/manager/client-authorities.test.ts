@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { issueCertificateAuthority } from '../../webhooks/certs/issue.ts';
+import { issueCertificateAuthority } from '../certificates/issue.ts';
 import { ClientAuthorities } from '../store/client-authorities.ts';
 import { followFile } from './client-authorities.ts';
 

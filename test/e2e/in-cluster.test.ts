@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import { issueServingCertificate } from '../../core/certificates/issue.ts';
 import { renewCertificates } from '../../webhooks/certs/certificate-state.ts';
-import { issueServingCertificate } from '../../webhooks/certs/issue.ts';
 import { callerObjects, callers } from '../helpers/callers.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {

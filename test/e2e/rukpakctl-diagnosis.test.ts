@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { issueCertificateAuthority, issueServingCertificate } from '../../webhooks/certs/issue.ts';
+import {
+  issueCertificateAuthority,
+  issueServingCertificate,
+} from '../../core/certificates/issue.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import {

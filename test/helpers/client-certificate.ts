@@ -1,6 +1,6 @@
 import { generate } from 'selfsigned';
-import type { Validity } from '../../webhooks/certs/issue.ts';
-import type { KeyPair } from '../../webhooks/certs/key-pair.ts';
+import type { Validity } from '../../core/certificates/issue.ts';
+import type { KeyPair } from '../../core/certificates/key-pair.ts';
 
 export interface CertificateSubject {
   readonly user: string;

@@ -1,8 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
-import { issueCertificateAuthority, issueServingCertificate } from './issue.ts';
-import type { KeyPair } from './key-pair.ts';
-import { belongTogether, parseCertificate, parseCertificates } from './pem.ts';
+import {
+  issueCertificateAuthority,
+  issueServingCertificate,
+} from '../../core/certificates/issue.ts';
+import type { KeyPair } from '../../core/certificates/key-pair.ts';
+import {
+  belongTogether,
+  parseCertificate,
+  parseCertificates,
+} from '../../core/certificates/pem.ts';
 
 /** All that replicas share about their certificates; PEM throughout. */
 export interface CertificateState {

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { issueCertificateAuthority } from '../../core/certificates/issue.ts';
+import type { KeyPair } from '../../core/certificates/key-pair.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { followCertificateFiles, readCertificateFiles } from './files.ts';
-import { issueCertificateAuthority } from './issue.ts';
-import type { KeyPair } from './key-pair.ts';
 
 let folder: string;
 

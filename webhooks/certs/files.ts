@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { KeyPair } from '../../core/certificates/key-pair.ts';
+import { belongTogether } from '../../core/certificates/pem.ts';
 import type { Clock, Logger } from '../cluster.ts';
-import type { KeyPair } from './key-pair.ts';
-import { belongTogether } from './pem.ts';
 
 /** How often the files are looked at: a mounted Secret changes without a dependable event. */
 const checkEveryMs = 10_000;

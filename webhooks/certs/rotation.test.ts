@@ -1,9 +1,9 @@
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { parseCertificates } from '../../core/certificates/pem.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { ObjectTracker } from '../../test/helpers/object-tracker.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import type { CertificateState } from './certificate-state.ts';
-import { parseCertificates } from './pem.ts';
 import { createCertificateRotation } from './rotation.ts';
 
 const name = 'rukpak-webhook-certificate';

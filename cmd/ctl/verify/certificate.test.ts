@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import {
   issueCertificateAuthority,
   issueServingCertificate,
-} from '../../../webhooks/certs/issue.ts';
-import type { KeyPair } from '../../../webhooks/certs/key-pair.ts';
+} from '../../../core/certificates/issue.ts';
+import type { KeyPair } from '../../../core/certificates/key-pair.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 
 const day = 24 * 3_600_000;

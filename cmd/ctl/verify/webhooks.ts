@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
+import { parseCertificates } from '../../../core/certificates/pem.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';
-import { parseCertificates } from '../../../webhooks/certs/pem.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
 import { webhookConfigurations } from './resources.ts';
 
