@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
+import { withServedApiVersion } from '../served-api-version.ts';
 import { supportedKinds } from '../supported-kinds.ts';
 
 /** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
@@ -8,9 +9,11 @@ export function otherObjects(
   { others }: RegistryBundle,
   { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
-  return others.map((object) =>
-    supportedKinds.get(object.kind) === 'Namespaced' ? moved(object, installNamespace) : object,
-  );
+  return others
+    .map(withServedApiVersion)
+    .map((object) =>
+      supportedKinds.get(object.kind) === 'Namespaced' ? moved(object, installNamespace) : object,
+    );
 }
 
 // Metadata that is no map spreads to nothing: the API server then says that the name is missing.
