@@ -28,6 +28,7 @@ export interface OwnedBundleCache {
 
 /** Reads a Bundle's stored content, from wherever it is. */
 export interface ContentLoader {
+  /** @throws LostContentError while it is on its way back. */
   load(bundle: Bundle, signal: AbortSignal): Promise<BundleFiles>;
 }
 
@@ -46,10 +47,10 @@ export interface BundleDeploymentDependencies {
   /** By class name; only classes with a deployment handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   /** By class name, whose Bundles this process unpacks. */
-  readonly bundleClasses: Pick<ReadonlyMap<string, Provisioner>, 'has'>;
+  readonly bundleClasses: Pick<ReadonlyMap<string, Provisioner>, 'has' | 'get'>;
   readonly content: ContentLoader;
   readonly applier: Applier;
-  readonly facts: Pick<RenderFacts, 'prepare' | 'forget' | 'onChange'>;
+  readonly facts: Pick<RenderFacts, 'prepare' | 'renew' | 'forget' | 'onChange'>;
   readonly storedPlans: PlanStore;
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
+import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ContentStore } from '../contracts/store.ts';
-import { WaitingError } from '../errors.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
 import type { ContentOptions } from './options.ts';
 
@@ -49,7 +49,9 @@ export function createContentLoader(
       const stored = await store.load(key);
       if (stored !== undefined) return stored;
       onLost(key.name);
-      throw new WaitingError(`the content of Bundle "${key.name}" is lost and being fetched again`);
+      throw new LostContentError(
+        `the content of Bundle "${key.name}" is lost and being fetched again`,
+      );
     },
   };
 }

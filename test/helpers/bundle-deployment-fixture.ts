@@ -87,6 +87,7 @@ export class BundleDeploymentFixture {
       version: '',
       read: async () => ({ inputs: [] }),
     })),
+    renew: vi.fn<BundleDeploymentDependencies['facts']['renew']>(),
     forget: vi.fn<BundleDeploymentDependencies['facts']['forget']>(),
     onChange: vi.fn<BundleDeploymentDependencies['facts']['onChange']>(),
   } satisfies BundleDeploymentDependencies['facts'];

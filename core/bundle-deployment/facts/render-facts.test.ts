@@ -19,6 +19,7 @@ let stop: AbortController;
 let facts: RenderFacts;
 const apiVersions = vi.fn(async (): Promise<readonly string[]> => served);
 let served: readonly string[] = ['v1', 'v1/Pod'];
+const invalidate = vi.fn();
 const request = vi.fn(async () => ({ gitVersion: 'v1.36.3' }));
 
 beforeEach(() => {
@@ -28,7 +29,7 @@ beforeEach(() => {
   inputs.mockReset().mockResolvedValue([secretValue]);
   facts = new RenderFacts({
     client: Object.assign(client, { request, impersonate: () => client }),
-    discovery: { apiVersions },
+    discovery: { apiVersions, invalidate },
     systemNamespace,
     clock: new ManualClock(),
     logger: silentLogger,
@@ -46,7 +47,12 @@ function aSecret(text: string, name = 'login'): void {
 
 async function prepare(provisioner = reading, deployment = aStoredDeployment()) {
   const context = { signal: stop.signal, logger: silentLogger, limits: defaultLimits };
-  return await facts.prepare(deployment, provisioner, context);
+  return await facts.prepare(deployment, { deployment: provisioner }, context);
+}
+
+async function prepareBoth(deployment: Provisioner, bundle: Provisioner) {
+  const context = { signal: stop.signal, logger: silentLogger, limits: defaultLimits };
+  return await facts.prepare(aStoredDeployment(), { deployment, bundle }, context);
 }
 
 async function inputTexts(): Promise<readonly (string | undefined)[]> {
@@ -154,6 +160,39 @@ describe('facts of the cluster', () => {
   });
 });
 
+describe('where the Bundle’s class takes part', () => {
+  const configure = vi.fn<NonNullable<Provisioner['configure']>>();
+
+  test('what it uses is gathered too, and has a part in the version', async () => {
+    const using: Provisioner = { className: 'other', configure, uses: ['cluster'] };
+    const first = await prepareBoth({ className: 'plain' }, using);
+    expect(Object.keys(await first.read())).toEqual(['inputs', 'cluster']);
+    expect((await prepareBoth({ className: 'plain' }, using)).version).toBe(first.version);
+    served = [...served, 'v3'];
+    expect((await prepareBoth({ className: 'plain' }, using)).version).not.toBe(first.version);
+  });
+
+  test('inputs are those of the deployment’s class alone', async () => {
+    aSecret('one');
+    const other = vi.fn<NonNullable<Provisioner['inputs']>>();
+    const prepared = await prepareBoth(reading, { className: 'other', configure, inputs: other });
+    expect((await prepared.read()).inputs).toHaveLength(1);
+    expect(other).not.toHaveBeenCalled();
+  });
+
+  test('of one that uses nothing, nothing is asked', async () => {
+    const prepared = await prepareBoth({ className: 'plain' }, { className: 'other', configure });
+    expect(prepared.version).toBe('');
+    expect(client.calls).toEqual([]);
+    expect(apiVersions).not.toHaveBeenCalled();
+  });
+});
+
+test('what the cluster serves is read anew when that is asked for', () => {
+  facts.renew();
+  expect(invalidate).toHaveBeenCalledTimes(1);
+});
+
 describe('the seed', () => {
   const using: Provisioner = { className: 'acme', uses: ['seed'] };
 
@@ -177,7 +216,7 @@ describe('the seed', () => {
     client.faults.create = [new ApiError(409, { reason: 'AlreadyExists' })];
     facts = new RenderFacts({
       client: Object.assign(client, { request, impersonate: () => client }),
-      discovery: { apiVersions },
+      discovery: { apiVersions, invalidate },
       systemNamespace,
       clock: new ManualClock(),
       logger: silentLogger,

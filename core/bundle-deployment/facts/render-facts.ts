@@ -7,7 +7,7 @@ import type {
   Provisioner,
   ProvisionerContext,
 } from '../../contracts/provisioner.ts';
-import type { ServedApis } from '../../kube/discovery.ts';
+import type { Discovery, ServedApis } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { ClusterFactsReader } from './cluster-facts.ts';
 import { DeploymentSeeds } from './deployment-seed.ts';
@@ -17,12 +17,19 @@ import { readInputs } from './read-inputs.ts';
 
 export interface RenderFactsOptions {
   readonly client: KubeClient;
-  readonly discovery: ServedApis;
+  readonly discovery: ServedApis & Pick<Discovery, 'invalidate'>;
   readonly systemNamespace: string;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The life of the process. */
   readonly signal: AbortSignal;
+}
+
+/** The classes that make objects of content. */
+export interface RenderingClasses {
+  readonly deployment: Provisioner;
+  /** Only where it has a `configure`. */
+  readonly bundle?: Provisioner;
 }
 
 /** What a deployment is rendered with besides its content and itself. */
@@ -53,15 +60,16 @@ export class RenderFacts {
     this.#watch = new InputWatch(options);
   }
 
+  /** Inputs are those of the deployment's class; the rest is what either of the classes uses. */
   async prepare(
     deployment: BundleDeployment,
-    provisioner: Provisioner,
+    { deployment: own, bundle: ofBundle }: RenderingClasses,
     context: ProvisionerContext,
   ): Promise<PreparedFacts> {
-    if (provisioner.inputs === undefined && provisioner.uses === undefined) return none;
-    const references = await this.#references.of(deployment, provisioner, context);
+    if ([own.inputs, own.uses, ofBundle?.uses].every((each) => each === undefined)) return none;
+    const references = await this.#references.of(deployment, own, context);
     // After that: a class behind a URL says what it uses when it is asked for the first time.
-    const { uses = [] } = provisioner;
+    const uses = [...(own.uses ?? []), ...(ofBundle?.uses ?? [])];
     const cluster = uses.includes('cluster') ? await this.#cluster.read(context.signal) : undefined;
     return {
       version: this.#versionOf(references, cluster?.digest),
@@ -71,6 +79,11 @@ export class RenderFacts {
         ...(uses.includes('seed') ? { seed: await this.#seedOf(deployment, context) } : {}),
       }),
     };
+  }
+
+  /** Has what the cluster serves read anew when a class is to know it. */
+  renew(): void {
+    this.#options.discovery.invalidate();
   }
 
   /** Calls back with the names of deployments whose inputs have changed. */

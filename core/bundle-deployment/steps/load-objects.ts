@@ -1,32 +1,29 @@
-import type { KubernetesObject } from '../../../api/meta.ts';
-import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { BundleDeployment, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
-import { checkObjectCount } from '../../manifests/object-bounds.ts';
 import { findCondition } from '../../runtime/conditions.ts';
-import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { takeRendering } from '../hooks/take-rendering.ts';
+import { LostContentError } from '../lost-content-error.ts';
+import { render } from '../render.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
 
-/** Lets the deployment's class turn the stored content into objects. */
+/** Lets the classes of Bundle and deployment turn the stored content into objects. */
 export async function loadObjects(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
   try {
-    await takeRendering(state, await objectsOf(state, dependencies, context), context);
+    await takeRendering(state, await render(state, dependencies, context), context);
     return 'continue';
   } catch (error) {
-    // Content that is on its way back makes no valid bundle invalid, nor does that of another one.
-    if (error instanceof WaitingError && isValid(state.status)) throw error;
-    if (state.target !== state.bundle) throw error;
+    // Waiting makes no valid bundle invalid, nor does what is wrong with another one.
+    if (isNoNews(error, state) || state.target !== state.bundle) throw error;
     state.status = hasValidBundle(
       state.status,
       {
@@ -40,41 +37,21 @@ export async function loadObjects(
   }
 }
 
+/**
+ * Content comes back by itself. What a class waits for is told, unless it made objects of the very
+ * same before, which are installed.
+ */
+function isNoNews(error: unknown, { deployment, status, target }: BundleDeploymentState): boolean {
+  if (error instanceof LostContentError) return isValid(status);
+  if (!(error instanceof WaitingError)) return false;
+  return isInstalled(deployment) && deployment.status?.activeBundle === target?.metadata.name;
+}
+
+function isInstalled({ metadata, status = {} }: BundleDeployment): boolean {
+  return status.observedGeneration === metadata.generation && isValid(status);
+}
+
 function isValid({ conditions }: BundleDeploymentStatus): boolean {
   const { hasValidBundle: type } = bundleDeploymentCondition;
   return findCondition(conditions, type)?.status === 'True';
-}
-
-async function objectsOf(
-  { deployment, target: bundle }: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<readonly KubernetesObject[]> {
-  const { rendered, provisioners } = dependencies;
-  const provisioner = provisioners.get(deployment.spec.provisionerClassName);
-  if (provisioner?.deployment === undefined || bundle === undefined) return [];
-  const { deployment: handler } = provisioner;
-  const { content, limits, facts } = dependencies;
-  return await withTimeLimit(
-    async (signal) => {
-      const handlerContext = { signal, logger: context.logger, limits };
-      const prepared = await facts.prepare(deployment, provisioner, handlerContext);
-      const rendering = { deployment, bundle, factsVersion: prepared.version };
-      const known = rendered.get(rendering);
-      if (known !== undefined) return known;
-      const files = await content.load(bundle, signal);
-      const given = { ...handlerContext, ...(await prepared.read()) };
-      const objects = await handler(files, deployment, given);
-      checkObjectCount(objects.length, limits.maxEntries);
-      rendered.set(rendering, objects, sizeOf(files));
-      return objects;
-    },
-    { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
-  );
-}
-
-function sizeOf({ files }: BundleFiles): number {
-  let bytes = 0;
-  for (const content of files.values()) bytes += content.byteLength;
-  return bytes;
 }

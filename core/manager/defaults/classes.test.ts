@@ -27,6 +27,11 @@ it.each([
     [{ className: 'acme' }],
     'class "acme" has neither a bundle nor a deployment handler',
   ],
+  [
+    'a class that adapts what it does not unpack',
+    [{ ...acme, configure: async (files) => files }],
+    'class "acme" has a configure handler and no bundle handler: only the class that a Bundle is unpacked by adapts its content',
+  ],
 ])('are refused where there is %s', async (_, given, text) => {
   await expect(openClasses(given, silentLogger)).rejects.toThrow(new Error(text));
 });

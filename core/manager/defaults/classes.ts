@@ -38,7 +38,7 @@ function check(provisioner: Provisioner & Partial<DefinedProvisioner>): void {
       'provisioners has an entry that is no class: make it with defineProvisioner({ className, … })',
     );
   }
-  const handlers = (['bundle', 'deployment', 'inputs'] as const).filter(
+  const handlers = (['bundle', 'configure', 'deployment', 'inputs'] as const).filter(
     (name) => provisioner[name] !== undefined,
   );
   checkedClass({ className, contractVersion: version, handlers, uses: [...uses] });

@@ -27,7 +27,8 @@ export interface RunningCall {
 
 /** Runs what is called and sends its result; what it throws is the caller's to send. */
 export const answerWith: Readonly<Record<HandlerName, (call: RunningCall) => Promise<void>>> = {
-  bundle: answerWithFiles,
+  bundle: answerWithStored,
+  configure: answerWithConfigured,
   deployment: answerWithObjects,
   inputs: answerWithInputs,
   fetch: answerWithContent,
@@ -46,11 +47,25 @@ async function answerWithContent(call: RunningCall): Promise<void> {
   await sender.sendFiles(files);
 }
 
-async function answerWithFiles(call: RunningCall): Promise<void> {
-  const { message, sender } = call;
+async function answerWithStored(call: RunningCall): Promise<void> {
   const { bundle } = await loadClass(call);
-  const files = call.content.files();
-  const result: unknown = await bundle?.(files, message.object as Bundle, contextOf(call));
+  const object = call.message.object as Bundle;
+  await answerWithFiles(call, async (files) => await bundle?.(files, object, contextOf(call)));
+}
+
+async function answerWithConfigured(call: RunningCall): Promise<void> {
+  const { configure } = await loadClass(call);
+  const object = call.message.object as BundleDeployment;
+  const context = deploymentContext(call);
+  await answerWithFiles(call, async (files) => await configure?.(files, object, context));
+}
+
+async function answerWithFiles(
+  { message, sender, content }: RunningCall,
+  handle: (files: BundleFiles) => Promise<unknown>,
+): Promise<void> {
+  const files = content.files();
+  const result = await handle(files);
   if (result === undefined) throw new Error('the handler returned no files');
   if (result === files) return await sender.send({ type: 'unchanged' });
   checkFilesShape(result, message.callee);

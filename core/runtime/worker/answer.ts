@@ -66,7 +66,7 @@ export class Answer {
     }
   }
 
-  /** What a bundle handler returned; undefined where it was what it had been given. */
+  /** What a bundle or configure handler returned; undefined where it was what it had been given. */
   files(): BundleFiles | undefined {
     if (this.#table === undefined) return undefined;
     const content = this.#content ?? this.#collector(this.#table);

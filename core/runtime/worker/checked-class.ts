@@ -28,9 +28,7 @@ export function checkedClass({
       `class "${className}" is written for contract version ${version}, and this rukpak has ${contractVersion}: use an sdk of its release`,
     );
   }
-  if (!handlers.some((name) => name !== 'inputs')) {
-    throw new Error(`class "${className}" has neither a bundle nor a deployment handler`);
-  }
+  checkHandlers(className, handlers);
   const odd = uses.find((use) => use !== 'cluster' && use !== 'seed');
   if (odd !== undefined) {
     throw new Error(
@@ -38,4 +36,15 @@ export function checkedClass({
     );
   }
   return { className, uses: uses as readonly ('cluster' | 'seed')[] };
+}
+
+function checkHandlers(className: string, handlers: readonly string[]): void {
+  if (handlers.includes('bundle')) return;
+  if (handlers.includes('configure')) {
+    throw new Error(
+      `class "${className}" has a configure handler and no bundle handler: only the class that a Bundle is unpacked by adapts its content`,
+    );
+  }
+  if (handlers.includes('deployment')) return;
+  throw new Error(`class "${className}" has neither a bundle nor a deployment handler`);
 }

@@ -1,6 +1,6 @@
 import type { Description } from './messages.ts';
 
-const handlers = ['bundle', 'deployment', 'inputs'] as const;
+const handlers = ['bundle', 'configure', 'deployment', 'inputs'] as const;
 
 /** What a module's default export says that it is; the manager judges it. */
 export function describeModule(provisioner: unknown): Description {

@@ -1,5 +1,6 @@
 import type {
   BundleHandler,
+  ConfigureHandler,
   DeploymentContext,
   DeploymentHandler,
   InputsHandler,
@@ -17,6 +18,7 @@ export interface PlaceInPool {
 
 export interface HandlersInPool {
   readonly bundle: BundleHandler;
+  readonly configure: ConfigureHandler;
   readonly deployment: DeploymentHandler;
   readonly inputs: InputsHandler;
 }
@@ -27,6 +29,11 @@ export function handlersInPool({ pool, ...origin }: PlaceInPool): HandlersInPool
     async bundle(files, object, context) {
       const answer = await pool.run({ ...origin, handler: 'bundle', files, object, context });
       return answer.files() ?? files;
+    },
+    async configure(files, object, context) {
+      const facts = factsOf(context);
+      const call = { ...origin, handler: 'configure', files, object, facts, context } as const;
+      return (await pool.run(call)).files() ?? files;
     },
     async deployment(files, object, context) {
       const facts = factsOf(context);

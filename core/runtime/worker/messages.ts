@@ -16,9 +16,9 @@ export type ToWorker = CallMessage | ContentMessage | AbortMessage;
 export const maxFrameBytes = 5 * 1024 * 1024;
 
 /** A provisioner's handlers, what a source does, and the question what a module serves. */
-export type HandlerName = 'bundle' | 'deployment' | 'inputs' | 'fetch' | 'describe';
+export type HandlerName = 'bundle' | 'configure' | 'deployment' | 'inputs' | 'fetch' | 'describe';
 
-/** What a deployment handler is given besides content and object. */
+/** What `configure` and `deployment` are given besides content and object. */
 export type GivenFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
 
 /** What a source in a worker process is given of its context. */
@@ -42,7 +42,7 @@ export interface CallMessage {
   readonly object: object;
   /** For `fetch`. */
   readonly origin?: FetchOrigin;
-  /** For `deployment`. */
+  /** For `configure` and `deployment`. */
   readonly facts?: GivenFacts;
   readonly limits: ContentLimits;
   readonly files: FileTable;

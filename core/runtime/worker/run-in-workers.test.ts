@@ -70,9 +70,16 @@ const behaviours = {
 };
 const run = async (files, object, context) => await behaviours[object.metadata.name](files, object, context);
 
+const configure = async (files, { metadata }, { inputs, cluster, seed, limits }) => {
+  if (metadata.name === 'nothing') return undefined;
+  if (metadata.name === 'same') return files;
+  if (metadata.name === 'waiting') throw new WaitingError('not yet');
+  const facts = JSON.stringify({ pid: process.pid, inputs: inputs.length, cluster, seed: String(seed) });
+  return { files: new Map([...files.files, ['facts.json', Buffer.from(facts)]]), directories: files.directories };
+};
 const inputs = async ({ metadata }) => [{ kind: 'Secret', name: metadata.name, key: 'k' }];
 
-export default { className: 'acme', bundle: run, deployment: run, inputs, uses: ['cluster'] };
+export default { className: 'acme', bundle: run, configure, deployment: run, inputs, uses: ['cluster'] };
 `;
 
 let directory: string;
@@ -204,6 +211,41 @@ describe('what a deployment is rendered with besides', () => {
     const [object] = await objectsOf(acme, 'facts', context(facts));
     const { cluster } = facts;
     expect(object).toMatchObject({ inputs: ['first', 'undefined'], cluster, seed: 'seed' });
+  });
+});
+
+describe('configure', () => {
+  async function configured(acme: Provisioner, name: string, options?: Partial<DeploymentContext>) {
+    return await acme.configure!(someFiles(), deployment(name), context(options));
+  }
+
+  test('runs there with content and facts, and gives other content', async () => {
+    const cluster = { version: 'v1.36.3', apiVersions: ['v1'], systemNamespace: 'system' };
+    const seed = Buffer.from('seed');
+    const { files } = await configured(await start(), 'demo', { cluster, seed });
+    expect([...files.keys()].slice(0, -1)).toEqual([...someFiles().files.keys()]);
+    const facts = JSON.parse(String(Buffer.from(files.get('facts.json')!))) as { pid: number };
+    expect(facts).toEqual({ pid: expect.any(Number) as number, inputs: 0, cluster, seed: 'seed' });
+    expect(facts.pid).not.toBe(process.pid);
+  });
+
+  test('may give what it was given, has to give something, and may wait', async () => {
+    const acme = await start();
+    const files = someFiles();
+    expect(await acme.configure!(files, deployment('same'), context())).toBe(files);
+    await expect(configured(acme, 'nothing')).rejects.toThrow('the handler returned no files');
+    await expect(configured(acme, 'waiting')).rejects.toThrow(new WaitingError('not yet'));
+  });
+
+  test('keeps to the limits of content', async () => {
+    const limits = { ...defaultLimits, maxEntries: 6 };
+    await expect(configured(await start(), 'demo', { limits })).rejects.toThrow(TerminalError);
+  });
+
+  test('runs here where its content may stay', async () => {
+    const acme = await start({ inProcess: () => true });
+    const { files } = await configured(acme, 'demo');
+    expect(String(Buffer.from(files.get('facts.json')!))).toContain(`"pid":${process.pid}`);
   });
 });
 

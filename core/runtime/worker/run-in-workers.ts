@@ -61,11 +61,12 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
   const { inProcess = () => false } = options;
   return {
     provisioners: served.map(({ module, provisioner }) => {
-      const { className, bundle, deployment, inputs, uses } = provisioner;
+      const { className, bundle, configure, deployment, inputs, uses } = provisioner;
       const there = handlersInPool({ module, callee: `class "${className}"`, pool });
       return {
         className,
         ...(bundle && { bundle: nearOrFar(bundle, there.bundle, inProcess) }),
+        ...(configure && { configure: nearOrFar(configure, there.configure, inProcess) }),
         ...(deployment && {
           deployment: nearOrFar(bounded(deployment), there.deployment, inProcess),
         }),

@@ -91,7 +91,7 @@ const behaviours: Record<string, (context: any) => unknown> = {
   } })],
 };
 const run = async (_: unknown, { metadata }: any, context: any): Promise<any> => await behaviours[metadata.name]!(context);
-export default defineProvisioner({ className: 'hostile', bundle: run, deployment: run, uses: ['seed'] });
+export default defineProvisioner({ className: 'hostile', bundle: run, configure: run, deployment: run, uses: ['seed'] });
 `;
 
 // Its processes have a low priority, and the machine may have others to run.
@@ -147,7 +147,8 @@ async function errorOf(promise: Promise<unknown>): Promise<Error> {
 test('a class is what its module says, and finds our sdk', async () => {
   const acme = await start(hostile);
   expect(acme).toMatchObject({ className: 'hostile', uses: ['seed'] });
-  expect(Object.keys(acme).toSorted()).toEqual(['bundle', 'className', 'deployment', 'uses']);
+  const keys = ['bundle', 'className', 'configure', 'deployment', 'uses'];
+  expect(Object.keys(acme).toSorted()).toEqual(keys);
   expect(await objectsOf(acme, 'good')).toMatchObject([{ metadata: { name: 'good' } }]);
   const error = await errorOf(objectsOf(acme, 'sdk'));
   expect(error).toBeInstanceOf(TerminalError);
@@ -256,9 +257,11 @@ describe('what it does wrong is said', () => {
   test('files that are none', async () => {
     const acme = await start(hostile);
     const bundle = aBundle({ name: 'good', source: anImage('acme') }) as Bundle;
-    await expect(acme.bundle!(noFiles, bundle, context())).rejects.toThrow(
-      'class "hostile" returned no files: "files" is no Map of paths and bytes',
-    );
+    const message = 'class "hostile" returned no files: "files" is no Map of paths and bytes';
+    await expect(acme.bundle!(noFiles, bundle, context())).rejects.toThrow(message);
+    const deployment = aBundleDeployment({ name: 'good', source: anImage('acme') });
+    const configured = acme.configure!(noFiles, deployment as BundleDeployment, context());
+    await expect(configured).rejects.toThrow(message);
   });
 });
 

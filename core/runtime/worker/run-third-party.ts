@@ -58,6 +58,7 @@ export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPa
         className,
         ...(uses.length > 0 ? { uses } : {}),
         ...(has('bundle') ? { bundle: there.bundle } : {}),
+        ...(has('configure') ? { configure: there.configure } : {}),
         ...(has('deployment') ? { deployment: there.deployment } : {}),
         ...(has('inputs') ? { inputs: there.inputs } : {}),
       },

@@ -21,6 +21,7 @@ test.each<[string, Record<string, string>, boolean]>([
   ['an anchor', { 'manifests/a.yaml': 'a: &x 1\nb: *x\n' }, false],
   ['a tag', { 'manifests/a.yaml': manifest, 'manifests/b.yaml': 'a: !!str b\n' }, false],
   ['what will be converted', { 'metadata/annotations.yaml': 'annotations: {}\n' }, false],
+  ['what is converted again', { 'bundle/metadata/annotations.yaml': 'annotations: {}\n' }, false],
   ['a complex key', { 'manifests/a.yaml': '? [a]\n: b\n' }, false],
 ])('%s: small is %3$s', (_, files, small) => {
   expect(isSmallContent(aTree(files))).toBe(small);

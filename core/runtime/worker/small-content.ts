@@ -8,14 +8,14 @@ const maxFiles = 32;
 const costly: readonly number[] = Array.from('&!?', (character) => character.charCodeAt(0));
 
 /**
- * Every registry+v1 bundle has it. A conversion makes hundreds of times its size: of each deployment
- * an object with all annotations of the CSV.
+ * Every registry+v1 bundle has it, and keeps it under `bundle/` where it is stored. A conversion
+ * makes hundreds of times its size: of each deployment an object with all annotations of the CSV.
  */
-const convertedFile = 'metadata/annotations.yaml';
+const convertedFiles = ['metadata/annotations.yaml', 'bundle/metadata/annotations.yaml'];
 
 /** Whether content, hostile or not, is read in no more time than the event loop has for it. */
 export function isSmallContent({ files }: BundleFiles): boolean {
-  if (files.size > maxFiles || files.has(convertedFile)) return false;
+  if (files.size > maxFiles || convertedFiles.some((path) => files.has(path))) return false;
   let bytes = 0;
   for (const content of files.values()) bytes += content.byteLength;
   if (bytes > maxBytes) return false;

@@ -1,0 +1,165 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  aBundleOf,
+  BundleDeploymentFixture,
+  content,
+  objects,
+} from '../../test/helpers/bundle-deployment-fixture.ts';
+import { aTree } from '../../test/helpers/registry-bundle.ts';
+import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
+import { defaultLimits } from '../content/limits.ts';
+import type { ConfigureHandler, Provisioner } from '../contracts/provisioner.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
+
+const adapted = aTree({ 'manifests/adapted.yaml': 'kind: ConfigMap' });
+const template = aTemplate('example.com/app:v1');
+const seed = Buffer.from('seed');
+const cluster = { version: 'v1.36.3', apiVersions: ['v1'], systemNamespace: 'rukpak-system' };
+
+const configure = vi.fn<ConfigureHandler>();
+
+beforeEach(() => {
+  configure.mockReset().mockResolvedValue(adapted);
+});
+
+/** Deployment `demo` of class `plain`, whose Bundle is of the class as it is given. */
+function aFixture(bundleClass: Partial<Provisioner> = { configure }, limits = defaultLimits) {
+  const className = template.spec.provisionerClassName;
+  const bundleClasses = new Map([[className, { className, ...bundleClass }]]);
+  const fixture = new BundleDeploymentFixture(aStoredDeployment({ template }), {
+    bundleClasses,
+    limits,
+  });
+  fixture.have(aBundleOf(template));
+  fixture.facts.prepare.mockResolvedValue({
+    version: '',
+    read: async () => ({ inputs: [Buffer.from('secret')], cluster, seed }),
+  });
+  return fixture;
+}
+
+describe('the class of the Bundle', () => {
+  test('adapts the stored content for the deployment, whose class is given that', async () => {
+    const fixture = aFixture();
+    await fixture.reconcile();
+    expect(configure.mock.calls[0]?.slice(0, 2)).toEqual([
+      content,
+      fixture.handler.mock.calls[0]?.[1],
+    ]);
+    expect(fixture.handler.mock.calls[0]?.[0]).toBe(adapted);
+    expect(fixture.applier.apply.mock.calls[0]?.[0].objects).toEqual(objects);
+  });
+
+  test('is asked again for another config only, and no content is loaded twice', async () => {
+    const fixture = aFixture();
+    await fixture.reconcile();
+    await fixture.reconcile();
+    expect(configure).toHaveBeenCalledTimes(1);
+    expect(fixture.load).toHaveBeenCalledTimes(1);
+    fixture.changeSpec({ config: { watchNamespace: 'a' } });
+    await fixture.reconcile();
+    expect(configure).toHaveBeenCalledTimes(2);
+    expect(configure.mock.calls[1]?.[1].spec.config).toEqual({ watchNamespace: 'a' });
+    expect(fixture.load).toHaveBeenCalledTimes(2);
+  });
+
+  test('has its part in what facts are prepared', async () => {
+    const fixture = aFixture({ configure, uses: ['cluster'] });
+    await fixture.reconcile();
+    expect(fixture.facts.prepare.mock.calls[0]?.[1]).toMatchObject({
+      deployment: { className: 'plain' },
+      bundle: { uses: ['cluster'] },
+    });
+  });
+
+  test('is told what it uses, no inputs, and nothing that the other class alone uses', async () => {
+    const fixture = aFixture({ configure, uses: ['cluster'] });
+    await fixture.reconcile();
+    const [, , given] = configure.mock.calls[0] ?? [];
+    expect(given).toMatchObject({ inputs: [], cluster });
+    expect(given).not.toHaveProperty('seed');
+    const [, , ofDeployment] = fixture.handler.mock.calls[0] ?? [];
+    expect(ofDeployment?.inputs).toHaveLength(1);
+    expect(ofDeployment).not.toHaveProperty('cluster');
+  });
+
+  test('that adapts nothing has no part', async () => {
+    const fixture = aFixture({});
+    await fixture.reconcile();
+    expect(fixture.handler.mock.calls[0]?.[0]).toBe(content);
+    expect(fixture.facts.prepare.mock.calls[0]?.[1]).toEqual({
+      deployment: expect.objectContaining({ className: 'plain' }) as Provisioner,
+    });
+  });
+
+  test('of another process leaves the content as it is', async () => {
+    const fixture = new BundleDeploymentFixture();
+    fixture.have(aBundleOf(template));
+    await fixture.reconcile();
+    expect(fixture.handler.mock.calls[0]?.[0]).toBe(content);
+  });
+});
+
+describe('what the class of the Bundle says is told', () => {
+  const loadFailed = 'HasValidBundle False BundleLoadFailed';
+
+  test('a refusal: only a change helps', async () => {
+    const fixture = aFixture();
+    configure.mockRejectedValue(new TerminalError('spec.config.watchNamespace: not supported'));
+    expect(await fixture.failure()).toBeUndefined();
+    const message = 'spec.config.watchNamespace: not supported';
+    expect(fixture.conditions).toEqual([`${loadFailed}: ${message}`]);
+  });
+
+  test('waiting: it is tried again, and sees what the cluster serves by then', async () => {
+    const fixture = aFixture();
+    const waiting = new WaitingError('CustomResourceDefinition "a.example.com" is not there');
+    configure.mockRejectedValue(waiting);
+    for (let tries = 1; tries <= 2; tries++) {
+      expect(await fixture.failure()).toBe(waiting);
+      expect(fixture.conditions).toEqual([`${loadFailed}: ${waiting.message}`]);
+      expect(fixture.facts.renew).toHaveBeenCalledTimes(tries);
+    }
+    configure.mockResolvedValue(adapted);
+    expect(await fixture.failure()).toBeUndefined();
+    expect(fixture.conditions[0]).toMatch(/^HasValidBundle True UnpackSuccessful/);
+    expect(fixture.facts.renew).toHaveBeenCalledTimes(2);
+  });
+
+  test('waiting for another config, while the former one stays', async () => {
+    const fixture = aFixture();
+    await fixture.reconcile();
+    const { activeBundle } = fixture.status;
+    configure.mockRejectedValue(new WaitingError('namespace "a" is not there'));
+    fixture.changeSpec({ config: { watchNamespace: 'a' } });
+    for (let tries = 1; tries <= 2; tries++) {
+      await fixture.failure();
+      expect(fixture.conditions[0]).toBe(`${loadFailed}: namespace "a" is not there`);
+      expect(fixture.status.activeBundle).toBe(activeBundle);
+    }
+  });
+
+  test('waiting is no news where the very same is installed', async () => {
+    const former = aFixture();
+    await former.reconcile();
+    const fixture = aFixture();
+    fixture.change(former.live);
+    configure.mockRejectedValue(new WaitingError('not yet'));
+    expect(await fixture.failure()).toBeInstanceOf(WaitingError);
+    expect(fixture.conditions).toEqual(former.conditions);
+  });
+
+  test('more files than there may be', async () => {
+    const fixture = aFixture({ configure }, { ...defaultLimits, maxEntries: 1 });
+    await fixture.reconcile();
+    expect(fixture.conditions[0]).toContain(`${loadFailed}: `);
+    expect(fixture.handler).not.toHaveBeenCalled();
+  });
+
+  test('that it does not come to an end', async () => {
+    const fixture = aFixture({ configure }, { ...defaultLimits, timeout: 10 });
+    configure.mockReturnValue(new Promise(() => undefined));
+    await fixture.failure();
+    expect(fixture.conditions[0]).toContain('took longer than the limit of 0.01 s');
+  });
+});

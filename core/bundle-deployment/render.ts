@@ -1,0 +1,96 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { checkFiles } from '../content/check-files.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
+import type { DeploymentContext, Provisioner } from '../contracts/provisioner.ts';
+import { WaitingError } from '../errors.ts';
+import { checkObjectCount } from '../manifests/object-bounds.ts';
+import { withTimeLimit } from '../runtime/time-limit.ts';
+import type { ReconcileDependencies } from './dependencies.ts';
+import type { RenderingClasses } from './facts/render-facts.ts';
+import type { BundleDeploymentState, StepContext } from './state.ts';
+
+/**
+ * What the target's stored content makes of the deployment: the Bundle's class adapts it, and the
+ * deployment's class turns it into objects. What was made of the same before is not made again.
+ */
+export async function render(
+  { deployment, target: bundle }: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<readonly KubernetesObject[]> {
+  const { rendered, limits, facts, content } = dependencies;
+  if (bundle === undefined) return [];
+  const classes = classesOf({ deployment, bundle }, dependencies);
+  if (classes === undefined) return [];
+  return await withTimeLimit(
+    async (signal) => {
+      const handlerContext = { signal, logger: context.logger, limits };
+      const prepared = await facts.prepare(deployment, classes, handlerContext);
+      const rendering = { deployment, bundle, factsVersion: prepared.version };
+      const known = rendered.get(rendering);
+      if (known !== undefined) return known;
+      const stored = await content.load(bundle, signal);
+      const given = { ...handlerContext, ...(await prepared.read()) };
+      try {
+        const objects = await objectsOf(stored, deployment, { classes, given });
+        rendered.set(rendering, objects, sizeOf(stored));
+        return objects;
+      } catch (error) {
+        // What is awaited may be something of the cluster's: the next try is to see it.
+        if (error instanceof WaitingError) facts.renew();
+        throw error;
+      }
+    },
+    { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
+  );
+}
+
+function classesOf(
+  { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
+  { provisioners, bundleClasses }: ReconcileDependencies,
+): RenderingClasses | undefined {
+  const own = provisioners.get(deployment.spec.provisionerClassName);
+  if (own?.deployment === undefined) return undefined;
+  const ofBundle = bundleClasses.get(bundle.spec.provisionerClassName);
+  return { deployment: own, ...(ofBundle?.configure === undefined ? {} : { bundle: ofBundle }) };
+}
+
+interface Surroundings {
+  readonly classes: RenderingClasses;
+  /** For both classes. */
+  readonly given: DeploymentContext;
+}
+
+async function objectsOf(
+  stored: BundleFiles,
+  deployment: BundleDeployment,
+  { classes, given }: Surroundings,
+): Promise<readonly KubernetesObject[]> {
+  const { bundle: ofBundle, deployment: own } = classes;
+  let files = stored;
+  if (ofBundle?.configure !== undefined) {
+    files = await ofBundle.configure(stored, deployment, { ...used(ofBundle, given), inputs: [] });
+    if (files !== stored) checkFiles(files, given.limits);
+  }
+  const objects = (await own.deployment?.(files, deployment, used(own, given))) ?? [];
+  checkObjectCount(objects.length, given.limits.maxEntries);
+  return objects;
+}
+
+/** A class is told what it uses, whatever the other one does: a seed is a secret. */
+function used({ uses = [] }: Provisioner, context: DeploymentContext): DeploymentContext {
+  const { cluster, seed, ...rest } = context;
+  return {
+    ...rest,
+    ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),
+    ...(seed !== undefined && uses.includes('seed') ? { seed } : {}),
+  };
+}
+
+function sizeOf({ files }: BundleFiles): number {
+  let bytes = 0;
+  for (const content of files.values()) bytes += content.byteLength;
+  return bytes;
+}
