@@ -1,14 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
+import type { NamedItem } from '../overrides/deployment-overrides.ts';
 import { isMap, itemsOf, withContainers } from './template-parts.ts';
-
-/** A variable of a container: name, and value or valueFrom. */
-export type EnvVar = JsonObject & { readonly name: string };
 
 /**
  * A deployment's spec with these variables in every container: one of the same name is replaced
  * where it stands, others come after those there are. Of two with one name the later counts.
  */
-export function withEnvironment(spec: JsonObject, variables: readonly EnvVar[]): JsonObject {
+export function withEnvironment(spec: JsonObject, variables: readonly NamedItem[]): JsonObject {
   if (variables.length === 0) return spec;
   const added = new Map(variables.map((variable) => [variable.name, variable]));
   return withContainers(spec, (container) => {

@@ -1,6 +1,13 @@
+import { overrideSteps } from '../overrides/index.ts';
 import type { DeploymentStep } from './deployment-step.ts';
 import { operatorCondition } from './operator-condition.ts';
+import { proxy } from './proxy.ts';
 import { targetNamespaces } from './target-namespaces.ts';
 
 /** What operators are given at run time, in OLM's order: later steps see what earlier ones added. */
-export const deploymentSteps: readonly DeploymentStep[] = [targetNamespaces, operatorCondition];
+export const deploymentSteps: readonly DeploymentStep[] = [
+  targetNamespaces,
+  ...overrideSteps,
+  proxy,
+  operatorCondition,
+];

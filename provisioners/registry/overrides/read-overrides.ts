@@ -1,0 +1,107 @@
+import { isObject, typeOf } from '../../../api/spec-config.ts';
+import type { JsonObject } from '../../../core/sdk.ts';
+import { configError } from '../config/config-error.ts';
+import { type DeploymentOverrides, type NamedItem, overrideNames } from './deployment-overrides.ts';
+
+type Overrides = Required<DeploymentOverrides>;
+type Read<T> = (value: unknown, path: string) => T;
+
+const readers: { readonly [Name in keyof Overrides]: Read<Overrides[Name]> } = {
+  env: listOf(readVariable),
+  envFrom: listOf(objectOf('prefix', 'configMapRef', 'secretRef')),
+  // What a volume is made of is for the API server to know: it learns new sources.
+  volumes: listOf(named(readObject)),
+  volumeMounts: listOf(
+    named(
+      objectOf(
+        'name',
+        'mountPath',
+        'readOnly',
+        'recursiveReadOnly',
+        'subPath',
+        'subPathExpr',
+        'mountPropagation',
+      ),
+    ),
+  ),
+  tolerations: listOf(objectOf('key', 'operator', 'value', 'effect', 'tolerationSeconds')),
+  resources: objectOf('limits', 'requests', 'claims'),
+  nodeSelector: readTexts,
+  affinity: readAffinity,
+  annotations: readTexts,
+};
+
+/**
+ * The overrides in a spec.config. Fields are checked as far down as a slip would go unnoticed: the
+ * API server says what is wrong below.
+ * @throws TerminalError that names the field.
+ */
+export function readOverrides(config: Readonly<Record<string, unknown>>): DeploymentOverrides {
+  const entries = overrideNames.flatMap((name) => {
+    const value = config[name];
+    return value === undefined || value === null ? [] : [[name, readers[name](value, name)]];
+  });
+  return Object.fromEntries(entries) as DeploymentOverrides;
+}
+
+function listOf<T>(read: Read<T>): Read<readonly T[]> {
+  return (value, path) => {
+    if (!Array.isArray(value)) throw configError(path, `is ${typeOf(value)}: it must be a list`);
+    return value.map((item: unknown, index) => read(item, `${path}[${index}]`));
+  };
+}
+
+function objectOf(...known: readonly string[]): Read<JsonObject> {
+  return (value, path) => {
+    const object = readObject(value, path);
+    const other = Object.keys(object).find((field) => !known.includes(field));
+    if (other === undefined) return object;
+    throw configError(`${path}.${other}`, `is not known: there are ${known.join(', ')}`);
+  };
+}
+
+function readObject(value: unknown, path: string): JsonObject {
+  if (isObject(value)) return value as JsonObject;
+  throw configError(path, `is ${typeOf(value)}: it must be an object`);
+}
+
+function named(read: Read<JsonObject>): Read<NamedItem> {
+  return (value, path) => {
+    const object = read(value, path);
+    const { name } = object;
+    if (typeof name === 'string' && name !== '') return { ...object, name };
+    const is = name === undefined ? 'missing' : typeOf(name);
+    throw configError(`${path}.name`, `is ${is}: it must be a string`);
+  };
+}
+
+function readVariable(item: unknown, path: string): NamedItem {
+  const variable = named(objectOf('name', 'value', 'valueFrom'))(item, path);
+  const { value } = variable;
+  // Numbers and booleans without quotes are the slip that everybody makes once.
+  if (value === undefined || value === null || typeof value === 'string') return variable;
+  throw configError(
+    `${path}.value`,
+    `is ${typeOf(value)}: it must be a string, so put it in quotes`,
+  );
+}
+
+function readAffinity(value: unknown, path: string): JsonObject {
+  const affinity = objectOf('nodeAffinity', 'podAffinity', 'podAntiAffinity')(value, path);
+  for (const [field, part] of Object.entries(affinity)) {
+    if (part !== null) readObject(part, `${path}.${field}`);
+  }
+  return affinity;
+}
+
+function readTexts(value: unknown, path: string): Readonly<Record<string, string>> {
+  const texts = readObject(value, path);
+  for (const [key, text] of Object.entries(texts)) {
+    if (typeof text === 'string') continue;
+    throw configError(
+      `${path}[${key}]`,
+      `is ${typeOf(text)}: it must be a string, so put it in quotes`,
+    );
+  }
+  return texts as Readonly<Record<string, string>>;
+}
