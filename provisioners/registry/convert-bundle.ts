@@ -7,18 +7,15 @@ import {
 } from '../../core/sdk.ts';
 import type { RegistryConfig } from './config/registry-config.ts';
 import { convert } from './convert.ts';
-import { planInstallation } from './plan-installation.ts';
-import { readRegistryBundle } from './read-bundle.ts';
+import { watchesAllNamespaces } from './install-modes.ts';
+import { anyInstallation, planInstallation } from './plan-installation.ts';
+import { type ReadBundleOptions, readRegistryBundle } from './read-bundle.ts';
 
-export interface ConvertBundleOptions {
-  /** Of the deployment; what the bundle itself suggests counts where absent. */
+export interface ConvertBundleOptions extends ReadBundleOptions {
+  /** Of the deployment; without one the bundle is installed as by v0.16. */
   readonly config?: RegistryConfig;
   /** Of the cluster that it is for, where there is one. */
   readonly cluster?: ClusterFacts;
-  /** Type of the Bundle's source, which some messages depend on; that of archives where absent. */
-  readonly sourceType?: string;
-  /** How many objects the bundle may have; unlimited where absent. */
-  readonly maxObjects?: number;
 }
 
 /**
@@ -29,9 +26,41 @@ export function convertRegistryBundle(
   files: BundleFiles,
   options: ConvertBundleOptions = {},
 ): readonly KubernetesObject[] {
-  try {
+  const { config, cluster } = options;
+  return explained(() => {
     const bundle = readRegistryBundle(files, options);
-    return convert(bundle, planInstallation(bundle, options.config, options.cluster));
+    return convert(bundle, planInstallation(bundle, config, cluster));
+  });
+}
+
+export interface Unpacked {
+  readonly objects: readonly KubernetesObject[];
+  /** They are what v0.16 makes of the bundle; else namespaces of a spec.config are yet to come. */
+  readonly forAllNamespaces: boolean;
+}
+
+/**
+ * The same before there is a deployment. Where it is known that there will be a spec.config, the
+ * bundle may have any install mode: what is wrong with it in each of them is told already.
+ * @throws TerminalError as above.
+ */
+export function convertForUnpacking(
+  files: BundleFiles,
+  options: ReadBundleOptions & { readonly configured: boolean },
+): Unpacked {
+  return explained(() => {
+    const bundle = readRegistryBundle(files, options);
+    const installation = options.configured ? anyInstallation(bundle) : planInstallation(bundle);
+    return {
+      objects: convert(bundle, installation),
+      forAllNamespaces: watchesAllNamespaces(installation),
+    };
+  });
+}
+
+function explained<T>(work: () => T): T {
+  try {
+    return work();
   } catch (error) {
     throw new TerminalError(
       `convert registry+v1 bundle to plain+v0 bundle: ${errorMessage(error)}`,

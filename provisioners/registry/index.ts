@@ -1,37 +1,42 @@
+import { annotation } from '../../api/v1alpha1/index.ts';
 import {
+  type Bundle,
+  type BundleDeployment,
   type BundleFiles,
-  BundleFilesBuilder,
   type ContentLimits,
+  type DeploymentContext,
   defineProvisioner,
   errorMessage,
-  type KubernetesObject,
   readPlainBundle,
   TerminalError,
-  toYaml,
 } from '../../core/sdk.ts';
-import { convertRegistryBundle } from './convert-bundle.ts';
+import { parseConfig } from './config/parse-config.ts';
+import { convertForUnpacking, convertRegistryBundle } from './convert-bundle.ts';
+import { originalContent, plainContent, storedContent } from './stored-content.ts';
 
 /**
- * The class `core-rukpak-io-registry` (spec section 8.2): registry+v1 bundles are stored as plain+v0.
- * It serves Bundles only; their content is deployed by the class `core-rukpak-io-plain`.
+ * The class `core-rukpak-io-registry` (spec section 8.2): registry+v1 bundles are stored as plain+v0,
+ * with the files that they were made from. It serves Bundles only; their content is deployed by the
+ * class `core-rukpak-io-plain`, after this one has adapted it to spec.config and cluster
+ * (docs/adr/0029).
  */
 // oxlint-disable-next-line import/no-default-export -- what every provisioner's module exports
 export default defineProvisioner({
   className: 'core-rukpak-io-registry',
-  bundle: async (files, bundle, { limits }) => {
-    const maxObjects = limits.maxEntries;
-    const sourceType = bundle.spec.source.type;
-    const objects = convertRegistryBundle(files, { sourceType, maxObjects });
-    const converted = plainContent(objects, limits);
-    validate(converted, maxObjects);
-    return converted;
-  },
+  uses: ['cluster'],
+  bundle: async (files, bundle, { limits }) => unpack(files, bundle, limits),
+  configure: async (files, deployment, context) => configure(files, deployment, context),
 });
 
-function plainContent(objects: readonly KubernetesObject[], limits: ContentLimits): BundleFiles {
-  const builder = new BundleFilesBuilder(limits);
-  builder.addFile('manifests/manifest.yaml', new TextEncoder().encode(toYaml(objects)));
-  return builder.build();
+function unpack(files: BundleFiles, bundle: Bundle, limits: ContentLimits): BundleFiles {
+  const { objects, forAllNamespaces } = convertForUnpacking(files, {
+    configured: bundle.metadata.annotations?.[annotation.configured] === 'true',
+    sourceType: bundle.spec.source.type,
+    maxObjects: limits.maxEntries,
+  });
+  const converted = plainContent(objects, limits);
+  validate(converted, limits.maxEntries);
+  return storedContent(files, forAllNamespaces ? converted : undefined, limits);
 }
 
 /** What is stored is what a deployment will read: it has to be readable now, not only then. */
@@ -41,4 +46,28 @@ function validate(converted: BundleFiles, maxObjects: number): void {
   } catch (error) {
     throw new TerminalError(`validate bundle: ${errorMessage(error)}`, { cause: error });
   }
+}
+
+function configure(
+  stored: BundleFiles,
+  { spec }: BundleDeployment,
+  { limits, logger, cluster }: DeploymentContext,
+): BundleFiles {
+  const config = parseConfig(spec.config, logger);
+  const files = originalContent(stored);
+  if (files === undefined) return withoutOriginals(stored, config !== undefined);
+  const objects = convertRegistryBundle(files, {
+    ...(config === undefined ? {} : { config }),
+    ...(cluster === undefined ? {} : { cluster }),
+    maxObjects: limits.maxEntries,
+  });
+  return plainContent(objects, limits);
+}
+
+/** Content that was too large to be stored with its conversion, or comes of an earlier version. */
+function withoutOriginals(stored: BundleFiles, configured: boolean): BundleFiles {
+  if (!configured) return stored;
+  throw new TerminalError(
+    'spec.config needs the files of the bundle, and only what they were converted to is stored: delete the Bundle to have it unpacked again, and raise --max-content-bytes where it has more than half of that',
+  );
 }

@@ -12,7 +12,9 @@ import { readClusterServiceVersion } from './csv/cluster-service-version.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 
 export interface ReadBundleOptions {
+  /** Type of the Bundle's source, which some messages depend on; that of archives where absent. */
   readonly sourceType?: string;
+  /** How many objects the bundle may have; unlimited where absent. */
   readonly maxObjects?: number;
 }
 

@@ -6,6 +6,7 @@ export function anInstallation(fields: Partial<Installation> = {}): Installation
     installNamespace: 'pkg-system',
     createsNamespace: true,
     targetNamespaces: [''],
+    configured: false,
     overrides: {},
     ...fields,
   };

@@ -1,32 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import { supportedKinds } from '../supported-kinds.ts';
-import { allNamespacesMode } from './all-namespaces-mode.ts';
 import { validators } from './index.ts';
 import { noApiServices } from './no-api-services.ts';
 import { noWebhooks } from './no-webhooks.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
-
-describe('allNamespacesMode', () => {
-  const message = 'AllNamespace install mode must be enabled';
-
-  it.each([
-    ['no modes', [], message],
-    ['another mode', [{ type: 'OwnNamespace', supported: true }], message],
-    ['the mode switched off', [{ type: 'AllNamespaces', supported: false }], message],
-    ['another spelling', [{ type: 'allnamespaces', supported: true }], message],
-    [
-      'the mode among others',
-      [
-        { type: 'OwnNamespace', supported: false },
-        { type: 'AllNamespaces', supported: true },
-      ],
-      undefined,
-    ],
-  ])('with %s', (_case, installModes, expected) => {
-    expect(allNamespacesMode(aRegistryBundle({ csv: aCsv({ installModes }) }))).toBe(expected);
-  });
-});
+import { supportedInstallMode } from './supported-install-mode.ts';
 
 describe('noApiServices', () => {
   it('refuses an owned APIService', () => {
@@ -72,6 +51,11 @@ describe('onlySupportedKinds', () => {
 
 describe('the list of validators', () => {
   it('checks modes, then APIServices, then webhooks, then kinds', () => {
-    expect(validators).toEqual([allNamespacesMode, noApiServices, noWebhooks, onlySupportedKinds]);
+    expect(validators).toEqual([
+      supportedInstallMode,
+      noApiServices,
+      noWebhooks,
+      onlySupportedKinds,
+    ]);
   });
 });
