@@ -65,6 +65,16 @@ describe('promotedPermissions', () => {
     });
     const promoted = promotedPermissions(csv);
     expect(promoted.map((each) => each.serviceAccountName)).toEqual(['default', 'namespaced']);
-    expect(promoted.map((each) => each.rules)).toEqual([[], [pods]]);
+    expect(promoted.map((each) => each.rules[0])).toEqual([undefined, pods]);
+  });
+
+  it('has accounts with permissions of namespaces see which there are', () => {
+    const permissions = [{ serviceAccountName: 'a', rules: undefined }];
+    const [promoted] = promotedPermissions(aCsv({ permissions }));
+    expect(promoted?.rules.map((rule) => rule.asWritten)).toEqual([
+      { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
+    ]);
+    const [ofCluster] = promotedPermissions(aCsv({ clusterPermissions: permissions }));
+    expect(ofCluster?.rules).toEqual([]);
   });
 });

@@ -15,14 +15,33 @@ export interface PromotedPermissions {
 
 /**
  * All permissions of a CSV at cluster scope, since the operator watches all namespaces: first those
- * of the cluster, then those meant for one namespace (spec section 9.7).
+ * of the cluster, then those meant for one namespace (spec section 9.7). With the latter the operator
+ * may see which namespaces there are, as OLM has it; names are those of the rules as written.
  */
 export function promotedPermissions(csv: ClusterServiceVersion): readonly PromotedPermissions[] {
-  return [...csv.clusterPermissions, ...csv.permissions].map((permissions) => ({
+  return [
+    ...csv.clusterPermissions.map((permissions) => named(csv, permissions)),
+    ...csv.permissions.map((permissions) => {
+      const { rules, ...rest } = named(csv, permissions);
+      return { ...rest, rules: [...rules, seeNamespaces] };
+    }),
+  ];
+}
+
+const asWritten = { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] };
+const seeNamespaces: PolicyRule = {
+  ...asWritten,
+  resourceNames: undefined,
+  nonResourceURLs: undefined,
+  asWritten,
+};
+
+function named(csv: ClusterServiceVersion, permissions: StrategyPermissions): PromotedPermissions {
+  return {
     name: roleName(csv.name, permissions),
     serviceAccountName: serviceAccountOf(permissions),
     rules: permissions.rules ?? [],
-  }));
+  };
 }
 
 const maxNameLength = 63;

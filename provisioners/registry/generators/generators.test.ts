@@ -73,13 +73,16 @@ describe('serviceAccounts', () => {
 });
 
 describe('clusterRoles', () => {
-  it('carry the rules as written and no rule for namespaces', () => {
+  it('carry the rules as written, and that namespaces may be seen', () => {
     expect(clusterRoles(withPermissions)).toEqual([
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
         metadata: { name: podReader },
-        rules: [{ resources: ['pods'], apiGroups: [''], verbs: ['get'], note: 'kept' }],
+        rules: [
+          { resources: ['pods'], apiGroups: [''], verbs: ['get'], note: 'kept' },
+          { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
+        ],
       },
     ]);
   });
