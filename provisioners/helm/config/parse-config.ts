@@ -1,7 +1,7 @@
+import { isObject, meantField, typeOf } from '../../../api/spec-config.ts';
 import type { JsonObject, Logger } from '../../../core/sdk.ts';
-import { configError, isObject, typeOf } from './config-error.ts';
+import { configError } from './config-error.ts';
 import { crdPolicies, type HelmConfig, lookupPolicies } from './helm-config.ts';
-import { meantField } from './unknown-field.ts';
 import { parseValuesFrom } from './values-from.ts';
 
 const known = ['values', 'valuesFrom', 'releaseNamespace', 'crds', 'lookup'];

@@ -1,5 +1,6 @@
+import { isObject, typeOf } from '../../../api/spec-config.ts';
 import type { InputReference } from '../../../core/sdk.ts';
-import { configError, isObject, typeOf } from './config-error.ts';
+import { configError } from './config-error.ts';
 
 const defaultKey = 'values.yaml';
 const known = ['kind', 'name', 'valuesKey', 'optional'];
