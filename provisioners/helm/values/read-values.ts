@@ -1,5 +1,5 @@
+import { isObject, typeOf } from '../../../api/spec-config.ts';
 import { errorMessage, type JsonValue, parseYaml, TerminalError } from '../../../core/sdk.ts';
-import { isObject, typeOf } from '../config/config-error.ts';
 
 /** A text of YAML, which Helm's engine reads once more, and what is in it. */
 export interface ReadValues {
