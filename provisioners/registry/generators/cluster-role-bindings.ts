@@ -1,18 +1,19 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Installation } from '../installation.ts';
-import { promotedPermissions } from '../promoted-permissions.ts';
+import { clusterPermissions } from '../permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** Binds each entry's account to the ClusterRole of the same name (spec section 9.7). */
 export function clusterRoleBindings(
-  { csv }: RegistryBundle,
-  { installNamespace }: Installation,
+  bundle: RegistryBundle,
+  installation: Installation,
 ): readonly KubernetesObject[] {
-  return promotedPermissions(csv).map(({ name, serviceAccountName }) => ({
+  const { installNamespace: namespace } = installation;
+  return clusterPermissions(bundle, installation).map(({ name, serviceAccountName }) => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRoleBinding',
     metadata: { name },
-    subjects: [{ kind: 'ServiceAccount', name: serviceAccountName, namespace: installNamespace }],
+    subjects: [{ kind: 'ServiceAccount', name: serviceAccountName, namespace }],
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
   }));
 }

@@ -1,10 +1,14 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import { promotedPermissions } from '../promoted-permissions.ts';
+import type { Installation } from '../installation.ts';
+import { clusterPermissions } from '../permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** A ClusterRole per entry of permissions, rules as written (spec section 9.7). */
-export function clusterRoles({ csv }: RegistryBundle): readonly KubernetesObject[] {
-  return promotedPermissions(csv).map(({ name, rules }) => ({
+/** A ClusterRole per entry of permissions at cluster scope (spec section 9.7). */
+export function clusterRoles(
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly KubernetesObject[] {
+  return clusterPermissions(bundle, installation).map(({ name, rules }) => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name },

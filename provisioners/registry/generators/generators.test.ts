@@ -8,6 +8,8 @@ import { clusterRoles } from './cluster-roles.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
 import { namespace } from './namespace.ts';
 import { otherObjects } from './other-objects.ts';
+import { roleBindings } from './role-bindings.ts';
+import { roles } from './roles.ts';
 import { serviceAccounts } from './service-accounts.ts';
 
 const pods: PolicyRule = {
@@ -74,7 +76,7 @@ describe('serviceAccounts', () => {
 
 describe('clusterRoles', () => {
   it('carry the rules as written, and that namespaces may be seen', () => {
-    expect(clusterRoles(withPermissions)).toEqual([
+    expect(clusterRoles(withPermissions, inNs)).toEqual([
       {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'ClusterRole',
@@ -106,10 +108,40 @@ describe('clusterRoleBindings', () => {
   });
 });
 
+describe('roles and roleBindings', () => {
+  const inTwo = anInstallation({ installNamespace: 'ns', targetNamespaces: ['a'] });
+
+  it('are in each namespace, for the account in the install namespace', () => {
+    expect(roles(withPermissions, inTwo)).toEqual(
+      ['ns', 'a'].map((namespace) => ({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: podReader, namespace },
+        rules: [pods.asWritten],
+      })),
+    );
+    expect(roleBindings(withPermissions, inTwo)).toEqual(
+      ['ns', 'a'].map((namespace) => ({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: podReader, namespace },
+        subjects: [{ kind: 'ServiceAccount', name: 'sa1', namespace: 'ns' }],
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: podReader },
+      })),
+    );
+    expect(clusterRoles(withPermissions, inTwo)).toEqual([]);
+  });
+
+  it('are none where the operator watches all namespaces', () => {
+    expect(roles(withPermissions, inNs)).toEqual([]);
+    expect(roleBindings(withPermissions, inNs)).toEqual([]);
+  });
+});
+
 describe('customResourceDefinitions', () => {
   it('are the very objects of the bundle', () => {
     const crds = [{ ...anObject('CustomResourceDefinition'), spec: { unknownField: 1n } }];
-    expect(customResourceDefinitions(aRegistryBundle({ crds }))).toEqual(crds);
+    expect(customResourceDefinitions(aRegistryBundle({ crds }), inNs)).toEqual(crds);
   });
 });
 

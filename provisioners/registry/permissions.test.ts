@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { aCsv } from '../../test/helpers/registry-bundle.ts';
-import type { PolicyRule, StrategyPermissions } from './csv/cluster-service-version.ts';
-import { promotedPermissions } from './promoted-permissions.ts';
+import { anInstallation } from '../../test/helpers/installation.ts';
+import { aCsv, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
+import type {
+  ClusterServiceVersion,
+  PolicyRule,
+  StrategyPermissions,
+} from './csv/cluster-service-version.ts';
+import { clusterPermissions, namespacedPermissions } from './permissions.ts';
 
 function aRule(fields: Partial<PolicyRule>): PolicyRule {
   return {
@@ -15,13 +20,17 @@ function aRule(fields: Partial<PolicyRule>): PolicyRule {
   };
 }
 
+function promoted(csv: ClusterServiceVersion) {
+  return clusterPermissions(aRegistryBundle({ csv }), anInstallation());
+}
+
 function nameOf(permissions: StrategyPermissions, csvName = 'pkg.v1.0.0'): string | undefined {
-  return promotedPermissions(aCsv({ name: csvName, permissions: [permissions] }))[0]?.name;
+  return promoted(aCsv({ name: csvName, permissions: [permissions] }))[0]?.name;
 }
 
 const pods = aRule({ verbs: ['get'], apiGroups: [''], resources: ['pods'] });
 
-describe('names of promoted permissions', () => {
+describe('names of permissions', () => {
   it.each([
     ['sa1', [pods], 'pkg.v1.0.0-sa1-osbgchy2w9tcrfic1jspf8vsinkvximmfgh6o69h76'],
     [
@@ -57,24 +66,58 @@ describe('names of promoted permissions', () => {
   });
 });
 
-describe('promotedPermissions', () => {
+describe('permissions of all namespaces', () => {
   it('lists those of the cluster first and fills in the default account', () => {
     const csv = aCsv({
       permissions: [{ serviceAccountName: 'namespaced', rules: [pods] }],
       clusterPermissions: [{ serviceAccountName: '', rules: undefined }],
     });
-    const promoted = promotedPermissions(csv);
-    expect(promoted.map((each) => each.serviceAccountName)).toEqual(['default', 'namespaced']);
-    expect(promoted.map((each) => each.rules[0])).toEqual([undefined, pods]);
+    const permissions = promoted(csv);
+    expect(permissions.map((each) => each.serviceAccountName)).toEqual(['default', 'namespaced']);
+    expect(permissions.map((each) => each.rules[0])).toEqual([undefined, pods]);
   });
 
   it('has accounts with permissions of namespaces see which there are', () => {
     const permissions = [{ serviceAccountName: 'a', rules: undefined }];
-    const [promoted] = promotedPermissions(aCsv({ permissions }));
-    expect(promoted?.rules.map((rule) => rule.asWritten)).toEqual([
+    const [ofNamespaces] = promoted(aCsv({ permissions }));
+    expect(ofNamespaces?.rules.map((rule) => rule.asWritten)).toEqual([
       { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
     ]);
-    const [ofCluster] = promotedPermissions(aCsv({ clusterPermissions: permissions }));
+    const [ofCluster] = promoted(aCsv({ clusterPermissions: permissions }));
     expect(ofCluster?.rules).toEqual([]);
+  });
+});
+
+describe('permissions of some namespaces', () => {
+  const csv = aCsv({
+    permissions: [{ serviceAccountName: 'sa1', rules: [pods] }],
+    clusterPermissions: [{ serviceAccountName: 'sa2', rules: [pods] }],
+  });
+  const bundle = aRegistryBundle({ csv });
+  const installation = anInstallation({ installNamespace: 'own', targetNamespaces: ['a', 'own'] });
+
+  it('are in each of them and in that of the operator, by the name that they have everywhere', () => {
+    const permissions = namespacedPermissions(bundle, installation);
+    const name = 'pkg.v1.0.0-sa1-osbgchy2w9tcrfic1jspf8vsinkvximmfgh6o69h76';
+    expect(permissions).toEqual(
+      ['own', 'a'].map((namespace) => ({
+        namespace,
+        name,
+        serviceAccountName: 'sa1',
+        rules: [pods],
+      })),
+    );
+    const elsewhere = anInstallation({ installNamespace: 'own', targetNamespaces: ['a'] });
+    expect(namespacedPermissions(bundle, elsewhere)).toEqual(permissions);
+  });
+
+  it('leave what the operator may do in the cluster as written', () => {
+    const [ofCluster, ...promotedOnes] = clusterPermissions(bundle, installation);
+    expect(ofCluster).toMatchObject({ serviceAccountName: 'sa2', rules: [pods] });
+    expect(promotedOnes).toEqual([]);
+  });
+
+  it('are none where it watches all', () => {
+    expect(namespacedPermissions(bundle, anInstallation())).toEqual([]);
   });
 });
