@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../core/sdk.ts';
+import { groupOf } from './api-group.ts';
 import { objectName, objectNamespace } from './object-name.ts';
 
 /**
@@ -15,10 +16,4 @@ function identityOf(object: KubernetesObject, index: number): string {
   // Without a name nothing is known to be the same; the API server will refuse each of them.
   if (name === '') return `#${index}`;
   return JSON.stringify([groupOf(object.apiVersion), object.kind, objectNamespace(object), name]);
-}
-
-function groupOf(apiVersion: unknown): string {
-  if (typeof apiVersion !== 'string') return '';
-  const slash = apiVersion.indexOf('/');
-  return slash < 0 ? '' : apiVersion.slice(0, slash);
 }

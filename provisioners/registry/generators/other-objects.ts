@@ -2,17 +2,17 @@ import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { withServedApiVersion } from '../served-api-version.ts';
-import { supportedKinds } from '../supported-kinds.ts';
+import { scopeOf } from '../supported-kinds.ts';
 
 /** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
 export function otherObjects(
-  { others }: RegistryBundle,
+  { others, crds }: RegistryBundle,
   { installNamespace }: Installation,
 ): readonly KubernetesObject[] {
   return others
     .map(withServedApiVersion)
     .map((object) =>
-      supportedKinds.get(object.kind) === 'Namespaced' ? moved(object, installNamespace) : object,
+      scopeOf(object, crds) === 'Namespaced' ? moved(object, installNamespace) : object,
     );
 }
 
