@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { TerminalError } from '../../core/sdk.ts';
 import { anInstallation } from '../../test/helpers/installation.ts';
-import { aCsv, anObject, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
+import { aCsv, anObject, aRegistryBundle, aWebhook } from '../../test/helpers/registry-bundle.ts';
 import { convert } from './convert.ts';
 import type { StrategyPermissions } from './csv/cluster-service-version.ts';
 
@@ -80,11 +79,9 @@ describe('convert', () => {
   });
 
   it('reports the first complaint of several', () => {
-    const refused = {
-      csv: aCsv({ ownedApiServices: [{} as never], webhookDefinitions: [{} as never] }),
-    };
-    expect(() => convert(aRegistryBundle(refused), anInstallation())).toThrow(
-      new TerminalError('apiServiceDefintions are not supported'),
+    const csv = aCsv({ webhookDefinitions: [aWebhook({ type: 'Another' }), aWebhook()] });
+    expect(() => convert(aRegistryBundle({ csv }), anInstallation())).toThrow(
+      /^webhook 'vpod.example.com' has unknown type 'Another'/,
     );
   });
 });

@@ -4,6 +4,8 @@ import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import type { ClusterServiceVersion } from '../../provisioners/registry/csv/cluster-service-version.ts';
+import type { OwnedApiService } from '../../provisioners/registry/csv/owned-api-service.ts';
+import type { WebhookDefinition } from '../../provisioners/registry/csv/webhook-definition.ts';
 import type { RegistryBundle } from '../../provisioners/registry/registry-bundle.ts';
 
 /** A tree of files with the given contents; a path that ends in `/` is a directory. */
@@ -66,4 +68,32 @@ export function anObject(
   metadata: KubernetesObject['metadata'] = { name: 'x' },
 ): KubernetesObject {
   return { apiVersion: 'v1', kind, metadata };
+}
+
+/** A validating webhook of deployment `web`, as its CSV's description is read. */
+export function aWebhook(fields: Partial<WebhookDefinition> = {}): WebhookDefinition {
+  return {
+    type: 'ValidatingAdmissionWebhook',
+    generateName: 'vpod.example.com',
+    deploymentName: 'web',
+    containerPort: 443,
+    targetPort: 9443,
+    webhookPath: '/validate',
+    conversionCrds: [],
+    fields: { sideEffects: 'None', admissionReviewVersions: ['v1'] },
+    ...fields,
+  };
+}
+
+/** An API that deployment `web` serves: `v1.metrics.example.com`. */
+export function anOwnedApiService(fields: Partial<OwnedApiService> = {}): OwnedApiService {
+  return {
+    name: 'gauges',
+    group: 'metrics.example.com',
+    version: 'v1',
+    kind: 'Gauge',
+    deploymentName: 'web',
+    containerPort: 443,
+    ...fields,
+  };
 }

@@ -1,9 +1,18 @@
 import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { noApiServices } from './no-api-services.ts';
-import { noWebhooks } from './no-webhooks.ts';
+import { apiServiceDeployments } from './api-service-deployments.ts';
+import { conversionInAllNamespaces } from './conversion-in-all-namespaces.ts';
+import { conversionOfOwnCrds } from './conversion-of-own-crds.ts';
+import { conversionPrunes } from './conversion-prunes.ts';
+import { knownWebhookTypes } from './known-webhook-types.ts';
+import { oneConversionPerCrd } from './one-conversion-per-crd.ts';
+import { oneTargetPerPort } from './one-target-per-port.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
 import { supportedInstallMode } from './supported-install-mode.ts';
+import { uniqueWebhooks } from './unique-webhooks.ts';
+import { webhookDeployments } from './webhook-deployments.ts';
+import { webhookNames } from './webhook-names.ts';
+import { webhookRules } from './webhook-rules.ts';
 
 /** Says why a bundle cannot be converted, or nothing. Pure. */
 export type Validator = (bundle: RegistryBundle, installation: Installation) => string | undefined;
@@ -11,7 +20,16 @@ export type Validator = (bundle: RegistryBundle, installation: Installation) => 
 /** In order of checking: the first complaint is the one reported (spec section 9.4). */
 export const validators: readonly Validator[] = [
   supportedInstallMode,
-  noApiServices,
-  noWebhooks,
+  apiServiceDeployments,
+  knownWebhookTypes,
+  webhookDeployments,
+  webhookNames,
+  uniqueWebhooks,
+  webhookRules,
+  oneTargetPerPort,
+  conversionInAllNamespaces,
+  conversionOfOwnCrds,
+  oneConversionPerCrd,
+  conversionPrunes,
   onlySupportedKinds,
 ];
