@@ -3,6 +3,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { isAlreadyExists } from '../kube/api-error.ts';
+import { withMark } from './configured-mark.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { desiredBundle } from './desired-bundle.ts';
 import { isMadeFrom } from './is-made-from.ts';
@@ -16,7 +17,8 @@ export async function createBundle(
 ): Promise<Bundle> {
   const { client, bundles } = dependencies;
   const hash = templateHash(deployment.spec.template);
-  const desired = withFinalizer(desiredBundle(deployment, hash), dependencies);
+  const plain = withFinalizer(desiredBundle(deployment, hash), dependencies);
+  const desired = withMark(plain, deployment, dependencies);
   try {
     const created = (await client.create(bundleResource, desired, signal)) as Bundle;
     bundles.upsertIfNewer(created);

@@ -1,6 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { label } from '../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import { bundleName } from './template-hash.ts';
 
 /** The Bundle that a deployment's template asks for (spec section 5.3). */
@@ -8,6 +8,7 @@ export function desiredBundle(deployment: BundleDeployment, hash: string): Bundl
   const { name = '', uid = '' } = deployment.metadata;
   const { metadata, spec } = deployment.spec.template;
   const { [label.partOf]: _, ...labels } = metadata?.labels ?? {};
+  const { [annotation.configured]: __, ...annotations } = metadata?.annotations ?? {};
   return {
     apiVersion: 'core.rukpak.io/v1alpha1',
     kind: 'Bundle',
@@ -19,7 +20,7 @@ export function desiredBundle(deployment: BundleDeployment, hash: string): Bundl
         [label.ownerName]: name,
         [label.templateHash]: hash,
       },
-      ...(metadata?.annotations === undefined ? {} : { annotations: metadata.annotations }),
+      ...(metadata?.annotations === undefined ? {} : { annotations }),
       ownerReferences: [
         {
           apiVersion: 'core.rukpak.io/v1alpha1',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
@@ -78,6 +78,24 @@ describe('the status says', () => {
       phase: 'Failing',
       conditions: [{ message: 'source bundle content: not a tar archive' }],
     });
+  });
+
+  test('tried again after a refusal once its annotations change, and then not fetched again', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    fixture.handler.mockRejectedValueOnce(new TerminalError('AllNamespace must be enabled'));
+    await fixture.reconcile();
+    const marked = (value: string): Bundle => {
+      const { metadata } = fixture.live;
+      return { ...fixture.live, metadata: { ...metadata, annotations: { configured: value } } };
+    };
+    fixture.change(marked('true'));
+    await fixture.reconcile();
+    expect(fixture.live.status).toMatchObject({ phase: 'Unpacked' });
+    expect(fixture.handler.mock.calls[1]?.[1].metadata.annotations).toEqual({ configured: 'true' });
+    fixture.change(marked('false'));
+    await fixture.reconcile();
+    expect(fixture.fetch).toHaveBeenCalledTimes(2);
+    expect(fixture.handler).toHaveBeenCalledTimes(2);
   });
 
   test.each(['http', 'toString', ''])('Failing for source type "%s"', async (type) => {

@@ -182,7 +182,7 @@ export class FakeKubeClient implements KubeClient {
     return this.put(object);
   }
 
-  /** Merge patch, one level deep in metadata and in the object; JSON patch of `test` and `add`. */
+  /** Merge patch of the object, its metadata and annotations; JSON patch of `test` and `add`. */
   async patch({ key }: { key: ObjectKey }, patch: unknown, options: PatchOptions) {
     this.patches.push({ name: key.name, patch, options });
     await this.#enter('patch', options.signal);
@@ -193,7 +193,9 @@ export class FakeKubeClient implements KubeClient {
     if (wanted !== undefined && wanted !== live.metadata.resourceVersion) {
       throw refusal(409, 'Conflict');
     }
-    const metadata = { ...live.metadata, ...change.metadata };
+    const uid = change.metadata?.uid;
+    if (uid !== undefined && uid !== live.metadata.uid) throw refusal(409, 'Conflict');
+    const metadata = { ...live.metadata, ...change.metadata, ...mergedAnnotations(live, change) };
     return this.put({ ...live, ...change, metadata });
   }
 
@@ -253,4 +255,14 @@ function textOf({ namespace = '', name }: ObjectKey): string {
 
 async function unsupported(): Promise<never> {
   throw new Error('not part of this fake');
+}
+
+function mergedAnnotations(
+  live: KubernetesObject,
+  { metadata }: Partial<KubernetesObject>,
+): object {
+  if (metadata?.annotations === undefined) return {};
+  const merged: object = { ...live.metadata.annotations, ...metadata.annotations };
+  const annotations = Object.entries(merged).filter(([, value]) => value !== null);
+  return { annotations: Object.fromEntries(annotations) };
 }

@@ -1,6 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage } from '../../errors.ts';
+import { keepMark } from '../configured-mark.ts';
 import { createBundle } from '../create-bundle.ts';
 import { deleteBundle } from '../delete-bundle.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
@@ -20,13 +21,14 @@ export async function ensureBundle(
   const hash = templateHash(deployment.spec.template);
   const owned = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
   const found = owned.find((bundle) => isMadeFrom(bundle, deployment, hash));
-  if (found !== undefined) {
-    state.bundle = found;
-    return 'continue';
-  }
+  const { signal } = context;
   try {
+    if (found !== undefined) {
+      state.bundle = await keepMark(found, deployment, { dependencies, signal });
+      return 'continue';
+    }
     await deleteAbandoned(state, owned, { dependencies, context });
-    state.bundle = await createBundle(deployment, dependencies, context.signal);
+    state.bundle = await createBundle(deployment, dependencies, signal);
     return 'continue';
   } catch (error) {
     state.status = hasValidBundle(
