@@ -42,6 +42,10 @@ export const annotation = {
   servingCertificate: 'core.rukpak.io/serving-certificate',
   /** On what the API server calls or trusts: the Secret `<namespace>/<name>` whose CA it is to trust. */
   injectCaFrom: 'core.rukpak.io/inject-ca-from',
+  /** On a BundleDeployment: another value asks for other certificates; on their Secret: the last one. */
+  rotateCertificates: 'core.rukpak.io/rotate-certificates',
+  /** On pods of a bundle: another one where they use another certificate. */
+  certificateHash: 'core.rukpak.io/certificate-hash',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
   uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */

@@ -2,6 +2,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
+import { certify, noteCertified } from './certificates/certify.ts';
 import { awaitDependents } from './deletion/await-dependents.ts';
 import { guardDeletion } from './deletion/guard-deletion.ts';
 import { letGo } from './deletion/let-go.ts';
@@ -47,9 +48,11 @@ const steps: readonly Step[] = [
   awaitDependencies,
   awaitApproval,
   loadObjects,
+  certify,
   settleFinalizer,
   runPreHooks,
   apply,
+  noteCertified,
   runPostHooks,
   noteInstalled,
   dropFinalizer,
@@ -120,9 +123,10 @@ export class BundleDeploymentReconciler {
   }
 
   #forget(name: string): void {
-    const { applier, facts, rendered, plans } = this.#dependencies;
+    const { applier, certificates, facts, rendered, plans } = this.#dependencies;
     applier.forget(name);
     facts.forget(name);
+    certificates.forget(name);
     rendered.forget(name);
     plans.forget(name);
     this.#transitions.forget(name);

@@ -8,6 +8,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
+import type { Certificates } from './certificates/certificates.ts';
 import type { RenderFacts } from './facts/render-facts.ts';
 import type { FullPlan } from './plan/full-plan.ts';
 import type { PlanMemory } from './plan/plan-memory.ts';
@@ -51,6 +52,7 @@ export interface BundleDeploymentDependencies {
   readonly content: ContentLoader;
   readonly applier: Applier;
   readonly facts: Pick<RenderFacts, 'prepare' | 'renew' | 'forget' | 'onChange'>;
+  readonly certificates: Pick<Certificates, 'certify' | 'foresee' | 'applied' | 'forget'>;
   readonly storedPlans: PlanStore;
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */

@@ -20,6 +20,10 @@ export interface BundleDeploymentState {
   /** Why the Bundle of the template is not, or not completely, brought out. */
   holdUp?: HoldUp | undefined;
   objects?: readonly KubernetesObject[];
+  /** The same before they were given certificates. */
+  uncertified?: readonly KubernetesObject[];
+  /** New certificates are on their way to the objects: what differs is no drift. */
+  rotating?: boolean;
   /** Of the target as well: created when their time comes, and no part of what is kept in place. */
   hooks?: readonly KubernetesObject[];
   /** Digest of the two; only where there are hooks. */

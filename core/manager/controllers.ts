@@ -3,6 +3,7 @@ import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
+import { Certificates } from '../bundle-deployment/certificates/certificates.ts';
 import { RenderFacts } from '../bundle-deployment/facts/render-facts.ts';
 import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
@@ -113,6 +114,8 @@ function createDeploymentController(
   const ownClasses = parts.unpacking.provisioners;
   const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
+  const issuing = { client, discovery, clock, events, systemNamespace };
+  const certificates = new Certificates({ ...issuing, ...options.certificates });
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
     deployments: {
@@ -129,6 +132,7 @@ function createDeploymentController(
     content: createContentLoader({ store, ownClasses, onLost }, options),
     applier,
     facts,
+    certificates,
     storedPlans: new StoredPlans({ client, systemNamespace }),
     limits,
     reportHealth,

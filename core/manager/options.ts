@@ -1,3 +1,4 @@
+import type { CertificateOptions } from '../bundle-deployment/certificates/certificate-options.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
@@ -47,6 +48,8 @@ export interface ManagerOptions {
   readonly ownWorkers?: ReadonlyMap<string, number>;
   /** Whether the Healthy condition is reported; true where absent. */
   readonly reportHealth?: boolean;
+  /** Who makes the certificates that objects are annotated to have, and how long they last. */
+  readonly certificates?: Partial<CertificateOptions>;
   /** JSON lines on stderr, from level info, where absent. */
   readonly logger?: Logger;
 }

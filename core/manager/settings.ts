@@ -1,3 +1,4 @@
+import type { CertificateOptions } from '../bundle-deployment/certificates/certificate-options.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
@@ -19,5 +20,6 @@ export interface ManagerSettings {
   readonly workers: number;
   readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
   readonly reportHealth: boolean;
+  readonly certificates: CertificateOptions;
   readonly logger: Logger;
 }

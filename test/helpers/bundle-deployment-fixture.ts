@@ -6,6 +6,8 @@ import type {
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
 import { BundleDeploymentReconciler } from '../../core/bundle-deployment/bundle-deployment-reconciler.ts';
+import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
+import { Certificates } from '../../core/bundle-deployment/certificates/certificates.ts';
 import type {
   BundleDeploymentDependencies,
   PlanStore,
@@ -118,6 +120,14 @@ export class BundleDeploymentFixture {
       content: { load: this.load },
       applier: this.applier,
       facts: this.facts,
+      certificates: new Certificates({
+        ...defaultCertificates,
+        client: this.client,
+        clock: this.clock,
+        events: this.events,
+        discovery: { apiVersions: async () => [] },
+        systemNamespace: 'rukpak-system',
+      }),
       storedPlans: this.storedPlans,
       limits: defaultLimits,
       reportHealth: true,

@@ -48,7 +48,10 @@ async function foresee(
   dependencies: ReconcileDependencies,
   { signal }: StepContext,
 ): Promise<Forecast> {
-  const { deployment: owner, objects = [], hooks = [] } = state;
+  const { deployment: owner, hooks = [] } = state;
+  const { certificates, applier } = dependencies;
+  const rendered = { deployment: owner, objects: state.objects ?? [], signal };
+  const objects = await certificates.foresee(rendered);
   const ordered = isOrdered(state, dependencies);
-  return await dependencies.applier.plan({ owner, objects, hooks, ordered, signal });
+  return await applier.plan({ owner, objects, hooks, ordered, signal });
 }

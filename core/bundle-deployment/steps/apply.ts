@@ -36,7 +36,7 @@ async function applyObjects(
 ): Promise<ApplyResult> {
   const { deployment: owner, target, objects, hooks = [], ordered = false } = state;
   const waitForReady = stagesWait(state);
-  const unchanged = isUnchanged(state);
+  const unchanged = isUnchanged(state) && state.rotating !== true;
   const request = { owner, objects, hooks, ordered, waitForReady, unchanged, signal };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);

@@ -1,3 +1,8 @@
+import {
+  type CertificateOptions,
+  defaultCertificates,
+  shortestLifetime,
+} from '../../bundle-deployment/certificates/certificate-options.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
@@ -30,5 +35,15 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     workers: options.workers ?? defaultWorkers,
     ownWorkers: options.ownWorkers,
     reportHealth: options.reportHealth ?? true,
+    certificates: certificateOptions(options.certificates),
   };
+}
+
+/** @throws Error where certificates could not be followed by others in time. */
+function certificateOptions(options: ManagerOptions['certificates']): CertificateOptions {
+  const { provider, lifetime } = { ...defaultCertificates, ...options };
+  if (lifetime < shortestLifetime) {
+    throw new Error(`certificates.lifetime must be at least ${shortestLifetime} milliseconds`);
+  }
+  return { provider, lifetime };
 }

@@ -1,0 +1,281 @@
+import { X509Certificate } from 'node:crypto';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { parseCertificates } from '../../certificates/pem.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { defaultCertificates } from './certificate-options.ts';
+import { Certificates, type CertificatesOptions } from './certificates.ts';
+
+const { signal } = new AbortController();
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const deployment = aStoredDeployment();
+
+const service: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'hook',
+    namespace: 'app',
+    annotations: { [annotation.servingCertificate]: 'hook-cert' },
+  },
+};
+const trust = { [annotation.injectCaFrom]: 'app/hook-cert' };
+const clientConfig = { service: { namespace: 'app', name: 'hook' } };
+const configuration: KubernetesObject = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: { name: 'hook', annotations: trust },
+  webhooks: [{ name: 'a.example.com', clientConfig }],
+};
+const objects = [service, configuration];
+
+let client: FakeKubeClient;
+let clock: ManualClock;
+let events: EventList;
+let certificates: Certificates;
+
+beforeEach(() => {
+  client = new FakeKubeClient();
+  clock = new ManualClock();
+  events = new EventList();
+  certificates = aProcess();
+});
+
+function aProcess(options: Partial<CertificatesOptions> = {}): Certificates {
+  return new Certificates({
+    ...defaultCertificates,
+    client,
+    clock,
+    events,
+    discovery: { apiVersions: async () => [] },
+    systemNamespace: 'rukpak-system',
+    ...options,
+  });
+}
+
+/** One reconcile, as far as certificates go: the Secret is in the cluster then. */
+async function reconcile(of = deployment, list = objects): Promise<View> {
+  const certified = await certificates.certify({ deployment: of, objects: list, signal });
+  const [secret] = certified.objects.filter(({ kind }) => kind === 'Secret');
+  const view = viewOf(certified.objects);
+  const labels = { [label.ownerKind]: 'BundleDeployment', [label.ownerName]: 'demo' };
+  if (secret) client.put({ ...secret, metadata: { ...secret.metadata, labels } });
+  const next = certificates.applied({ deployment: of, objects: list });
+  return { ...view, next };
+}
+
+interface View {
+  readonly serving: X509Certificate;
+  readonly next: number | undefined;
+  readonly data: Record<string, string>;
+  /** What the webhook configuration trusts. */
+  readonly trusted: readonly X509Certificate[];
+}
+
+function viewOf(list: readonly KubernetesObject[]): View {
+  const secret = list.find(({ kind }) => kind === 'Secret');
+  const data = Object.fromEntries(
+    Object.entries((secret?.['data'] ?? {}) as Record<string, string>).map(([key, value]) => [
+      key,
+      Buffer.from(value, 'base64').toString(),
+    ]),
+  );
+  const holder = list.find(({ metadata }) => metadata.annotations?.[annotation.injectCaFrom]);
+  const [webhook] = (holder?.['webhooks'] ?? []) as readonly (typeof configuration & {
+    clientConfig: { caBundle?: string };
+  })[];
+  const bundle = Buffer.from(webhook?.clientConfig.caBundle ?? '', 'base64').toString();
+  const serving = new X509Certificate(data['tls.crt'] ?? '');
+  return { serving, data, trusted: parseCertificates(bundle), next: undefined };
+}
+
+function isTrusted({ serving, trusted }: View): boolean {
+  return trusted.some((ca) => serving.checkIssued(ca) && serving.verify(ca.publicKey));
+}
+
+test('objects without annotations stay as they are, and cost no request', async () => {
+  const plain = [{ ...service, metadata: { name: 'hook' } }];
+  const certified = await certificates.certify({ deployment, objects: plain, signal });
+  expect(certified.objects).toBe(plain);
+  expect(client.calls).toEqual([]);
+});
+
+test('a Secret is made, and trusted', async () => {
+  const view = await reconcile();
+  expect(Object.keys(view.data)).toEqual(['tls.crt', 'tls.key', 'ca.crt']);
+  for (const host of ['hook.app', 'hook.app.svc', 'hook.app.svc.cluster.local']) {
+    expect(view.serving.checkHost(host)).toBeDefined();
+  }
+  expect(isTrusted(view)).toBe(true);
+  expect(events.taken()).toEqual([
+    'Normal CertificateIssued: Secret app/hook-cert has a new serving certificate, valid until 2026-04-01T00:00:00.000Z',
+  ]);
+});
+
+test('while nothing is due the Secret is read once, and another process finds the same', async () => {
+  const first = await reconcile();
+  clock.advance(30 * day);
+  expect((await reconcile()).data).toEqual(first.data);
+  expect(client.calls).toEqual(['get']);
+  certificates = aProcess();
+  expect((await reconcile()).data).toEqual(first.data);
+  expect(events.taken()).toHaveLength(1);
+});
+
+test('a deleted Secret is asked for as it was', async () => {
+  const first = await reconcile();
+  client.drop({ namespace: 'app', name: 'hook-cert' });
+  expect((await reconcile()).data).toEqual(first.data);
+});
+
+test.each([
+  ['belongs to somebody else', { [label.ownerKind]: 'BundleDeployment', [label.ownerName]: 'x' }],
+  ['belongs to nobody', {}],
+])('what a Secret says that %s is not taken', async (_, labels) => {
+  const theirs = await reconcile();
+  const secret = client.peek({ namespace: 'app', name: 'hook-cert' })!;
+  client.put({ ...secret, metadata: { ...secret.metadata, labels } });
+  certificates = aProcess();
+  expect((await reconcile()).data['tls.key']).not.toBe(theirs.data['tls.key']);
+});
+
+test('a Secret that the deployment may not read may be there: it is read again', async () => {
+  const first = await reconcile();
+  certificates = aProcess();
+  client.faults.get = [new ApiError(403, { reason: 'Forbidden' })];
+  const unread = await certificates.certify({ deployment, objects, signal });
+  expect(viewOf(unread.objects).data).not.toEqual(first.data);
+  expect((await reconcile()).data).toEqual(first.data);
+});
+
+describe('rotation', () => {
+  test('the next authority is trusted before its certificate is served, the old one after', async () => {
+    const first = await reconcile();
+    expect(first.next).toBe(clock.now() + 60 * day);
+    clock.advance(60 * day);
+    const second = await reconcile();
+    expect(second.serving.raw).toEqual(first.serving.raw);
+    expect(second.trusted).toHaveLength(2);
+    expect(second.next).toBe(clock.now() + 5 * minute);
+    clock.advance(5 * minute);
+    const third = await reconcile();
+    expect(third.serving.raw).not.toEqual(first.serving.raw);
+    expect(third.data['tls.crt']).toBe(second.data['next.crt']);
+    expect(third.trusted).toHaveLength(2);
+    expect(isTrusted(third)).toBe(true);
+    expect(isTrusted({ ...third, serving: first.serving })).toBe(true);
+    expect(third.next).toBe(Date.parse(first.serving.validTo));
+    clock.advance(30 * day);
+    const fourth = await reconcile();
+    expect(fourth.trusted).toHaveLength(1);
+    expect(fourth.serving.raw).toEqual(third.serving.raw);
+    expect(events.taken().map((text) => text.split(':')[0])).toEqual([
+      'Normal CertificateIssued',
+      'Normal CertificateRotated',
+    ]);
+  });
+
+  test('nothing is served that was not applied completely', async () => {
+    const first = await reconcile();
+    clock.advance(60 * day);
+    await certificates.certify({ deployment, objects, signal });
+    clock.advance(day);
+    const second = await reconcile();
+    expect(second.serving.raw).toEqual(first.serving.raw);
+    clock.advance(5 * minute);
+    expect((await reconcile()).serving.raw).not.toEqual(first.serving.raw);
+  });
+
+  test('before a certificate expires the next one is served in any case', async () => {
+    const first = await reconcile();
+    clock.advance(60 * day);
+    await certificates.certify({ deployment, objects, signal });
+    clock.advance(23 * day);
+    const last = await certificates.certify({ deployment, objects, signal });
+    const view = viewOf(last.objects);
+    expect(view.serving.raw).not.toEqual(first.serving.raw);
+    expect(isTrusted(view)).toBe(true);
+  });
+
+  test('another process goes on where the one before it stopped, and waits its time', async () => {
+    await reconcile();
+    clock.advance(60 * day);
+    const begun = await reconcile();
+    clock.advance(4 * minute);
+    certificates = aProcess();
+    const taken = await reconcile();
+    expect(taken.data).toEqual(begun.data);
+    clock.advance(4 * minute);
+    expect((await reconcile()).data).toEqual(begun.data);
+    clock.advance(minute);
+    expect((await reconcile()).data['tls.crt']).toBe(begun.data['next.crt']);
+  });
+
+  test('a clock that goes back a little changes nothing', async () => {
+    await reconcile();
+    clock.advance(60 * day);
+    const begun = await reconcile();
+    clock.advance(-10 * minute);
+    expect((await reconcile()).data).toEqual(begun.data);
+    clock.advance(15 * minute);
+    const served = await reconcile();
+    clock.advance(-10 * minute);
+    expect((await reconcile()).data).toEqual(served.data);
+  });
+
+  test('what has expired while no process ran is replaced at once', async () => {
+    await reconcile();
+    clock.advance(100 * day);
+    certificates = aProcess();
+    const view = await reconcile();
+    expect(Date.parse(view.serving.validTo)).toBe(clock.now() + 90 * day);
+    expect(view.trusted).toHaveLength(1);
+    expect(isTrusted(view)).toBe(true);
+  });
+
+  test('an annotation asks for it, once for each value', async () => {
+    const first = await reconcile();
+    const annotations = { [annotation.rotateCertificates]: 'one' };
+    const asked = aStoredDeployment({ metadata: { annotations } });
+    expect((await reconcile(asked)).trusted).toHaveLength(2);
+    certificates = aProcess();
+    await reconcile(asked);
+    clock.advance(5 * minute);
+    const second = await reconcile(asked);
+    expect(second.serving.raw).not.toEqual(first.serving.raw);
+    clock.advance(day);
+    expect((await reconcile(asked)).data).toEqual(second.data);
+  });
+
+  test('another Service of the same Secret is served at once, and the old authority trusted', async () => {
+    const first = await reconcile();
+    const other = { ...service, metadata: { ...service.metadata, name: 'other' } };
+    const view = await reconcile(deployment, [...objects, other]);
+    expect(view.serving.checkHost('other.app.svc')).toBeDefined();
+    expect(view.serving.checkHost('hook.app.svc')).toBeDefined();
+    expect(isTrusted({ ...view, serving: first.serving })).toBe(true);
+  });
+});
+
+describe('a plan', () => {
+  test('has no certificate that would be made only for it', async () => {
+    const foreseen = await certificates.foresee({ deployment, objects, signal });
+    const [secret] = foreseen.filter(({ kind }) => kind === 'Secret');
+    expect(secret?.['data']).toEqual({ 'tls.crt': '', 'tls.key': '', 'ca.crt': '' });
+    expect(await aProcess().foresee({ deployment, objects, signal })).toEqual(foreseen);
+    expect(JSON.stringify(foreseen)).not.toContain('caBundle');
+  });
+
+  test('has the certificates that there are, also while others are due', async () => {
+    const { data } = await reconcile();
+    clock.advance(61 * day);
+    const foreseen = await aProcess().foresee({ deployment, objects, signal });
+    expect(viewOf(foreseen).data).toEqual(data);
+  });
+});

@@ -1,0 +1,219 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { clientOf } from '../../apply/privilege/owner-client.ts';
+import type { Clock } from '../../clock.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { secretResource } from '../../kube/core-resources.ts';
+import type { ServedApis } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { liveObject } from '../../kube/live-object.ts';
+import { type CertificateEntry, CertificateMemory } from './certificate-memory.ts';
+import type { CertificateOptions } from './certificate-options.ts';
+import { stateOf } from './certificate-secret.ts';
+import {
+  advanced,
+  type CertificateState,
+  type Circumstances,
+  expiryOfPair,
+  isUsable,
+  nextStepAt,
+} from './certificate-state.ts';
+import { issuedElsewhere } from './issued-elsewhere.ts';
+import { selfIssued } from './providers/self.ts';
+import {
+  type WantedCertificate,
+  type WantedCertificates,
+  wantedCertificates,
+} from './wanted-certificates.ts';
+
+export interface CertificatesOptions extends CertificateOptions {
+  readonly client: KubeClient;
+  readonly discovery: ServedApis;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  readonly systemNamespace: string;
+}
+
+/** A deployment's objects, as its class has made them. */
+export interface CertifyRequest {
+  readonly deployment: BundleDeployment;
+  readonly objects: readonly KubernetesObject[];
+  readonly signal: AbortSignal;
+}
+
+export interface CertifiedObjects {
+  /** The very same list where nothing is annotated. */
+  readonly objects: readonly KubernetesObject[];
+  /** When to do this again, in milliseconds since the epoch; undefined where nothing is to come. */
+  readonly nextStepAt?: number | undefined;
+  /** True while the cluster may not have all of it yet: what differs is no drift. */
+  readonly isRotating?: boolean;
+}
+
+/** Gives objects of bundles the certificates, and the trust in them, that they are annotated to have. */
+export class Certificates {
+  readonly #options: CertificatesOptions;
+  readonly #memory = new CertificateMemory();
+
+  constructor(options: CertificatesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The objects to apply now. Makes certificates, and renews them where they are due.
+   * @throws TerminalError that names an annotation that cannot be followed; Error.
+   */
+  async certify(request: CertifyRequest): Promise<CertifiedObjects> {
+    const { objects, signal } = request;
+    const { systemNamespace } = this.#options;
+    const wanted = wantedCertificates(objects, systemNamespace);
+    if (wanted === undefined) return { objects };
+    if (this.#options.provider !== 'self') {
+      return { objects: await issuedElsewhere(objects, wanted, { ...this.#options, signal }) };
+    }
+    const entries = new Map<string, CertificateEntry>();
+    for (const [key, each] of wanted.secrets) {
+      entries.set(key, await this.#advance(key, each, request));
+    }
+    const own = [...entries.values()];
+    const states = new Map([...entries].map(([key, { state }]) => [key, state] as const));
+    return {
+      objects: selfIssued(objects, { wanted, states, systemNamespace }),
+      nextStepAt: this.#nextStepAt(own),
+      isRotating: own.some(({ stored, state }) => !stored || state.next !== undefined),
+    };
+  }
+
+  /** The objects as a plan is to show them: nothing is made for it, so that it stays the same. */
+  async foresee(request: CertifyRequest): Promise<readonly KubernetesObject[]> {
+    const { objects, signal } = request;
+    const { systemNamespace } = this.#options;
+    const wanted = wantedCertificates(objects, systemNamespace);
+    if (wanted === undefined) return objects;
+    if (this.#options.provider !== 'self') {
+      return await issuedElsewhere(objects, wanted, { ...this.#options, signal });
+    }
+    const states = new Map<string, CertificateState>();
+    for (const [key, each] of wanted.secrets) {
+      const entry = await this.#known(key, each, request);
+      if (entry === undefined || entry === 'refused' || !entry.stored) continue;
+      if (isUsable(entry.state, this.#circumstances(each, request))) states.set(key, entry.state);
+    }
+    return selfIssued(objects, { wanted, states, systemNamespace });
+  }
+
+  /**
+   * To be called when the objects that `certify` gave for these ones are applied, all of them.
+   * Returns when to certify them again.
+   */
+  applied({ deployment, objects }: Omit<CertifyRequest, 'signal'>): number | undefined {
+    const { clock, systemNamespace, provider } = this.#options;
+    const entries = this.#memory.of(deployment.metadata);
+    const wanted = wantedCertificates(objects, systemNamespace);
+    for (const key of entries.keys()) if (!isWanted(key, wanted)) entries.delete(key);
+    if (wanted === undefined || provider !== 'self') return undefined;
+    for (const [key, entry] of entries) {
+      entry.stored = true;
+      entry.trustedSince ??= clock.now();
+      this.#tell(deployment, key, entry);
+    }
+    return this.#nextStepAt([...entries.values()]);
+  }
+
+  forget(deploymentName: string): void {
+    this.#memory.forget(deploymentName);
+  }
+
+  /** Every Secret in the cluster, as `<namespace>/<name>`, and the certificate in it. */
+  served(): readonly (readonly [string, string])[] {
+    return this.#memory.served();
+  }
+
+  async #advance(
+    key: string,
+    wanted: WantedCertificate,
+    request: CertifyRequest,
+  ): Promise<CertificateEntry> {
+    const found = await this.#known(key, wanted, request);
+    const known = found === 'refused' ? undefined : found;
+    const circumstances = this.#circumstances(wanted, request);
+    const state = await advanced(known?.state, {
+      ...circumstances,
+      trustedSince: known?.trustedSince,
+    });
+    if (known?.state === state) return known;
+    const entry: CertificateEntry = { told: known?.told, state, stored: false };
+    // What may not be read may be there all the same: it is looked for again at the next try.
+    if (found !== 'refused') this.#memory.of(request.deployment.metadata).set(key, entry);
+    return entry;
+  }
+
+  /** From memory, else from the cluster as the deployment may see it. */
+  async #known(
+    key: string,
+    wanted: WantedCertificate,
+    { deployment, signal }: CertifyRequest,
+  ): Promise<CertificateEntry | 'refused' | undefined> {
+    const entries = this.#memory.of(deployment.metadata);
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const secret = await this.#read(wanted, deployment, signal);
+    if (secret === 'refused') return secret;
+    const state = stateOf(secret, deployment.metadata.name ?? '');
+    if (state === undefined) return undefined;
+    const entry: CertificateEntry = { state, stored: true, told: state.serving.certificate };
+    entries.set(key, entry);
+    return entry;
+  }
+
+  async #read(
+    { namespace, name }: WantedCertificate,
+    deployment: BundleDeployment,
+    signal: AbortSignal,
+  ): Promise<KubernetesObject | 'refused' | undefined> {
+    const target = { resource: secretResource, key: { namespace, name } };
+    try {
+      return await liveObject(clientOf(deployment, this.#options.client), target, signal);
+    } catch (error) {
+      // The apply names this permission with all others that are missing, and changes nothing.
+      if (error instanceof ApiError && error.code === 403) return 'refused';
+      throw error;
+    }
+  }
+
+  #circumstances(
+    { hosts }: WantedCertificate,
+    { deployment }: Pick<CertifyRequest, 'deployment'>,
+  ): Circumstances {
+    const { lifetime, clock } = this.#options;
+    const request = deployment.metadata.annotations?.[annotation.rotateCertificates];
+    return { hosts, lifetime, now: clock.now(), request };
+  }
+
+  #nextStepAt(entries: readonly CertificateEntry[]): number | undefined {
+    if (entries.length === 0) return undefined;
+    const { lifetime } = this.#options;
+    return Math.min(
+      ...entries.map(({ state, trustedSince }) => nextStepAt(state, { trustedSince, lifetime })),
+    );
+  }
+
+  #tell(deployment: BundleDeployment, key: string, entry: CertificateEntry): void {
+    const { certificate } = entry.state.serving;
+    if (entry.told === certificate) return;
+    const isFirst = entry.told === undefined;
+    entry.told = certificate;
+    const until = new Date(expiryOfPair(entry.state.serving) ?? 0).toISOString();
+    this.#options.events.event(deployment, {
+      type: 'Normal',
+      reason: isFirst ? 'CertificateIssued' : 'CertificateRotated',
+      message: `Secret ${key} has a new serving certificate, valid until ${until}`,
+    });
+  }
+}
+
+function isWanted(key: string, wanted: WantedCertificates | undefined): boolean {
+  return wanted?.secrets.has(key) === true;
+}

@@ -1,0 +1,31 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { ServedApis } from '../../kube/discovery.ts';
+import type { CertificateProvider } from './certificate-options.ts';
+import { certManagerKinds, issuedByCertManager } from './providers/cert-manager.ts';
+import { issuedByServiceCA } from './providers/service-ca.ts';
+import type { WantedCertificates } from './wanted-certificates.ts';
+
+export interface Elsewhere {
+  readonly provider: CertificateProvider;
+  readonly discovery: ServedApis;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The objects for a provider other than core itself.
+ * @throws Error where the cluster does not have it.
+ */
+export async function issuedElsewhere(
+  objects: readonly KubernetesObject[],
+  wanted: WantedCertificates,
+  { provider, discovery, signal }: Elsewhere,
+): Promise<readonly KubernetesObject[]> {
+  if (provider === 'service-ca') return issuedByServiceCA(objects, wanted);
+  const served = await discovery.apiVersions(signal);
+  if (!certManagerKinds.every((kind) => served.includes(kind))) {
+    throw new Error(
+      'core runs with --certificates=cert-manager, and the cluster has no cert-manager (kinds Certificate and Issuer of cert-manager.io/v1): install it, or run core with --certificates=self',
+    );
+  }
+  return issuedByCertManager(objects, wanted);
+}

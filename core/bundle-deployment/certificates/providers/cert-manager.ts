@@ -1,0 +1,59 @@
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import { withTrust } from '../trust-holders.ts';
+import type { WantedCertificate, WantedCertificates } from '../wanted-certificates.ts';
+import { withAnnotation } from './with-annotation.ts';
+
+/** The kinds that cert-manager brings, as discovery names them. */
+export const certManagerKinds: readonly string[] = [
+  'cert-manager.io/v1/Certificate',
+  'cert-manager.io/v1/Issuer',
+];
+
+const apiVersion = 'cert-manager.io/v1';
+const injectAnnotation = 'cert-manager.io/inject-ca-from';
+
+/** Longest name of an object. */
+const maxName = 253;
+
+/** The objects with what has cert-manager make their certificates; its injector fills caBundle in. */
+export function issuedByCertManager(
+  objects: readonly KubernetesObject[],
+  { secrets, holders }: WantedCertificates,
+): readonly KubernetesObject[] {
+  const changed = objects.map((object) => {
+    const source = holders.get(object);
+    if (source === undefined) return object;
+    // A value of ours would be put back each time that its injector has replaced it.
+    return withAnnotation(withTrust(object, undefined), injectAnnotation, source);
+  });
+  return [...[...secrets.values()].flatMap(issuerAndCertificate), ...changed];
+}
+
+/** The Certificate is called as its Secret: that is what the annotation of the injector names. */
+function issuerAndCertificate({
+  namespace,
+  name,
+  hosts,
+}: WantedCertificate): readonly KubernetesObject[] {
+  const suffix = '-selfsigned-issuer';
+  const issuer = `${name.slice(0, maxName - suffix.length)}${suffix}`;
+  return [
+    {
+      apiVersion,
+      kind: 'Issuer',
+      metadata: { name: issuer, namespace },
+      spec: { selfSigned: {} },
+    },
+    {
+      apiVersion,
+      kind: 'Certificate',
+      metadata: { name, namespace },
+      spec: {
+        secretName: name,
+        dnsNames: [...hosts],
+        usages: ['server auth'],
+        issuerRef: { name: issuer },
+      },
+    },
+  ];
+}

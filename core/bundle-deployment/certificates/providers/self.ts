@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import { annotation } from '../../../../api/v1alpha1/labels.ts';
+import { builtInStage, stageOf } from '../../../apply/stage-of.ts';
+import { encoded, secretOf } from '../certificate-secret.ts';
+import type { CertificateState } from '../certificate-state.ts';
+import { secretsUsedBy, withCertificateHash } from '../mounted-secrets.ts';
+import { withTrust } from '../trust-holders.ts';
+import type { WantedCertificate, WantedCertificates } from '../wanted-certificates.ts';
+
+export interface SelfIssue {
+  readonly wanted: WantedCertificates;
+  /** By `<namespace>/<name>` of the Secret; where one is missing nothing is injected. */
+  readonly states: ReadonlyMap<string, CertificateState>;
+  readonly systemNamespace: string;
+}
+
+/** Characters of the note in pods; it only has to differ. */
+const hashLength = 16;
+
+/** The objects with the Secrets that they ask for, and trusting those. */
+export function selfIssued(
+  objects: readonly KubernetesObject[],
+  issue: SelfIssue,
+): readonly KubernetesObject[] {
+  const { wanted, states } = issue;
+  const secrets = [...wanted.secrets].map(([key, each]) =>
+    staged(secretOf(each, states.get(key)), stageFor(each, objects, issue)),
+  );
+  const changed = objects.map((object) => {
+    const source = wanted.holders.get(object);
+    if (source === undefined) return withHash(object, issue);
+    const authorities = states.get(source)?.authorities;
+    return withTrust(object, authorities === undefined ? undefined : encoded(authorities));
+  });
+  return [...secrets, ...changed];
+}
+
+/** Pods whose program does not read its certificate again are made anew when it changes. */
+function withHash(
+  object: KubernetesObject,
+  { states, systemNamespace }: SelfIssue,
+): KubernetesObject {
+  const namespace = object.metadata.namespace || systemNamespace;
+  const certificates = secretsUsedBy(object).flatMap(
+    (name) => states.get(`${namespace}/${name}`)?.serving.certificate ?? [],
+  );
+  if (certificates.length === 0) return object;
+  const hash = createHash('sha256').update(certificates.join('')).digest('hex');
+  return withCertificateHash(object, hash.slice(0, hashLength));
+}
+
+/** The first stage of those that need the Secret: nothing else may come between. */
+function stageFor(
+  { name, namespace, services }: WantedCertificate,
+  objects: readonly KubernetesObject[],
+  { systemNamespace }: SelfIssue,
+): number {
+  const users = objects.filter(
+    (object) =>
+      (object.metadata.namespace || systemNamespace) === namespace &&
+      secretsUsedBy(object).includes(name),
+  );
+  return Math.min(...[...services, ...users].map(stageOfObject));
+}
+
+function stageOfObject(object: KubernetesObject): number {
+  const [group = ''] = object.apiVersion.split('/').slice(0, -1);
+  return stageOf({ resource: { group, kind: object.kind }, object });
+}
+
+function staged(secret: KubernetesObject, stage: number): KubernetesObject {
+  if (stage === builtInStage.configuration) return secret;
+  const annotations = { ...secret.metadata.annotations, [annotation.stage]: String(stage) };
+  return { ...secret, metadata: { ...secret.metadata, annotations } };
+}

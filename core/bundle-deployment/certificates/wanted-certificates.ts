@@ -1,0 +1,158 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { mapOf } from '../../apply/json-fields.ts';
+import { TerminalError } from '../../errors.ts';
+import { isTrustHolder } from './trust-holders.ts';
+
+/** A Secret that is to hold a serving certificate. */
+export interface WantedCertificate {
+  readonly namespace: string;
+  readonly name: string;
+  /** DNS names of the Services that ask for it, in their order. */
+  readonly hosts: readonly string[];
+  readonly services: readonly KubernetesObject[];
+}
+
+/** What the annotations of a set of objects ask for. */
+export interface WantedCertificates {
+  /** By `<namespace>/<name>` of the Secret. */
+  readonly secrets: ReadonlyMap<string, WantedCertificate>;
+  /** Which Secret's authorities an object is to trust, by the same key. */
+  readonly holders: ReadonlyMap<KubernetesObject, string>;
+}
+
+const listedProblems = 20;
+
+/** A DNS subdomain, as names of Secrets are. */
+const secretName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/**
+ * Reads the annotations; undefined where there are none. Objects without a namespace are in
+ * `systemNamespace`.
+ * @throws TerminalError that names each annotation that cannot be followed, and the way out.
+ */
+export function wantedCertificates(
+  objects: readonly KubernetesObject[],
+  systemNamespace: string,
+): WantedCertificates | undefined {
+  const annotated = objects.filter(isAnnotated);
+  if (annotated.length === 0) return undefined;
+  const problems: string[] = [];
+  const secrets = secretsOf(annotated, { systemNamespace, problems });
+  const holders = new Map<KubernetesObject, string>();
+  for (const object of annotated) {
+    const source = annotationOf(object, annotation.injectCaFrom);
+    if (source === undefined) continue;
+    const problem = holderProblem(object, source, secrets);
+    if (problem === undefined) holders.set(object, source);
+    else problems.push(problem);
+  }
+  problems.push(...takenNames(objects, { secrets, systemNamespace }));
+  if (problems.length > 0) throw new TerminalError(problems.slice(0, listedProblems).join(' && '));
+  return { secrets, holders };
+}
+
+/** `<Kind> "<name>"`, with its namespace where it has one. */
+export function described({ kind, metadata: { namespace, name } }: KubernetesObject): string {
+  return `${kind} "${name}"${namespace === undefined ? '' : ` in namespace "${namespace}"`}`;
+}
+
+function isAnnotated(object: KubernetesObject): boolean {
+  return (
+    annotationOf(object, annotation.servingCertificate) !== undefined ||
+    annotationOf(object, annotation.injectCaFrom) !== undefined
+  );
+}
+
+/** The API server refuses an annotation that is no text, and says so. */
+function annotationOf({ metadata }: KubernetesObject, key: string): string | undefined {
+  const value = mapOf(metadata.annotations)[key];
+  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+interface Gathering {
+  readonly systemNamespace: string;
+  readonly problems: string[];
+}
+
+function secretsOf(
+  annotated: readonly KubernetesObject[],
+  { systemNamespace, problems }: Gathering,
+): ReadonlyMap<string, WantedCertificate> {
+  const secrets = new Map<string, WantedCertificate>();
+  for (const object of annotated) {
+    const name = annotationOf(object, annotation.servingCertificate);
+    if (name === undefined) continue;
+    const problem = serviceProblem(object, name);
+    if (problem !== undefined) {
+      problems.push(problem);
+      continue;
+    }
+    const namespace = object.metadata.namespace || systemNamespace;
+    const key = `${namespace}/${name}`;
+    const { hosts = [], services = [] } = secrets.get(key) ?? {};
+    const own = hostsOf(object.metadata.name ?? '', namespace);
+    secrets.set(key, {
+      namespace,
+      name,
+      hosts: [...new Set([...hosts, ...own])],
+      services: [...services, object],
+    });
+  }
+  return secrets;
+}
+
+/** As API server and other clients inside of the cluster call a Service. */
+function hostsOf(service: string, namespace: string): readonly string[] {
+  const host = `${service}.${namespace}`;
+  return [host, `${host}.svc`, `${host}.svc.cluster.local`];
+}
+
+function serviceProblem(object: KubernetesObject, name: string): string | undefined {
+  const where = `annotation ${annotation.servingCertificate} of ${described(object)}`;
+  if (object.kind !== 'Service' || object.apiVersion !== 'v1') {
+    return `${where}: only a Service is given a certificate, take the annotation away`;
+  }
+  if (secretName.test(name)) return undefined;
+  return `${where} is ${shown(name)}: it must be the name of a Secret, such as "webhook-cert"`;
+}
+
+function holderProblem(
+  object: KubernetesObject,
+  source: string,
+  secrets: ReadonlyMap<string, WantedCertificate>,
+): string | undefined {
+  const where = `annotation ${annotation.injectCaFrom} of ${described(object)}`;
+  if (!isTrustHolder(object)) {
+    return `${where}: only webhook configurations, CustomResourceDefinitions and APIServices are told whom to trust, take the annotation away`;
+  }
+  if (secrets.has(source)) return undefined;
+  const way = `it must be <namespace>/<name> of a Secret that a Service of the same content names in its annotation ${annotation.servingCertificate}`;
+  const [first] = secrets.keys();
+  return `${where} is ${shown(source)}: ${way}${first === undefined ? '' : `, such as "${first}"`}`;
+}
+
+/** Secrets of the content that have the name of one that is to be made. */
+function takenNames(
+  objects: readonly KubernetesObject[],
+  {
+    secrets,
+    systemNamespace,
+  }: Pick<WantedCertificates, 'secrets'> & Pick<Gathering, 'systemNamespace'>,
+): readonly string[] {
+  if (secrets.size === 0) return [];
+  return objects.flatMap((object) => {
+    if (object.kind !== 'Secret' || object.apiVersion !== 'v1') return [];
+    const { namespace, name = '' } = object.metadata;
+    const wanted = secrets.get(`${namespace || systemNamespace}/${name}`);
+    const [service] = wanted?.services ?? [];
+    if (service === undefined) return [];
+    return [
+      `${described(object)} is in the content, and annotation ${annotation.servingCertificate} of ${described(service)} asks for another one of that name: take one of the two away`,
+    ];
+  });
+}
+
+function shown(value: string): string {
+  return JSON.stringify(value).slice(0, 100);
+}
