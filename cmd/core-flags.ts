@@ -5,6 +5,7 @@ import {
   defaultHealthProbeBindAddress,
   defaultWorkers,
 } from '../core/manager/defaults/values.ts';
+import { addCertificateFlags, type CertificateFlags } from './certificate-flags.ts';
 import {
   addContentServerFlags,
   type ContentServerDefaults,
@@ -24,6 +25,7 @@ export interface CoreFlags
     ContentServerFlags,
     RegistryFlags,
     UploadFlags,
+    CertificateFlags,
     ProvisionerFlags,
     ProvisionerUrlFlags {
   readonly leaderElect: boolean;
@@ -56,6 +58,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
   addContentServerFlags(command, defaults);
   addRegistryFlags(command);
   addUploadFlags(command, defaults.uploadStorageDir);
+  addCertificateFlags(command);
   addProvisionerFlags(command);
   addProvisionerUrlFlags(command);
   addLimitFlags(command);

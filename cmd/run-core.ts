@@ -1,5 +1,6 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
+import { certificateOptions } from './certificate-flags.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
@@ -44,6 +45,7 @@ function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 
     },
     content: contentOptions(flags),
     uploads: uploadOptions(flags),
+    certificates: certificateOptions(flags),
     healthProbeBindAddress: flags.healthProbeBindAddress,
     leaseName: flags.leaderElect && leaseName,
     workers: flags.workers,

@@ -10,6 +10,10 @@ import type { ManagerOptions } from './manager/options.ts';
 import { runReconcilers } from './manager/run-reconcilers.ts';
 import { createLogger } from './observe/logger.ts';
 
+export type {
+  CertificateOptions,
+  CertificateProvider,
+} from './bundle-deployment/certificates/certificate-options.ts';
 export type { Logger } from './contracts/logger.ts';
 export type { RegistryOptions } from './manager/defaults/registry-options.ts';
 export type { ContentOptions, ManagerOptions, UploadOptions } from './manager/options.ts';

@@ -49,7 +49,7 @@ export interface ManagerOptions {
   /** Whether the Healthy condition is reported; true where absent. */
   readonly reportHealth?: boolean;
   /** Who makes the certificates that objects are annotated to have, and how long they last. */
-  readonly certificates?: Partial<CertificateOptions>;
+  readonly certificates?: Partial<CertificateOptions> | undefined;
   /** JSON lines on stderr, from level info, where absent. */
   readonly logger?: Logger;
 }
