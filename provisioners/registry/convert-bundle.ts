@@ -4,6 +4,7 @@ import {
   errorMessage,
   type KubernetesObject,
   TerminalError,
+  WaitingError,
 } from '../../core/sdk.ts';
 import type { RegistryConfig } from './config/registry-config.ts';
 import { convert } from './convert.ts';
@@ -20,7 +21,8 @@ export interface ConvertBundleOptions extends ReadBundleOptions {
 
 /**
  * Reads and converts the content of a registry+v1 bundle.
- * @throws TerminalError with the message of the Bundle's Unpacked condition (spec section 8.2).
+ * @throws TerminalError with the message of the Bundle's Unpacked condition (spec section 8.2), and
+ * WaitingError that says what the cluster lacks.
  */
 export function convertRegistryBundle(
   files: BundleFiles,
@@ -62,6 +64,7 @@ function explained<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (error instanceof WaitingError) throw error;
     throw new TerminalError(
       `convert registry+v1 bundle to plain+v0 bundle: ${errorMessage(error)}`,
       { cause: error },

@@ -50,6 +50,7 @@ export function aCsv(fields: Partial<ClusterServiceVersion> = {}): ClusterServic
     minKubeVersion: '',
     ownedCrds: [],
     requiredCrds: [],
+    requiredApis: [],
     ownedApiServices: [],
     webhookDefinitions: [],
     deployments: [],

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.
 import { type CrdDescription, readCrdDescription } from './crd-description.ts';
 import { Field } from './field.ts';
 import { type OwnedApiService, readOwnedApiService } from './owned-api-service.ts';
+import { type RequiredApi, readRequiredApi } from './required-api.ts';
 import { readWebhookDefinition, type WebhookDefinition } from './webhook-definition.ts';
 
 /** The fields of a ClusterServiceVersion that conversion uses; everything else in it is ignored. */
@@ -13,6 +14,8 @@ export interface ClusterServiceVersion {
   readonly minKubeVersion: string;
   readonly ownedCrds: readonly CrdDescription[];
   readonly requiredCrds: readonly CrdDescription[];
+  /** Other kinds that it needs, aggregated and native. */
+  readonly requiredApis: readonly RequiredApi[];
   readonly ownedApiServices: readonly OwnedApiService[];
   readonly webhookDefinitions: readonly WebhookDefinition[];
   readonly deployments: readonly StrategyDeployment[];
@@ -64,6 +67,7 @@ export function readClusterServiceVersion(
   const spec = csv.get('spec');
   const strategy = spec.get('install').get('spec');
   const definitions = spec.get('customresourcedefinitions');
+  const apiServices = spec.get('apiservicedefinitions');
   return {
     name: metadata.get('name').string(),
     annotations: metadata.get('annotations').stringMap(),
@@ -71,9 +75,10 @@ export function readClusterServiceVersion(
     minKubeVersion: spec.get('minKubeVersion').string(),
     ownedCrds: items(definitions.get('owned')).map(readCrdDescription),
     requiredCrds: items(definitions.get('required')).map(readCrdDescription),
-    ownedApiServices: items(spec.get('apiservicedefinitions').get('owned')).map(
-      readOwnedApiService,
+    requiredApis: [...items(apiServices.get('required')), ...items(spec.get('nativeAPIs'))].map(
+      readRequiredApi,
     ),
+    ownedApiServices: items(apiServices.get('owned')).map(readOwnedApiService),
     webhookDefinitions: items(spec.get('webhookdefinitions')).map(readWebhookDefinition),
     deployments: items(strategy.get('deployments')).map(readDeployment),
     permissions: items(strategy.get('permissions')).map(readPermissions),
