@@ -8,6 +8,7 @@ import { knownWebhookTypes } from './known-webhook-types.ts';
 import { oneConversionPerCrd } from './one-conversion-per-crd.ts';
 import { oneTargetPerPort } from './one-target-per-port.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
+import { servedCrdVersion } from './served-crd-version.ts';
 import { supportedInstallMode } from './supported-install-mode.ts';
 import { uniqueWebhooks } from './unique-webhooks.ts';
 import { webhookDeployments } from './webhook-deployments.ts';
@@ -32,4 +33,5 @@ export const validators: readonly Validator[] = [
   oneConversionPerCrd,
   conversionPrunes,
   onlySupportedKinds,
+  servedCrdVersion,
 ];

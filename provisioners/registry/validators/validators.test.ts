@@ -3,6 +3,7 @@ import { anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle
 import { supportedKinds } from '../supported-kinds.ts';
 import { validators } from './index.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
+import { servedCrdVersion } from './served-crd-version.ts';
 import { supportedInstallMode } from './supported-install-mode.ts';
 
 describe('onlySupportedKinds', () => {
@@ -31,9 +32,36 @@ describe('onlySupportedKinds', () => {
   });
 });
 
+describe('servedCrdVersion', () => {
+  function complaintOf(...apiVersions: readonly string[]): string | undefined {
+    const crds = apiVersions.map((apiVersion, index) => ({
+      ...anObject('CustomResourceDefinition', { name: `c${index}.example.com` }),
+      apiVersion,
+    }));
+    return servedCrdVersion(aRegistryBundle({ crds }));
+  }
+  const old = 'apiextensions.k8s.io/v1beta1';
+  const wayOut =
+    'take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1';
+
+  it('accepts CRDs of v1', () => {
+    expect(complaintOf('apiextensions.k8s.io/v1')).toBeUndefined();
+    expect(complaintOf()).toBeUndefined();
+  });
+
+  it('names those of v1beta1', () => {
+    expect(complaintOf('apiextensions.k8s.io/v1', old)).toBe(
+      `bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: c1.example.com is of ${old}; ${wayOut}`,
+    );
+    expect(complaintOf(...Array.from({ length: 7 }, () => old))).toBe(
+      `bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: c0.example.com, c1.example.com, c2.example.com, c3.example.com, c4.example.com and 2 more are of ${old}; ${wayOut}`,
+    );
+  });
+});
+
 describe('the list of validators', () => {
-  it('checks modes first and kinds last, as v0.16 did', () => {
+  it('checks modes first and kinds last, as v0.16 did, which let old CRDs pass', () => {
     expect(validators.at(0)).toBe(supportedInstallMode);
-    expect(validators.at(-1)).toBe(onlySupportedKinds);
+    expect(validators.slice(-2)).toEqual([onlySupportedKinds, servedCrdVersion]);
   });
 });
