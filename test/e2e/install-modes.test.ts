@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
+import { type BundleDeploymentStatus, label } from '../../api/v1alpha1/index.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { InstalledOperator } from '../helpers/installed-operator.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
 import { operatorFiles } from '../helpers/operator-bundle.ts';
@@ -30,8 +31,8 @@ afterEach(async () => {
   await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
-    expect(await objectsOf('roles')).toEqual([]);
-    expect(await objectsOf('clusterroles')).toEqual([]);
+    expect(await kubectl.list('roles', label.ownerName)).toEqual([]);
+    expect(await kubectl.list('clusterroles', label.ownerName)).toEqual([]);
   });
 });
 
@@ -54,19 +55,10 @@ interface Wanted {
 async function bringOut({ name, modes, config }: Wanted): Promise<void> {
   const files = operatorFiles({ name, modes });
   const source = await pushContent({ registry, name: `modes-${name}`, version: 1, files });
-  await change(name, { source, config });
-}
-
-async function change(name: string, { source, config }: Changed): Promise<void> {
   const className = 'core-rukpak-io-registry';
   const deployment = aBundleDeployment({ name, className, source }) as { spec: object };
   const spec = { ...deployment.spec, ...(config === undefined ? {} : { config }) };
   await kubectl.apply({ ...deployment, spec });
-}
-
-interface Changed {
-  readonly source: Parameters<typeof aBundleDeployment>[0]['source'];
-  readonly config: object | undefined;
 }
 
 /** Waits until the present spec is installed and healthy; the name of its Bundle. */
@@ -81,6 +73,10 @@ async function healthy(name: string): Promise<string> {
   });
 }
 
+function installed(name: string): InstalledOperator {
+  return new InstalledOperator(kubectl, name);
+}
+
 async function condition(name: string, type: string, expected: object): Promise<void> {
   await eventually(async () => {
     const deployment = await kubectl.get('bundledeployment', name);
@@ -88,67 +84,35 @@ async function condition(name: string, type: string, expected: object): Promise<
   });
 }
 
-/** Those of a kind that a deployment has, or any of them. */
-async function objectsOf(kind: string, name?: string): Promise<readonly KubernetesObject[]> {
-  const key = 'core.rukpak.io/owner-name';
-  return await kubectl.list(kind, name === undefined ? key : `${key}=${name}`);
-}
-
-/** Where an operator may see ConfigMaps: namespaces, or '' for the cluster. */
-async function permittedIn(name: string): Promise<readonly string[]> {
-  const bindings = await objectsOf('rolebindings', name);
-  const promoted = await objectsOf('clusterroles', name);
-  const ofCluster = promoted.filter((role) => JSON.stringify(role['rules']).includes('configmaps'));
-  return [
-    ...bindings.map((binding) => binding.metadata.namespace ?? ''),
-    ...ofCluster.map(() => ''),
-  ].sort();
-}
-
-/** What the operator reads of its own pod. */
-async function watchedBy(name: string, namespace: string): Promise<readonly unknown[]> {
-  const pods = await kubectl.list('pods', `app=${name}`);
-  return pods
-    .filter((pod) => pod.metadata.deletionTimestamp === undefined)
-    .map((pod) => {
-      expect(pod.metadata.namespace).toBe(namespace);
-      return pod.metadata.annotations?.['olm.targetNamespaces'];
-    });
-}
-
 describe('an operator that supports', () => {
-  test.each([
-    [all, {}, [''], ''],
-    [own, { watchNamespace: 'modes-own' }, ['modes-own'], 'modes-own'],
-    [single, { watchNamespace: 'modes-a' }, ['modes-a', 'modes-own'], 'modes-a'],
-    [
-      multi,
-      { watchNamespaces: ['modes-b', 'modes-a', 'modes-b'] },
-      ['modes-a', 'modes-b', 'modes-own'],
-      'modes-a,modes-b',
-    ],
-  ])('%s alone is installed for that', async (mode, watch, permitted, targets) => {
+  const cases = [
+    { mode: all, watch: {}, permitted: [''], targets: '' },
+    { mode: own, watch: { watchNamespace: 'modes-own' }, permitted: ['modes-own'] },
+    { mode: single, watch: { watchNamespace: 'modes-a' }, permitted: ['modes-a', 'modes-own'] },
+    {
+      mode: multi,
+      watch: { watchNamespaces: ['modes-b', 'modes-a', 'modes-b'] },
+      permitted: ['modes-a', 'modes-b', 'modes-own'],
+      targets: 'modes-a,modes-b',
+    },
+  ];
+
+  test.each(cases)('$mode alone is installed for that', async ({ mode, watch, ...expected }) => {
     const name = mode.toLowerCase();
-    const config = { installNamespace: 'modes-own', ...watch };
-    await bringOut({ name, modes: [mode], config });
+    const { permitted, targets = watch.watchNamespace } = expected;
+    await bringOut({ name, modes: [mode], config: { installNamespace: 'modes-own', ...watch } });
     await healthy(name);
-    expect(await permittedIn(name)).toEqual(permitted);
-    expect(await watchedBy(name, 'modes-own')).toEqual([targets]);
+    const operator = installed(name);
+    expect(await operator.permittedIn()).toEqual(permitted);
+    expect(await operator.watches()).toEqual({ 'modes-own': targets });
     const deployment = await kubectl.get('deployment', name, 'modes-own');
     expect(deployment.metadata.annotations).toMatchObject({ 'olm.targetNamespaces': targets });
-    expect(await kubectl.exists('serviceaccount', name, 'modes-own')).toBe(true);
-    for (const namespace of permitted.filter((each) => each !== '')) {
-      expect(await canSeeConfigMaps(name, namespace)).toBe(true);
+    for (const namespace of permitted.filter(Boolean)) {
+      expect(await operator.maySee(namespace)).toBe(true);
     }
-    expect(await canSeeConfigMaps(name, 'default')).toBe(mode === all);
+    expect(await operator.maySee('default')).toBe(mode === all);
   });
 });
-
-async function canSeeConfigMaps(name: string, namespace: string): Promise<boolean> {
-  const account = `system:serviceaccount:modes-own:${name}`;
-  const question = ['auth', 'can-i', 'list', 'configmaps', `--as=${account}`, '-n', namespace];
-  return (await kubectl.run(question)).stdout.trim() === 'yes';
-}
 
 describe('the namespaces of an operator', () => {
   test('change with its spec.config, and its Bundle stays', async () => {
@@ -157,20 +121,20 @@ describe('the namespaces of an operator', () => {
     const installNamespace = 'modes-own';
     await bringOut({ name, modes, config: { installNamespace, watchNamespace: 'modes-a' } });
     const bundle = await healthy(name);
-    expect(await permittedIn(name)).toEqual(['modes-a', 'modes-own']);
+    expect(await installed(name).permittedIn()).toEqual(['modes-a', 'modes-own']);
 
     const watched = { watchNamespaces: ['modes-b', 'modes-a'] };
     await bringOut({ name, modes, config: { installNamespace, ...watched } });
     await permitted(name, ['modes-a', 'modes-b', 'modes-own']);
     expect(await healthy(name)).toBe(bundle);
     await eventually(async () => {
-      expect(await watchedBy(name, 'modes-own')).toEqual(['modes-a,modes-b']);
+      expect(await installed(name).watches()).toEqual({ 'modes-own': 'modes-a,modes-b' });
     });
 
     await bringOut({ name, modes, config: { installNamespace } });
     await permitted(name, ['']);
     expect(await healthy(name)).toBe(bundle);
-    expect(await objectsOf('roles', name)).toEqual([]);
+    expect(await installed(name).objects('roles')).toEqual([]);
 
     await bringOut({ name, modes, config: { installNamespace, watchNamespace: 'modes-own' } });
     await permitted(name, ['modes-own']);
@@ -196,13 +160,13 @@ describe('the namespaces of an operator', () => {
     );
     await bringOut({ name, modes, config: { ...config, watchNamespace: 'modes-a' } });
     await healthy(name);
-    expect(await permittedIn(name)).toEqual(['modes-a', 'modes-own']);
+    expect(await installed(name).permittedIn()).toEqual(['modes-a', 'modes-own']);
   });
 });
 
 async function permitted(name: string, expected: readonly string[]): Promise<void> {
   await eventually(async () => {
-    expect(await permittedIn(name)).toEqual(expected);
+    expect(await installed(name).permittedIn()).toEqual(expected);
   });
 }
 
@@ -229,19 +193,19 @@ describe('without a spec.config', () => {
 
     await bringOut({ name, modes, config: { watchNamespace: `${name}-system` } });
     expect(await healthy(name)).toBe(bundle?.metadata.name);
-    expect(await permittedIn(name)).toEqual([`${name}-system`]);
+    expect(await installed(name).permittedIn()).toEqual([`${name}-system`]);
 
     await bringOut({ name, modes });
     await invalid(name, refused);
-    expect(await permittedIn(name)).toEqual([`${name}-system`]);
+    expect(await installed(name).permittedIn()).toEqual([`${name}-system`]);
   });
 
   test('an operator has the namespace that it suggests, which goes with it', async () => {
     const name = 'plain-operator';
     await bringOut({ name, modes: [all, own] });
     await healthy(name);
-    expect(await permittedIn(name)).toEqual(['']);
-    expect(await watchedBy(name, `${name}-system`)).toEqual(['']);
+    expect(await installed(name).permittedIn()).toEqual(['']);
+    expect(await installed(name).watches()).toEqual({ [`${name}-system`]: '' });
     await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
     await eventually(async () => {
       expect(await kubectl.exists('namespace', `${name}-system`)).toBe(false);
@@ -273,7 +237,7 @@ describe('the namespace to install to', () => {
     await healthy('second');
     await kubectl.must(['delete', 'bundledeployment', 'first', '--timeout=120s']);
     await permitted('first', []);
-    expect(await permittedIn('second')).toEqual(['modes-a', 'modes-own']);
+    expect(await installed('second').permittedIn()).toEqual(['modes-a', 'modes-own']);
     expect(await kubectl.exists('deployment', 'second', 'modes-own')).toBe(true);
   });
 });
