@@ -16,3 +16,10 @@ test('a __proto__ key is data, not a prototype', () => {
   expect(Object.keys(value)).toEqual(['__proto__']);
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
+
+test('what is no JSON is refused, with large integers or without', () => {
+  const circle: Record<string, unknown> = { large: 2n ** 64n };
+  expect(stringifyJson(circle, 1)).toBe('{\n "large": 18446744073709551616\n}');
+  circle['self'] = circle;
+  expect(() => stringifyJson(circle)).toThrow('circular');
+});

@@ -18,7 +18,12 @@ export interface JsonObject {
 
 /** JSON text of a value; a `bigint` is written as the integer it is. */
 export function stringifyJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, writeBigInt, indent);
+  try {
+    // A replacer makes writing several times slower; without one a `bigint` throws.
+    return JSON.stringify(value, undefined, indent);
+  } catch {
+    return JSON.stringify(value, writeBigInt, indent);
+  }
 }
 
 /** Parses JSON text; an integer that a double cannot hold exactly becomes a `bigint`. */

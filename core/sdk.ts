@@ -47,7 +47,9 @@ export type { ManifestFile, ReadManifestsOptions } from './manifests/manifest-fi
 export { readManifestFiles } from './manifests/manifest-files.ts';
 export { hashObject, sortedMap } from './manifests/object-hash.ts';
 export { parseManifests, parseObjects } from './manifests/parse-manifests.ts';
-export { readPlainBundle } from './manifests/plain-bundle.ts';
+export type { PlainObjects } from './manifests/plain-bundle.ts';
+export { checkPlainObjects, readPlainBundle } from './manifests/plain-bundle.ts';
+export { toJsonDocuments } from './manifests/write-json.ts';
 export { toYaml } from './manifests/write-yaml.ts';
 export { parseYaml } from './manifests/yaml.ts';
 

@@ -24,13 +24,24 @@ export function readJsonStream(text: string): JsonStream {
   for (;;) {
     const start = skipSpace(text, end);
     if (text.charAt(start) !== '{') return { documents, end: start };
-    const close = closingBrace(text, start);
-    const document = parseOrUndefined(text.slice(start, close));
+    const document = documentOfLine(text, start) ?? documentOfBraces(text, start);
     if (document === undefined) return { documents, end: start };
     checkValue(document.value, 1);
     documents.push(document);
-    end = close;
+    end = start + document.text.length;
   }
+}
+
+// What programs write stands on one line each: finding its end by looking at braces takes longer.
+function documentOfLine(text: string, start: number): JsonDocument | undefined {
+  const end = text.indexOf('\n', start);
+  return end > start && text.charAt(end - 1) === '}'
+    ? parseOrUndefined(text.slice(start, end))
+    : undefined;
+}
+
+function documentOfBraces(text: string, start: number): JsonDocument | undefined {
+  return parseOrUndefined(text.slice(start, closingBrace(text, start)));
 }
 
 function parseOrUndefined(text: string): JsonDocument | undefined {

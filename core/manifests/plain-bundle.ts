@@ -1,3 +1,5 @@
+import type { JsonValue } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import {
@@ -5,6 +7,8 @@ import {
   type ReadManifestsOptions,
   readManifestFiles,
 } from './manifest-files.ts';
+import { checkObjectCount, checkObjectSize } from './object-bounds.ts';
+import { toObjects } from './objects.ts';
 
 /**
  * Checks that content is a plain+v0 bundle and returns what it holds (spec section 8.1).
@@ -14,21 +18,48 @@ export function readPlainBundle(
   files: BundleFiles,
   options: ReadManifestsOptions = {},
 ): ManifestFile[] {
-  const manifests = readOrExplain(files, options);
-  if (manifests.every((file) => file.objects.length === 0)) {
-    throw new TerminalError(
-      'invalid bundle: found zero objects: plain+v0 bundles are required to contain at least one object',
-    );
-  }
+  const manifests = orExplain(() => readManifestFiles(files, options));
+  if (manifests.every((file) => file.objects.length === 0)) throw zeroObjects();
   return manifests;
 }
 
-function readOrExplain(files: BundleFiles, options: ReadManifestsOptions): ManifestFile[] {
+/** Objects that are to be the one file of a plain+v0 bundle. */
+export interface PlainObjects {
+  /** The file's path in the bundle. */
+  readonly path: string;
+  readonly objects: readonly KubernetesObject[];
+}
+
+/**
+ * Checks objects as `readPlainBundle` does once they are written, which reading them again would
+ * take many times longer.
+ * @throws TerminalError as above.
+ */
+export function checkPlainObjects(
+  { path, objects }: PlainObjects,
+  maxObjects = Number.POSITIVE_INFINITY,
+): void {
+  const read = orExplain(() => {
+    const flat = objects.flatMap((value) => toObjects(path, { value: value as JsonValue }));
+    checkObjectCount(flat.length, maxObjects);
+    for (const object of flat) checkObjectSize(object);
+    return flat;
+  });
+  if (read.length === 0) throw zeroObjects();
+}
+
+function orExplain<T>(read: () => T): T {
   try {
-    return readManifestFiles(files, options);
+    return read();
   } catch (error) {
     throw new TerminalError(`get objects from bundle manifests: ${errorMessage(error)}`, {
       cause: error,
     });
   }
+}
+
+function zeroObjects(): TerminalError {
+  return new TerminalError(
+    'invalid bundle: found zero objects: plain+v0 bundles are required to contain at least one object',
+  );
 }

@@ -1,4 +1,4 @@
-import { writeKey, writeScalar } from './yaml/write-scalar.ts';
+import { explicitKey, longestSimpleKey, writeKey, writeScalar } from './yaml/write-scalar.ts';
 
 /**
  * Writes objects as YAML documents, each preceded by a `---` line. Members keep their order, lists
@@ -6,56 +6,70 @@ import { writeKey, writeScalar } from './yaml/write-scalar.ts';
  * a string is quoted. Members that are `undefined` are left out; a `bigint` is written in full.
  */
 export function toYaml(objects: readonly object[]): string {
-  return objects.map(writeDocument).join('');
+  const writer = new Writer();
+  for (const object of objects) writer.document(object);
+  return writer.text();
 }
 
-function writeDocument(object: object): string {
-  const lines: string[] = ['---'];
-  if (isEmpty(object)) lines.push(Array.isArray(object) ? '[]' : '{}');
-  else writeCollection(object, { lines, indent: '' });
-  return `${lines.join('\n')}\n`;
-}
+class Writer {
+  #text = '';
+  /** Keys as they are written: of a CRD's thousands only a few differ. */
+  readonly #keys = new Map<string, string>();
 
-interface Output {
-  readonly lines: string[];
-  readonly indent: string;
-  /** What stands in front of the first member, on its line: the dashes of the lists around it. */
-  readonly lead?: string;
-}
+  text(): string {
+    return this.#text;
+  }
 
-function writeCollection(value: object, output: Output): void {
-  let start = output.lead ?? output.indent;
-  if (Array.isArray(value)) {
-    for (const item of value) {
-      writeNode(item, { ...output, lead: `${start}-` });
-      start = output.indent;
+  document(object: object): void {
+    this.#text += '---\n';
+    if (isEmpty(object)) this.#text += `${writeLeaf(object, '')}\n`;
+    else this.#collection(object, '', '');
+  }
+
+  // `lead` stands in front of the first member, on its line: the dashes of the lists around it.
+  #collection(value: object, indent: string, lead: string): void {
+    if (Array.isArray(value)) this.#items(value, indent, lead);
+    else this.#members(value, indent, lead);
+  }
+
+  #items(items: readonly unknown[], indent: string, lead: string): void {
+    const inner = `${indent}  `;
+    let start = lead;
+    for (const item of items) {
+      if (isCollection(item)) this.#collection(item, inner, `${start}- `);
+      else this.#text += `${start}- ${writeLeaf(item, inner)}\n`;
+      start = indent;
     }
-    return;
   }
-  for (const [key, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    writeMember(`${start}${writeKey(key, output.indent)}:`, member, output);
-    start = output.indent;
-  }
-}
 
-function writeMember(lead: string, value: unknown, output: Output): void {
-  if (!isCollection(value)) {
-    writeNode(value, { ...output, lead });
-    return;
+  #members(map: object, indent: string, lead: string): void {
+    const inner = `${indent}  `;
+    let start = lead;
+    for (const [key, member] of Object.entries(map)) {
+      if (member === undefined) continue;
+      const name = `${start}${this.#key(key, indent)}:`;
+      start = indent;
+      if (isCollection(member)) {
+        this.#text += `${name}\n`;
+        const column = Array.isArray(member) ? indent : inner;
+        this.#collection(member, column, column);
+      } else {
+        this.#text += `${name} ${writeLeaf(member, inner)}\n`;
+      }
+    }
   }
-  const { lines, indent } = output;
-  lines.push(lead);
-  writeCollection(value, { lines, indent: Array.isArray(value) ? indent : `${indent}  ` });
+
+  #key(key: string, indent: string): string {
+    let written = this.#keys.get(key);
+    if (written === undefined) {
+      written = writeKey(key);
+      this.#keys.set(key, written);
+    }
+    return written.length <= longestSimpleKey ? written : explicitKey(written, indent);
+  }
 }
 
 // An item of a list, or a member that fits behind its key.
-function writeNode(value: unknown, { lines, indent, lead = '' }: Output): void {
-  const inner = `${indent}  `;
-  if (isCollection(value)) writeCollection(value, { lines, indent: inner, lead: `${lead} ` });
-  else lines.push(`${lead} ${writeLeaf(value, inner)}`);
-}
-
 function writeLeaf(value: unknown, indent: string): string {
   if (typeof value !== 'object' || value === null) return writeScalar(value, indent);
   return Array.isArray(value) ? '[]' : '{}';
@@ -66,5 +80,6 @@ function isCollection(value: unknown): value is object {
 }
 
 function isEmpty(value: object): boolean {
-  return Object.values(value).every((member) => member === undefined && !Array.isArray(value));
+  if (Array.isArray(value)) return value.length === 0;
+  return Object.values(value).every((member) => member === undefined);
 }

@@ -4,15 +4,22 @@ import {
   type BundleDeployment,
   type BundleFiles,
   type ContentLimits,
+  checkPlainObjects,
   type DeploymentContext,
   defineProvisioner,
   errorMessage,
-  readPlainBundle,
+  type KubernetesObject,
   TerminalError,
 } from '../../core/sdk.ts';
 import { parseConfig } from './config/parse-config.ts';
 import { convertForUnpacking, convertRegistryBundle } from './convert-bundle.ts';
-import { originalContent, plainContent, storedContent } from './stored-content.ts';
+import {
+  convertedFile,
+  deployedContent,
+  originalContent,
+  plainContent,
+  storedContent,
+} from './stored-content.ts';
 
 /**
  * The class `core-rukpak-io-registry` (spec section 8.2): registry+v1 bundles are stored as plain+v0,
@@ -34,15 +41,15 @@ function unpack(files: BundleFiles, bundle: Bundle, limits: ContentLimits): Bund
     sourceType: bundle.spec.source.type,
     maxObjects: limits.maxEntries,
   });
-  const converted = plainContent(objects, limits);
-  validate(converted, limits.maxEntries);
-  return storedContent(files, forAllNamespaces ? converted : undefined, limits);
+  validate(objects, limits.maxEntries);
+  const converted = forAllNamespaces ? plainContent(objects, limits) : undefined;
+  return storedContent(files, converted, limits);
 }
 
 /** What is stored is what a deployment will read: it has to be readable now, not only then. */
-function validate(converted: BundleFiles, maxObjects: number): void {
+function validate(objects: readonly KubernetesObject[], maxObjects: number): void {
   try {
-    readPlainBundle(converted, { maxObjects });
+    checkPlainObjects({ path: convertedFile, objects }, maxObjects);
   } catch (error) {
     throw new TerminalError(`validate bundle: ${errorMessage(error)}`, { cause: error });
   }
@@ -61,7 +68,7 @@ function configure(
     ...(cluster === undefined ? {} : { cluster }),
     maxObjects: limits.maxEntries,
   });
-  return plainContent(objects, limits);
+  return deployedContent(objects, limits);
 }
 
 /** Content that was too large to be stored with its conversion, or comes of an earlier version. */

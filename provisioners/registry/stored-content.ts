@@ -4,6 +4,7 @@ import {
   type ContentLimits,
   type KubernetesObject,
   TerminalError,
+  toJsonDocuments,
   toYaml,
 } from '../../core/sdk.ts';
 
@@ -47,13 +48,28 @@ export function originalContent(stored: BundleFiles): BundleFiles | undefined {
   };
 }
 
+/** The one file of a bundle that was converted. */
+export const convertedFile = 'manifests/manifest.yaml';
+
 /** A plain+v0 bundle of these objects, in one file. */
 export function plainContent(
   objects: readonly KubernetesObject[],
   limits: ContentLimits,
 ): BundleFiles {
+  return inOneFile(toYaml(objects), limits);
+}
+
+/** The same for one deployment: nobody reads it but the class that it goes to, and at once. */
+export function deployedContent(
+  objects: readonly KubernetesObject[],
+  limits: ContentLimits,
+): BundleFiles {
+  return inOneFile(toJsonDocuments(objects), limits);
+}
+
+function inOneFile(text: string, limits: ContentLimits): BundleFiles {
   const builder = new BundleFilesBuilder(limits);
-  builder.addFile('manifests/manifest.yaml', new TextEncoder().encode(toYaml(objects)));
+  builder.addFile(convertedFile, new TextEncoder().encode(text));
   return builder.build();
 }
 

@@ -15,15 +15,19 @@ export function writeScalar(value: unknown, indent: string): string {
   }
 }
 
-/** A mapping's key without its colon. Long ones need the explicit form. */
-export function writeKey(key: string, indent: string): string {
+/** A mapping's key without its colon. Where it is too long, it needs the explicit form. */
+export function writeKey(key: string): string {
   const text = key.toWellFormed();
-  const written = isPlain(text) ? text : quote(text);
-  return written.length <= longestSimpleKey ? written : `? ${written}\n${indent}`;
+  return isPlain(text) ? text : quote(text);
 }
 
 /** Readers look for the colon of a key this far, quotes and escapes counted. */
-const longestSimpleKey = 1000;
+export const longestSimpleKey = 1000;
+
+/** A written key of any length, in the column of `indent`; its colon follows on a line of its own. */
+export function explicitKey(written: string, indent: string): string {
+  return `? ${written}\n${indent}`;
+}
 
 function writeString(text: string, indent: string): string {
   if (isPlain(text)) return text;
@@ -66,7 +70,12 @@ function writeBlock(text: string, indent: string): string {
 const escapedInQuotes = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 function quote(text: string): string {
-  return JSON.stringify(text).replace(
+  return escapedForYaml(JSON.stringify(text));
+}
+
+/** JSON text with the characters escaped that JSON has as they are, and YAML does not. */
+export function escapedForYaml(json: string): string {
+  return json.replace(
     escapedInQuotes,
     (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
