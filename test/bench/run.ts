@@ -1,4 +1,5 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
+import { benchConversion } from './conversion/conversion.ts';
 import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
 import { benchRender } from './render.ts';
@@ -8,6 +9,7 @@ import { benchUnpackMemory } from './unpack-memory.ts';
 
 const benchmarks = new Map([
   ['render', benchRender],
+  ['conversion', benchConversion],
   ['scale', benchScale],
   ['crowd', benchCrowd],
   ['corpus', benchCorpus],
