@@ -68,7 +68,7 @@ export async function permitted(run: Run, pending: readonly PlannedObject[]): Pr
   await preflight.run({
     ...run,
     pending,
-    superfluous: superfluous(inventory, run.name, run.set.ids),
+    superfluous: superfluous(inventory, run.name, run.set),
   });
 }
 

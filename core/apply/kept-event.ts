@@ -1,10 +1,12 @@
 import type { ObjectEvent } from '../contracts/event-sink.ts';
+import { isKept } from './desired.ts';
 import type { InventoryEntry } from './inventory.ts';
 import { objectPath } from './object-id.ts';
 
-/** Tells of an object that would have been deleted, had its annotation not asked to keep it. */
-export function keptEvent({ resource, key }: InventoryEntry): ObjectEvent {
+/** Tells of an object that would have been deleted, had there been no reason to keep it. */
+export function keptEvent({ resource, key, object }: InventoryEntry): ObjectEvent {
   const path = objectPath(resource.kind, key);
-  const message = `${path} is not deleted, as its annotation asks: it is nobody's from now on`;
+  const why = isKept(object) ? 'as its annotation asks' : 'with objects in it that stay';
+  const message = `${path} is not deleted, ${why}: it is nobody's from now on`;
   return { type: 'Normal', reason: 'ObjectKept', message };
 }

@@ -3,7 +3,7 @@ import type { ApplyResult } from '../contracts/applier.ts';
 import { throwAny } from './failures.ts';
 import type { InventoryEntry } from './inventory.ts';
 import { keptEvent } from './kept-event.ts';
-import { deleteObjects, keptByAnnotation, superfluous } from './prune.ts';
+import { deleteObjects, inhabitedNamespaces, keptByAnnotation, superfluous } from './prune.ts';
 import { guardPrune } from './prune-guard.ts';
 import { leaveObject } from './removal-leave.ts';
 import type { Run } from './run.ts';
@@ -16,7 +16,7 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 /** Deletes what the owner has and no longer wants, as far as its guards let it. */
 export async function pruneRun(run: Run): Promise<PruneResult> {
   const { parts, name, client, set, signal } = run;
-  const entries = superfluous(parts.inventory, name, set.ids);
+  const entries = superfluous(parts.inventory, name, set);
   const dropped = [...entries, ...droppedKept(run)];
   const awaited = await parts.takers.holdUp(run.owner, dropped, signal);
   if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
@@ -39,7 +39,7 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   return { changes, held, holdUp, heldPrune: status };
 }
 
-/** What somebody annotated to be kept becomes nobody's: the garbage collector would take it later. */
+/** What is dropped and stays becomes nobody's: the garbage collector would take it later. */
 async function leaveKept(run: Run): Promise<number> {
   const { parts, owner, name, client, signal } = run;
   const kept = droppedKept(run);
@@ -52,6 +52,9 @@ async function leaveKept(run: Run): Promise<number> {
   return kept.length;
 }
 
-function droppedKept({ parts, name, set }: Run): readonly InventoryEntry[] {
-  return keptByAnnotation(parts.inventory, name).filter(({ id }) => !set.ids.has(id));
+function droppedKept({ parts: { inventory }, name, set }: Run): readonly InventoryEntry[] {
+  return [
+    ...keptByAnnotation(inventory, name).filter(({ id }) => !set.ids.has(id)),
+    ...inhabitedNamespaces(inventory, name, set),
+  ];
 }

@@ -3,7 +3,14 @@ import { ApiError } from '../kube/api-error.ts';
 import type { DeleteOptions } from '../kube/kube-client.ts';
 import type { Resource } from '../kube/resource.ts';
 import { Inventory, type InventoryEntry } from './inventory.ts';
-import { keptByAnnotation, prune, superfluous, unreferenced } from './prune.ts';
+import {
+  inhabitedNamespaces,
+  keptByAnnotation,
+  prune,
+  superfluous,
+  unreferenced,
+  type Wanted,
+} from './prune.ts';
 
 const configMaps: Resource = {
   group: '',
@@ -45,6 +52,10 @@ function put({ inventory, resource = configMaps }: Place, name: string, metadata
   return inventory.put(resource, object);
 }
 
+function wants(...entries: readonly InventoryEntry[]): Wanted {
+  return { ids: new Set(entries.map(({ id }) => id)), objects: entries };
+}
+
 test('only controlled objects that are no longer wanted go', () => {
   const inventory = new Inventory();
   const wanted = put({ inventory }, 'wanted');
@@ -55,8 +66,20 @@ test('only controlled objects that are no longer wanted go', () => {
   const other = { apiVersion: 'v1', kind: 'Service', name: 'demo', uid: 'x', controller: true };
   put({ inventory }, 'of-a-service', { ownerReferences: [other] });
   put({ inventory }, 'deleted').deleted = true;
-  const names = superfluous(inventory, 'demo', new Set([wanted.id])).map(({ key }) => key.name);
+  const names = superfluous(inventory, 'demo', wants(wanted)).map(({ key }) => key.name);
   expect(names).toEqual(['goes']);
+});
+
+test('a namespace does not go while something that is wanted is in it', () => {
+  const inventory = new Inventory();
+  const resource = { ...configMaps, kind: 'Namespace', plural: 'namespaces', namespaced: false };
+  const wanted = put({ inventory }, 'wanted');
+  const inhabited = put({ inventory, resource }, 'n', { namespace: undefined });
+  put({ inventory, resource }, 'empty', { namespace: undefined });
+  const names = superfluous(inventory, 'demo', wants(wanted)).map(({ key }) => key.name);
+  expect(names).toEqual(['empty']);
+  expect(inhabitedNamespaces(inventory, 'demo', wants(wanted))).toEqual([inhabited]);
+  expect(inhabitedNamespaces(inventory, 'demo', wants(wanted, inhabited))).toEqual([]);
 });
 
 test('an object that is watched in two versions is wanted, or goes, once', () => {
@@ -65,7 +88,7 @@ test('an object that is watched in two versions is wanted, or goes, once', () =>
   put({ inventory, resource: { ...configMaps, version: 'v2' } }, 'wanted');
   put({ inventory }, 'goes');
   put({ inventory, resource: { ...configMaps, version: 'v2' } }, 'goes');
-  const names = superfluous(inventory, 'demo', new Set([wanted.id])).map(({ key }) => key.name);
+  const names = superfluous(inventory, 'demo', wants(wanted)).map(({ key }) => key.name);
   expect(names).toEqual(['goes']);
 });
 
@@ -75,7 +98,7 @@ test('what is annotated to be kept stays, and is found while the garbage collect
   put({ inventory }, 'annotated', keep);
   put({ inventory }, 'of-the-bundle', { ...keep, ownerReferences: [] });
   put({ inventory }, 'not-so', { annotations: { 'core.rukpak.io/keep': 'no' } });
-  const names = superfluous(inventory, 'demo', new Set()).map(({ key }) => key.name);
+  const names = superfluous(inventory, 'demo', wants()).map(({ key }) => key.name);
   expect(names).toEqual(['not-so']);
   expect(keptByAnnotation(inventory, 'demo').map(({ key }) => key.name)).toEqual(['annotated']);
 });

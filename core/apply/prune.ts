@@ -3,29 +3,56 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { liveObject } from '../kube/live-object.ts';
 import { belongsTo } from './belonging.ts';
-import { isKept } from './desired.ts';
+import { type DesiredObject, isKept } from './desired.ts';
 import type { ApplyFailure } from './failures.ts';
 import { forEachLimit } from './for-each-limit.ts';
 import { isHookObject } from './hooks/hook.ts';
 import type { Inventory, InventoryEntry } from './inventory.ts';
 import { inKindOrder } from './order.ts';
 import { controllerOf, labelledOwner } from './ownership.ts';
+import { isNamespace } from './removal-namespaces.ts';
 
 const concurrentDeletes = 8;
 const attempts = 5;
 
+/** What a deployment is to have. */
+export interface Wanted {
+  readonly ids: ReadonlySet<string>;
+  readonly objects: readonly Pick<DesiredObject, 'key'>[];
+}
+
 /**
  * What a deployment has and no longer wants. Only objects that it controls count: other
- * controllers copy labels to objects of their own. Kept objects stay, and so does what hooks made.
+ * controllers copy labels to objects of their own. Kept objects stay, what hooks made, and
+ * namespaces in which there are objects that it wants.
  */
 export function superfluous(
   inventory: Inventory,
   owner: string,
-  wanted: ReadonlySet<string>,
+  wanted: Wanted,
 ): readonly InventoryEntry[] {
   return controlled(inventory, owner).filter(
-    ({ id, object }) => !wanted.has(id) && !isKept(object) && !isHookObject(object),
+    (entry) =>
+      !wanted.ids.has(entry.id) &&
+      !isKept(entry.object) &&
+      !isHookObject(entry.object) &&
+      !isInhabited(entry, wanted),
   );
+}
+
+/** Namespaces that a deployment no longer wants itself, while objects that it wants are in them. */
+export function inhabitedNamespaces(
+  inventory: Inventory,
+  owner: string,
+  wanted: Wanted,
+): readonly InventoryEntry[] {
+  return controlled(inventory, owner).filter(
+    (entry) => !wanted.ids.has(entry.id) && !isKept(entry.object) && isInhabited(entry, wanted),
+  );
+}
+
+function isInhabited(entry: InventoryEntry, { objects }: Wanted): boolean {
+  return isNamespace(entry) && objects.some(({ key }) => key.namespace === entry.key.name);
 }
 
 /** Objects that are annotated to be kept, and that the garbage collector would take all the same. */

@@ -67,7 +67,7 @@ export async function upgradeDiff(
       consent: new DeploymentConsent({ ...request, client, claims: new Claims() }),
       set,
       pending: set.objects,
-      superfluous: superfluous(inventory, owner.metadata.name ?? '', set.ids),
+      superfluous: superfluous(inventory, owner.metadata.name ?? '', set),
       clock: systemClock,
     },
     changeOf,

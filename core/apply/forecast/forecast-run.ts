@@ -28,7 +28,7 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
       consent,
       signal: run.signal,
       pending: free.map(({ desired }) => desired),
-      superfluous: superfluous(parts.inventory, run.name, run.set.ids),
+      superfluous: superfluous(parts.inventory, run.name, run.set),
     },
     foreseenChange,
   );

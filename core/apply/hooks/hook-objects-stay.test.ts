@@ -20,7 +20,7 @@ function names(entries: readonly { readonly key: { readonly name: string } }[]):
 }
 
 test('what a hook has made is not pruned', () => {
-  expect(names(superfluous(inventory, 'demo', new Set()))).toEqual(['kept']);
+  expect(names(superfluous(inventory, 'demo', { ids: new Set(), objects: [] }))).toEqual(['kept']);
 });
 
 test('what a hook has made is left to the garbage collector when its deployment is deleted', () => {
