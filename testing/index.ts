@@ -15,6 +15,7 @@ export {
 } from './provisioner/describe-provisioner.ts';
 export type {
   AcceptedContent,
+  ConfiguredContent,
   DeploymentFixture,
   ProvisionerFixtures,
   RefusedContent,

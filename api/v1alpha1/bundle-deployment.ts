@@ -15,7 +15,9 @@ export const bundleDeploymentSpecSchema = z
     config: z
       .looseObject({})
       .optional()
-      .describe('Free-form configuration, read by the provisioner class.'),
+      .describe(
+        'Free-form configuration, read by the provisioner class and by the class of the Bundle.',
+      ),
     ...deploymentPolicies,
   })
   .describe('What is to be installed.');

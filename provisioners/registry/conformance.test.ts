@@ -4,13 +4,15 @@ import registry from './index.ts';
 
 const annotations = 'annotations:\n  operators.operatorframework.io.bundle.package.v1: colours\n';
 
-function aCsv(spec: string): string {
+function aCsv(allNamespaces: string): string {
   return [
     'apiVersion: operators.coreos.com/v1alpha1',
     'kind: ClusterServiceVersion',
     'metadata: {name: colours.v1.0.0}',
     'spec:',
-    `  installModes: [{type: AllNamespaces, supported: ${spec}}]`,
+    '  installModes:',
+    `    - {type: AllNamespaces, supported: ${allNamespaces}}`,
+    '    - {type: SingleNamespace, supported: true}',
     '  install:',
     '    strategy: deployment',
     '    spec:',
@@ -49,6 +51,17 @@ describeProvisioner(
           'manifests/csv.yaml': aCsv('true'),
           'manifests/crd.yaml': crd,
         },
+      },
+    ],
+    configured: [
+      {
+        name: 'an operator for all namespaces, without a config',
+        files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('true') },
+      },
+      {
+        name: 'an operator for one namespace',
+        files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('false') },
+        config: { watchNamespace: 'paint' },
       },
     ],
     refused: [

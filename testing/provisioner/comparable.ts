@@ -1,10 +1,10 @@
 import type { BundleFiles } from '../../core/sdk.ts';
 import { contentTexts } from '../content-texts.ts';
-import type { HandlerName } from './given.ts';
+import { givesContent, type HandlerName } from './given.ts';
 
 /** A result in a form whose differences can be read. */
 export function comparable(handler: HandlerName, result: unknown): unknown {
-  if (handler !== 'bundle') return result;
+  if (!givesContent(handler)) return result;
   const content = result as BundleFiles;
   return { files: contentTexts(content), directories: [...content.directories].toSorted(inOrder) };
 }

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import {
+  type ConfigureHandler,
   type DefinedProvisioner,
   defineProvisioner,
   type KubernetesObject,
@@ -39,6 +40,14 @@ function aClass(replaced: Partial<Provisioner> = {}): DefinedProvisioner {
     ...replaced,
   });
 }
+
+/** Writes the size of the config into the content. */
+const configure: ConfigureHandler = async ({ files, directories }, { spec }) => {
+  const { size } = (spec.config ?? {}) as { readonly size?: unknown };
+  if (typeof size === 'number') throw new TerminalError('size is a number');
+  const text = Buffer.from(JSON.stringify(size ?? 'none'));
+  return { files: new Map([...files, ['size.txt', text]]), directories };
+};
 
 /** What the suite says of a class: of each test that fails its title, and the text. */
 async function complaints(
@@ -77,7 +86,17 @@ describe('the suite for classes', () => {
     [
       'inputs for nothing',
       aClass({ deployment: undefined, inputs: async () => [] } as unknown as Provisioner),
-      'its inputs and uses are for deployment',
+      'its inputs are for deployment, which it does not have',
+    ],
+    [
+      'uses for nothing',
+      aClass({ deployment: undefined, uses: ['seed'] } as unknown as Provisioner),
+      'its uses are for configure and deployment, which it does not have',
+    ],
+    [
+      'configure for what others stored',
+      aClass({ bundle: undefined, configure } as unknown as Provisioner),
+      'its configure is for content that its bundle gave',
     ],
     ['an unknown use', aClass({ uses: ['moon' as 'seed'] }), 'uses has "moon"'],
   ])('names %s', async (_, provisioner, text) => {
@@ -134,6 +153,59 @@ describe('a result', () => {
       result as unknown as Awaited<ReturnType<NonNullable<Provisioner['bundle']>>>;
     const found = await complaints(aClass({ bundle }));
     expect(found['acme: bundle "x" is handled']).toMatch(/BundleFilesBuilder|content|directories/);
+  });
+});
+
+describe('a class that adapts content', () => {
+  const configured = [
+    { name: 'x', files, config: { size: 'xl' }, adapted: { ...files, 'size.txt': '"xl"' } },
+  ];
+
+  it('is tried with a config, and passes', async () => {
+    const refused = [{ name: 'a number', files, config: { size: 5 }, message: 'size is a number' }];
+    const { deployment: _, ...adapting } = aClass({ configure });
+    const limits = ['acme: configure "x" stays within the limits'];
+    for (const provisioner of [adapting, aClass({ configure })]) {
+      const found = await complaints(provisioner, { configured, refused });
+      expect(Object.keys(found)).toEqual(limits);
+    }
+  });
+
+  it('is told by a mark of the Bundle that there is a config', async () => {
+    const marks: (string | undefined)[] = [];
+    const bundle: Provisioner['bundle'] = async (content, { metadata }) => {
+      marks.push(metadata.annotations?.['core.rukpak.io/configured']);
+      return content;
+    };
+    await complaints(aClass({ bundle, configure }), { configured, bundles: [], deployments: [] });
+    expect(new Set(marks)).toEqual(new Set(['true', undefined]));
+  });
+
+  it('is asked for fixtures', async () => {
+    const found = await complaints(aClass({ configure }));
+    expect(Object.values(found)).toEqual(['the fixtures have no configured content']);
+  });
+
+  it.each<[string, ConfigureHandler, RegExp]>([
+    ['gives something else', async (content) => content, /^what it leaves to be deployed is not/],
+    ['gives no content', async () => [] as never, /BundleFilesBuilder|content/],
+  ])('is found where it %s', async (_, handler, text) => {
+    const found = await complaints(aClass({ configure: handler }), { configured });
+    expect(found['acme: configure "x" is handled']).toMatch(text);
+  });
+
+  it('is found where it draws lots, changes content or goes on when it is aborted', async () => {
+    const careless: ConfigureHandler = async ({ files, directories }, _, { signal }) => {
+      files.get('colour.txt')?.fill(0);
+      if (signal.aborted) throw new TerminalError('bad');
+      const text = Buffer.from(String(Math.random()));
+      return { files: new Map([...files, ['lot.txt', text]]), directories };
+    };
+    const found = await complaints(aClass({ configure: careless }), { configured });
+    const title = 'acme: configure "x"';
+    expect(found[`${title} is handled the same whenever and wherever`]).toMatch(/^called again/);
+    expect(found[`${title} is left as it was`]).toMatch(/^it changed what it was given/);
+    expect(found[`${title} ends when it is aborted`]).toBeDefined();
   });
 });
 

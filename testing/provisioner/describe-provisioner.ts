@@ -6,11 +6,11 @@ import { checkDeterminism } from './checks/determinism.ts';
 import { checkLimits } from './checks/limits.ts';
 import { checkNoIo } from './checks/no-io.ts';
 import { checkRefusal } from './checks/refusal.ts';
-import { checkResult } from './checks/result.ts';
+import { checkResult, type Expected } from './checks/result.ts';
 import { checkSpoiltArguments } from './checks/spoilt-arguments.ts';
 import { checkUnchangedArguments } from './checks/unchanged-arguments.ts';
-import type { AcceptedContent, DeploymentFixture, ProvisionerFixtures } from './fixtures.ts';
-import { bundleTrial, deploymentTrial, type Trial } from './trial.ts';
+import type { ProvisionerFixtures } from './fixtures.ts';
+import { bundleTrial, configureTrial, deploymentTrial, type Trial } from './trial.ts';
 
 /** How the suite for classes declares its tests, and what it tries besides. */
 export interface ProvisionerSuiteOptions extends SuiteOptions {
@@ -60,22 +60,27 @@ export function describeProvisioner(
 
 interface ExpectedTrial {
   readonly trial: Trial;
-  readonly expected: Pick<AcceptedContent, 'stored'> & Pick<DeploymentFixture, 'objects'>;
+  readonly expected: Expected;
 }
 
 function trialsOf(
   provisioner: Provisioner,
-  { bundles = [], deployments = [] }: ProvisionerFixtures,
+  { bundles = [], configured = [], deployments = [] }: ProvisionerFixtures,
 ): readonly ExpectedTrial[] {
-  const { bundle, inputs, deployment } = provisioner;
+  const { bundle, configure, inputs, deployment } = provisioner;
   const handlers = [
     ...(inputs === undefined ? [] : ['inputs' as const]),
     ...(deployment === undefined ? [] : ['deployment' as const]),
   ];
   const ofBundles = bundle === undefined ? [] : bundles;
+  const ofConfigure = configure === undefined ? [] : configured;
   return [
     ...ofBundles.map((fixture) => ({
       trial: bundleTrial(provisioner, fixture),
+      expected: fixture,
+    })),
+    ...ofConfigure.map((fixture) => ({
+      trial: configureTrial(provisioner, fixture),
       expected: fixture,
     })),
     ...deployments.flatMap((fixture) =>

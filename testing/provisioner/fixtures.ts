@@ -5,6 +5,8 @@ import type { FileTexts } from '../builders/bundle-files.ts';
 export interface ProvisionerFixtures {
   /** Content that `bundle` accepts; for a class that serves Bundles. */
   readonly bundles?: readonly AcceptedContent[];
+  /** What `configure` adapts to a deployment; for a class that has it. */
+  readonly configured?: readonly ConfiguredContent[];
   /** What `deployment` makes objects of; for a class that serves BundleDeployments. */
   readonly deployments?: readonly DeploymentFixture[];
   /** What the class refuses, and in which words. */
@@ -24,19 +26,29 @@ export interface AcceptedContent extends Content {
   readonly stored?: FileTexts;
 }
 
-/** What `deployment` makes objects of. */
-export interface DeploymentFixture extends Content {
+/** Content with a deployment of it. */
+interface DeployedContent extends Content {
   /** spec.config. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Values of what `inputs` asks for, by `<kind>/<name>/<key>`, as `Secret/db/password`. */
-  readonly inputs?: FileTexts;
   /** What differs from `aContext`'s cluster. */
   readonly cluster?: Partial<ClusterFacts>;
+}
+
+/** What `configure` adapts to a deployment. */
+export interface ConfiguredContent extends DeployedContent {
+  /** Everything that is left to be deployed, by path; not looked at where absent. */
+  readonly adapted?: FileTexts;
+}
+
+/** What `deployment` makes objects of. */
+export interface DeploymentFixture extends DeployedContent {
+  /** Values of what `inputs` asks for, by `<kind>/<name>/<key>`, as `Secret/db/password`. */
+  readonly inputs?: FileTexts;
   /** The very objects, in order; not looked at where absent. */
   readonly objects?: readonly KubernetesObject[];
 }
 
-/** Refused by the first handler that sees it: `bundle`, else `inputs`, else `deployment`. */
+/** Refused by the first handler that sees it: `bundle`, `inputs`, `configure`, `deployment`. */
 export interface RefusedContent extends Omit<DeploymentFixture, 'objects'> {
   /** The whole message of the TerminalError, or a pattern that it matches. */
   readonly message: string | RegExp;

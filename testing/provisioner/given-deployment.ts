@@ -1,4 +1,5 @@
 import { fail } from 'node:assert';
+import { annotation } from '../../api/v1alpha1/labels.ts';
 import type {
   BundleDeployment,
   DeploymentContext,
@@ -18,14 +19,29 @@ interface Fixture extends Omit<DeploymentFixture, 'config'> {
   readonly otherInputs?: string;
 }
 
-/** What `deployment` gets in a cluster: stored content, and the values that `inputs` asks for. */
-export async function givenDeployment(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
+/** What `configure` gets in a cluster: stored content of its own class. */
+export async function givenConfigure(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
   const { className, bundle } = provisioner;
   const config = structuredClone(fixture.config);
+  const isConfigured = config !== undefined && provisioner.configure !== undefined;
+  const annotations = isConfigured ? { annotations: { [annotation.configured]: 'true' } } : {};
   const object = aBundleDeployment({ className, ...(config === undefined ? {} : { config }) });
   const context = contextOf(provisioner, fixture);
   const sourced = contentOf(fixture);
-  const files = (await bundle?.(sourced, aBundle({ className }), context)) ?? sourced;
+  const ofBundle = aBundle({ className, ...annotations });
+  const files = (await bundle?.(sourced, ofBundle, context)) ?? sourced;
+  return { files, object, context };
+}
+
+/**
+ * What `inputs` and `deployment` get in a cluster: stored content as `configure` leaves it, and the
+ * values that `inputs` asks for.
+ */
+export async function givenDeployment(provisioner: Provisioner, fixture: Fixture): Promise<Given> {
+  const given = await givenConfigure(provisioner, fixture);
+  const { context } = given;
+  const object = given.object as BundleDeployment;
+  const files = (await provisioner.configure?.(given.files, object, context)) ?? given.files;
   const inputs = await inputsOf(provisioner, fixture, { object, context });
   return { files, object, context: { ...context, inputs } };
 }

@@ -3,9 +3,9 @@ import { aBundle } from '../builders/bundle.ts';
 import { aContext } from '../builders/context.ts';
 import { callHandler } from './call-handler.ts';
 import { contentOf } from './content-of.ts';
-import type { AcceptedContent, DeploymentFixture } from './fixtures.ts';
+import type { AcceptedContent, ConfiguredContent, DeploymentFixture } from './fixtures.ts';
 import type { Given, HandlerName } from './given.ts';
-import { givenDeployment } from './given-deployment.ts';
+import { givenConfigure, givenDeployment } from './given-deployment.ts';
 
 /** One handler of a class with one fixture. */
 export interface Trial {
@@ -36,6 +36,17 @@ export function bundleTrial(provisioner: Provisioner, fixture: AcceptedContent):
       context: aContext(),
     }),
     run: (given) => callHandler(provisioner, 'bundle', given),
+  };
+}
+
+export function configureTrial(provisioner: Provisioner, fixture: ConfiguredContent): Trial {
+  return {
+    handler: 'configure',
+    title: `configure "${fixture.name}"`,
+    takesAnyContent: false,
+    ...(fixture.config === undefined ? {} : { config: fixture.config }),
+    given: (changed) => givenConfigure(provisioner, { ...fixture, ...changed }),
+    run: (given) => callHandler(provisioner, 'configure', given),
   };
 }
 

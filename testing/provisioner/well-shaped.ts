@@ -1,12 +1,12 @@
 import { fail } from 'node:assert';
 import { type BundleFiles, errorMessage } from '../../core/sdk.ts';
 import { assertContent } from '../assert-content.ts';
-import type { HandlerName } from './given.ts';
+import { givesContent, type HandlerName } from './given.ts';
 import { notJson } from './not-json.ts';
 
 /** Whether a handler returned what the contract promises; fails naming what does not fit. */
 export function assertWellShaped(handler: HandlerName, result: unknown): void {
-  if (handler === 'bundle') return assertContent(result as BundleFiles);
+  if (givesContent(handler)) return assertContent(result as BundleFiles);
   if (!Array.isArray(result)) fail(`it returned ${shown(result)}, and is to return an array`);
   for (const [index, entry] of result.entries()) {
     if (handler === 'deployment') assertObject(entry, `object ${index}`);

@@ -15,16 +15,31 @@ export async function checkDefinition(
 }
 
 function faultsOf(provisioner: Provisioner): readonly string[] {
-  const { className, bundle, deployment, inputs, uses = [] } = provisioner;
+  const { className, bundle, deployment } = provisioner;
   const { contractVersion } = provisioner as Partial<DefinedProvisioner>;
-  const isForDeployments = inputs !== undefined || uses.length > 0;
   return [
     ...when(!classNames.test(className), `"${className}" is no class name: ${classNames.source}`),
     ...when(contractVersion !== 1, 'it is not defined with defineProvisioner'),
     ...when((bundle ?? deployment) === undefined, 'it has neither bundle nor deployment'),
+    ...faultsOfDeploying(provisioner),
+  ];
+}
+
+function faultsOfDeploying(provisioner: Provisioner): readonly string[] {
+  const { bundle, configure, deployment, inputs, uses = [] } = provisioner;
+  const deploys = (configure ?? deployment) !== undefined;
+  return [
     ...when(
-      isForDeployments && deployment === undefined,
-      'its inputs and uses are for deployment, which it does not have',
+      configure !== undefined && bundle === undefined,
+      'its configure is for content that its bundle gave, which it does not have',
+    ),
+    ...when(
+      inputs !== undefined && deployment === undefined,
+      'its inputs are for deployment, which it does not have',
+    ),
+    ...when(
+      uses.length > 0 && !deploys,
+      'its uses are for configure and deployment, which it does not have',
     ),
     ...uses
       .filter((fact) => !facts.includes(fact))
@@ -33,11 +48,15 @@ function faultsOf(provisioner: Provisioner): readonly string[] {
 }
 
 function lackingFixtures(
-  { bundle, deployment }: Provisioner,
-  { bundles = [], deployments = [], refused }: ProvisionerFixtures,
+  { bundle, configure, deployment }: Provisioner,
+  { bundles = [], configured = [], deployments = [], refused }: ProvisionerFixtures,
 ): readonly string[] {
   return [
     ...when(bundle !== undefined && bundles.length === 0, 'the fixtures have no bundle'),
+    ...when(
+      configure !== undefined && configured.length === 0,
+      'the fixtures have no configured content',
+    ),
     ...when(
       deployment !== undefined && deployments.length === 0,
       'the fixtures have no deployment',

@@ -3,6 +3,7 @@ import type { BundleFiles, ContentLimits } from '../../../core/sdk.ts';
 import { assertContent } from '../../assert-content.ts';
 import { assertRefusal } from '../../assert-refusal.ts';
 import { thrownBy } from '../../thrown-by.ts';
+import { givesContent } from '../given.ts';
 import type { Trial } from '../trial.ts';
 
 /** What a class may make of a file or two without counting. */
@@ -21,7 +22,7 @@ export async function checkLimits(trial: Trial): Promise<void> {
     result = await trial.run({ ...given, context });
   });
   if (thrown !== undefined) assertRefusal(thrown.error, 'TerminalError');
-  else if (trial.handler === 'bundle') assertContent(result as BundleFiles, limits);
+  else if (givesContent(trial.handler)) assertContent(result as BundleFiles, limits);
   else assertCount(result as readonly unknown[], limits);
 }
 
@@ -39,7 +40,7 @@ function measuresOf(
   const paths = [...files.keys(), ...directories];
   return {
     maxBytes: [...files.values()].reduce((sum, { byteLength }) => sum + byteLength, 0),
-    maxEntries: handler === 'bundle' ? paths.length : Math.max(paths.length, fewObjects),
+    maxEntries: givesContent(handler) ? paths.length : Math.max(paths.length, fewObjects),
     maxPathLength: Math.max(0, ...paths.map((path) => Buffer.byteLength(path))),
     maxDepth: Math.max(0, ...paths.map((path) => path.split('/').length)),
   };

@@ -3,8 +3,7 @@ import type { Provisioner } from '../../../core/sdk.ts';
 import { assertMessage, assertRefusal } from '../../assert-refusal.ts';
 import { thrownBy } from '../../thrown-by.ts';
 import type { RefusedContent } from '../fixtures.ts';
-import { givenDeployment } from '../given-deployment.ts';
-import { bundleTrial, deploymentTrial } from '../trial.ts';
+import { bundleTrial, configureTrial, deploymentTrial, type Trial } from '../trial.ts';
 
 /** The first handler that sees bad content or a bad config says so, in the fixture's words. */
 export async function checkRefusal(
@@ -18,10 +17,15 @@ export async function checkRefusal(
 }
 
 async function handle(provisioner: Provisioner, fixture: RefusedContent): Promise<unknown> {
-  if (provisioner.deployment === undefined) {
-    const trial = bundleTrial(provisioner, fixture);
-    return await trial.run(await trial.given());
+  const trial = lastTrial(provisioner, fixture);
+  return await trial.run(await trial.given());
+}
+
+/** Of the last handler: what it is given has been through the others. */
+function lastTrial(provisioner: Provisioner, fixture: RefusedContent): Trial {
+  if (provisioner.deployment !== undefined) {
+    return deploymentTrial(provisioner, 'deployment', fixture);
   }
-  const given = await givenDeployment(provisioner, fixture);
-  return await deploymentTrial(provisioner, 'deployment', fixture).run(given);
+  if (provisioner.configure !== undefined) return configureTrial(provisioner, fixture);
+  return bundleTrial(provisioner, fixture);
 }
