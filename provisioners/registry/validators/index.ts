@@ -4,12 +4,15 @@ import { apiServiceDeployments } from './api-service-deployments.ts';
 import { conversionInAllNamespaces } from './conversion-in-all-namespaces.ts';
 import { conversionOfOwnCrds } from './conversion-of-own-crds.ts';
 import { conversionPrunes } from './conversion-prunes.ts';
+import { deploymentNames } from './deployment-names.ts';
 import { knownWebhookTypes } from './known-webhook-types.ts';
 import { oneConversionPerCrd } from './one-conversion-per-crd.ts';
 import { oneTargetPerPort } from './one-target-per-port.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
 import { servedCrdVersion } from './served-crd-version.ts';
 import { supportedInstallMode } from './supported-install-mode.ts';
+import { uniqueCrds } from './unique-crds.ts';
+import { uniqueDeployments } from './unique-deployments.ts';
 import { uniqueWebhooks } from './unique-webhooks.ts';
 import { webhookDeployments } from './webhook-deployments.ts';
 import { webhookNames } from './webhook-names.ts';
@@ -21,6 +24,9 @@ export type Validator = (bundle: RegistryBundle, installation: Installation) => 
 /** In order of checking: the first complaint is the one reported (spec section 9.4). */
 export const validators: readonly Validator[] = [
   supportedInstallMode,
+  deploymentNames,
+  uniqueDeployments,
+  uniqueCrds,
   apiServiceDeployments,
   knownWebhookTypes,
   webhookDeployments,
