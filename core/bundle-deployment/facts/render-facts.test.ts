@@ -160,6 +160,74 @@ describe('facts of the cluster', () => {
   });
 });
 
+describe('proxies of the cluster', () => {
+  const using: Provisioner = { className: 'acme', uses: ['cluster'] };
+  const kind = 'config.openshift.io/v1/Proxy';
+
+  beforeEach(() => {
+    served = [kind, 'v1', 'v1/Pod'];
+  });
+
+  function aProxy(status: object, name = 'cluster'): void {
+    client.put({
+      apiVersion: 'config.openshift.io/v1',
+      kind: 'Proxy',
+      metadata: { name },
+      spec: { httpProxy: 'not yet checked' },
+      status,
+    });
+  }
+
+  async function proxy() {
+    return (await (await prepare(using)).read()).cluster?.proxy;
+  }
+
+  test('are what status says, where one is set', async () => {
+    expect(await proxy()).toBeUndefined();
+    aProxy({ httpProxy: 'http://p:1', httpsProxy: '', noProxy: '.svc', more: 1 });
+    const expected = { httpProxy: 'http://p:1', noProxy: '.svc' };
+    await eventually(async () => expect(await proxy()).toEqual(expected));
+  });
+
+  test('are read while the watch does not know them', async () => {
+    aProxy({ httpProxy: 'http://p:1' });
+    expect(await proxy()).toEqual({ httpProxy: 'http://p:1' });
+    expect(client.calls).toContain('get');
+  });
+
+  test('have a part in the version, and whoever knows the cluster is told of others', async () => {
+    const changed: string[] = [];
+    facts.onChange((name) => changed.push(name));
+    aProxy({ httpProxy: 'http://p:1' });
+    await prepare(using);
+    await eventually(() => expect(client.calls).toContain('watch'));
+    const { version } = await prepare(using);
+    aProxy({ httpProxy: 'http://unrelated' }, 'other');
+    aProxy({ httpProxy: 'http://p:1', conditions: [] });
+    aProxy({ httpProxy: 'http://p:2' });
+    await eventually(() => expect(changed).toEqual(['demo']));
+    expect((await prepare(using)).version).not.toBe(version);
+    expect(await proxy()).toEqual({ httpProxy: 'http://p:2' });
+    await prepare(using, aStoredDeployment({ name: 'other' }));
+    facts.forget('demo');
+    aProxy({ httpProxy: 'http://p:3' });
+    await eventually(() => expect(changed).toEqual(['demo', 'other']));
+  });
+
+  test('are gone with their kind', async () => {
+    aProxy({ httpProxy: 'http://p:1' });
+    expect(await proxy()).toBeDefined();
+    served = ['v1', 'v1/Pod'];
+    expect(await proxy()).toBeUndefined();
+  });
+
+  test('are asked of no cluster that has none', async () => {
+    served = ['v1', 'v1/Pod'];
+    await prepare(using);
+    expect(client.calls).toEqual([]);
+  });
+});
+
 describe('where the Bundle’s class takes part', () => {
   const configure = vi.fn<NonNullable<Provisioner['configure']>>();
 

@@ -52,6 +52,8 @@ export class RenderFacts {
   readonly #seeds: DeploymentSeeds;
   readonly #references = new InputReferences();
   readonly #watch: InputWatch;
+  /** Names of deployments whose objects may depend on the cluster. */
+  readonly #usingCluster = new Set<string>();
 
   constructor(options: RenderFactsOptions) {
     this.#options = options;
@@ -70,7 +72,9 @@ export class RenderFacts {
     const references = await this.#references.of(deployment, own, context);
     // After that: a class behind a URL says what it uses when it is asked for the first time.
     const uses = [...(own.uses ?? []), ...(ofBundle?.uses ?? [])];
-    const cluster = uses.includes('cluster') ? await this.#cluster.read(context.signal) : undefined;
+    const usesCluster = uses.includes('cluster');
+    this.#note(deployment, usesCluster);
+    const cluster = usesCluster ? await this.#cluster.read(context.signal) : undefined;
     return {
       version: this.#versionOf(references, cluster?.digest),
       read: async () => ({
@@ -86,15 +90,24 @@ export class RenderFacts {
     this.#options.discovery.invalidate();
   }
 
-  /** Calls back with the names of deployments whose inputs have changed. */
+  /** Calls back with the names of deployments whose inputs or proxies have changed. */
   onChange(listener: (deploymentName: string) => void): void {
     this.#watch.onChange((kind, name) => {
       for (const deployment of this.#references.askingFor({ kind, name })) listener(deployment);
+    });
+    this.#cluster.onChange(() => {
+      for (const deployment of this.#usingCluster) listener(deployment);
     });
   }
 
   forget(deploymentName: string): void {
     this.#references.forget(deploymentName);
+    this.#usingCluster.delete(deploymentName);
+  }
+
+  #note({ metadata: { name = '' } }: BundleDeployment, usesCluster: boolean): void {
+    if (usesCluster) this.#usingCluster.add(name);
+    else this.#usingCluster.delete(name);
   }
 
   #versionOf(references: readonly InputReference[], digest = ''): string | undefined {
