@@ -1,16 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
-import { renderBundle } from '../../cmd/ctl/render-bundle.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { defaultLimits, readPlainBundle } from '../../core/sdk.ts';
-import registry from '../../provisioners/registry/index.ts';
+import { type BundleFiles, defaultLimits, type KubernetesObject } from '../../core/sdk.ts';
+import { aCluster } from '../helpers/a-cluster.ts';
+import { configOf, installModes } from '../helpers/install-modes.ts';
+import { type InstalledBundleOptions, installedBundle } from '../helpers/installed-bundle.ts';
 import {
   realBundleDirectory,
   realBundles,
   realBundlesArePresent,
   realBundleVersions,
 } from '../helpers/real-bundles.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
+import { type PageRow, realBundlesPage } from '../helpers/real-bundles-page.ts';
+
+const requiring = realBundles.filter(({ required }) => required.length > 0);
+const rows: PageRow[] = [];
 
 describe.skipIf(!realBundlesArePresent())('real bundles', () => {
   it('are all listed', () => {
@@ -18,36 +22,67 @@ describe.skipIf(!realBundlesArePresent())('real bundles', () => {
     expect(listed.toSorted()).toEqual(realBundleVersions().toSorted());
   });
 
-  it.each(realBundles)('$name', async ({ name, outcome }) => {
-    const files = loadDirectory(realBundleDirectory(name), defaultLimits);
-    if (typeof outcome === 'string') {
-      expect(messageOf(() => renderBundle(files, {}))).toBe(outcome);
-      return;
+  it.each(realBundles)('$name in every mode that it allows', async (bundle) => {
+    const files = contentOf(bundle.name);
+    const cluster = aCluster(bundle.required);
+    const withoutConfig = await outcomeOf(files, { cluster });
+    const modes: PageRow['modes'][number][] = [];
+    for (const mode of bundle.modes.keys()) {
+      modes.push([mode, await outcomeOf(files, { config: configOf[mode], cluster })]);
     }
-    const objects = renderBundle(files, {});
-    const identities = objects.map(({ apiVersion, kind, metadata }) =>
-      [apiVersion, kind, metadata.namespace, metadata.name].join(' '),
-    );
-    expect(new Set(identities).size).toBe(outcome);
-    expect(objects).toHaveLength(outcome);
-    // What is stored and deployed later is what was shown.
-    expect(await deployed(files)).toEqual(objects);
+    rows.push({ ...bundle, withoutConfig, modes });
+    expect(withoutConfig).toBe(bundle.withoutConfig);
+    expect(modes).toEqual([...bundle.modes]);
+  });
+
+  it.each(realBundles)('$name in no mode that it does not allow', async ({ name, modes }) => {
+    const files = contentOf(name);
+    for (const mode of installModes.filter((each) => !modes.has(each))) {
+      const options = { config: configOf[mode], cluster: aCluster() };
+      expect(await outcomeOf(files, options)).toMatch(
+        /supported install modes \[[\w ]+\] do not support|no cluster since Kubernetes/,
+      );
+    }
+  });
+
+  it.each(requiring)('$name says which kinds of others it needs', async ({ name, required }) => {
+    const outcome = await outcomeOf(contentOf(name), {
+      config: configOf.OwnNamespace,
+      cluster: aCluster(),
+    });
+    expect(outcome).toMatch(/^the operator needs what the cluster does not serve: /);
+    for (const [group = '', version] of required.map((kind) => kind.split('/'))) {
+      expect(outcome).toMatch(
+        new RegExp(`CustomResourceDefinition \\w+\\.${group} with version ${version}[:,]`),
+      );
+    }
+  });
+
+  // `vitest run --project unit test/conformance/real-bundles.test.ts -u` writes the page.
+  it('become what docs/real-bundles.md says', async () => {
+    expect(rows).toHaveLength(realBundles.length);
+    await expect(realBundlesPage(rows)).toMatchFileSnapshot('../../docs/real-bundles.md');
   });
 });
 
-function messageOf(action: () => unknown): string {
+function contentOf(name: string): BundleFiles {
+  return loadDirectory(realBundleDirectory(name), defaultLimits);
+}
+
+/** How many objects it is, each of them once; or why it is none. */
+async function outcomeOf(
+  files: BundleFiles,
+  options: InstalledBundleOptions,
+): Promise<number | string> {
   try {
-    action();
-    return 'nothing was thrown';
+    const objects = await installedBundle(files, options);
+    expect(new Set(objects.map(identityOf)).size).toBe(objects.length);
+    return objects.length;
   } catch (error) {
     return errorMessage(error);
   }
 }
 
-async function deployed(files: ReturnType<typeof loadDirectory>) {
-  const bundle = { spec: { source: { type: 'image' } } } as never;
-  const signal = new AbortController().signal;
-  const context = { signal, logger: silentLogger, limits: defaultLimits };
-  const stored = await registry.bundle?.(files, bundle, context);
-  return readPlainBundle(stored!).flatMap((file) => file.objects);
+function identityOf({ apiVersion, kind, metadata }: KubernetesObject): string {
+  return [apiVersion, kind, metadata.namespace, metadata.name].join(' ');
 }

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
+import { Certificates } from '../../core/bundle-deployment/certificates/certificates.ts';
+import { systemClock } from '../../core/clock.ts';
+import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import { type ClusterFacts, defaultLimits } from '../../core/sdk.ts';
+import { clusterFacts } from '../helpers/cluster-facts.ts';
+import { type Refusal, refusalsOf } from '../helpers/dry-run.ts';
+import { EventList } from '../helpers/event-list.ts';
+import { configOf, type InstallMode, modeNamespaces } from '../helpers/install-modes.ts';
+import { installedBundle } from '../helpers/installed-bundle.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import {
+  type RealBundle,
+  realBundleDirectory,
+  realBundles,
+  realBundlesArePresent,
+} from '../helpers/real-bundles.ts';
+import { aStoredDeployment } from '../helpers/stored-objects.ts';
+
+const present = realBundlesArePresent();
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const namespaces = [modeNamespaces.install, ...modeNamespaces.watched];
+
+let kube: KubeConnection;
+let cluster: ClusterFacts;
+let certificates: Certificates;
+
+beforeAll(async () => {
+  if (!present) return;
+  const kubeconfig = inject('kubeconfig');
+  kube = connect({ kubeconfig, userAgent: 'real-bundle-modes' });
+  cluster = await clusterFacts(kubeconfig);
+  certificates = new Certificates({
+    ...defaultCertificates,
+    ...kube,
+    clock: systemClock,
+    events: new EventList(),
+    systemNamespace: cluster.systemNamespace,
+  });
+  const metadata = namespaces.map((name) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
+  }));
+  await kubectl.apply(...metadata);
+});
+
+afterAll(async () => {
+  if (!present) return;
+  await kube.close();
+  await kubectl.must(['delete', 'namespace', ...namespaces]);
+});
+
+const accepted = realBundles.flatMap((bundle) =>
+  [...bundle.modes]
+    .filter(([, outcome]) => typeof outcome === 'number')
+    .map(([mode]) => ({ ...bundle, mode })),
+);
+
+/** What one bundle in one mode would be to the API server, with the certificates that core gives. */
+async function objectsOf({ name, required }: RealBundle, mode: InstallMode) {
+  const files = loadDirectory(realBundleDirectory(name), defaultLimits);
+  const apiVersions = [...cluster.apiVersions, ...required];
+  const config = configOf[mode];
+  const objects = await installedBundle(files, { config, cluster: { ...cluster, apiVersions } });
+  const { signal } = new AbortController();
+  const deployment = aStoredDeployment({ name: `${name} ${mode}` });
+  return (await certificates.certify({ deployment, objects, signal })).objects;
+}
+
+/** Why the API server would not take some objects, other than for kinds that others bring. */
+function unexplained(refusals: readonly Refusal[], { foreign }: RealBundle): readonly Refusal[] {
+  const kinds = foreign.map((kind) => `no kind ${kind.replace(/\/(\w+)$/, ' $1')}`);
+  return refusals.filter(({ message }) => !kinds.includes(message));
+}
+
+/** What would be refused all the same, in one sentence each. */
+const faults: Readonly<Record<string, readonly Refusal[]>> = {
+  // Left out when it is installed, and an Event says so.
+  'dynatrace-operator/0.8.0': ['dynatrace-operator', 'dynatrace-webhook'].map((name) => ({
+    object: `Deployment ${name}`,
+    message: `failed to create typed patch object (real-bundles/${name}; apps/v1, Kind=Deployment): .spec.template.containers: field not declared in schema`,
+  })),
+  // A sample of its own, without the fields that its own CRD requires.
+  'ack-iam-controller/0.0.10': [
+    {
+      object: 'Role example',
+      message:
+        'Role.iam.services.k8s.aws "example" is invalid: [spec.assumeRolePolicyDocument: Required value, spec.name: Required value]',
+    },
+  ],
+};
+
+describe.skipIf(!present)('the API server takes every object of', () => {
+  test.each(accepted)('$name for $mode', async ({ mode, ...bundle }) => {
+    const objects = await objectsOf(bundle, mode);
+    await using _definitions = await applied(definitionsInUse(objects));
+    const refusals = await refusalsOf(kube, objects);
+    expect(unexplained(refusals, bundle)).toEqual(faults[bundle.name] ?? []);
+  });
+});
+
+/** The CRDs among objects that others among them are of: a dry run does not bring those kinds. */
+function definitionsInUse(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const groups = new Set(
+    objects.map(({ apiVersion, kind }) => `${apiVersion.split('/')[0]} ${kind}`),
+  );
+  return objects.filter((object) => {
+    const { group, names } = (object['spec'] ?? {}) as { group?: string; names?: { kind: string } };
+    return object.kind === 'CustomResourceDefinition' && groups.has(`${group} ${names?.kind}`);
+  });
+}
+
+async function applied(definitions: readonly KubernetesObject[]): Promise<AsyncDisposable> {
+  const names = definitions.map(({ metadata }) => `crd/${metadata.name}`);
+  if (names.length > 0) {
+    await kubectl.apply(...definitions);
+    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', ...names]);
+    kube.discovery.invalidate();
+  }
+  return {
+    [Symbol.asyncDispose]: async () => {
+      if (names.length > 0) await kubectl.must(['delete', ...names]);
+    },
+  };
+}
