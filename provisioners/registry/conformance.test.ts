@@ -63,6 +63,17 @@ describeProvisioner(
         files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('false') },
         config: { watchNamespace: 'paint' },
       },
+      {
+        name: 'an operator in a namespace that is there, with proxies and overrides',
+        files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('false') },
+        config: {
+          installNamespace: 'paint',
+          watchNamespace: 'walls',
+          env: [{ name: 'COLOUR', value: 'red' }],
+          nodeSelector: { disk: 'fast' },
+        },
+        cluster: { proxy: { httpsProxy: 'http://proxy.example:3128' } },
+      },
     ],
     refused: [
       {
@@ -76,6 +87,20 @@ describeProvisioner(
         files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('false') },
         message:
           'convert registry+v1 bundle to plain+v0 bundle: AllNamespace install mode must be enabled',
+      },
+      {
+        name: 'namespaces that the operator cannot watch',
+        files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('false') },
+        config: { watchNamespaces: ['paint', 'walls'] },
+        message:
+          /^convert registry\+v1 bundle to plain\+v0 bundle: supported install modes \[.*\] do not support target namespaces \[paint walls\]: write spec\.config\./,
+      },
+      {
+        name: 'a slip in its config',
+        files: { 'metadata/annotations.yaml': annotations, 'manifests/csv.yaml': aCsv('true') },
+        config: { watchNamespce: 'paint' },
+        message:
+          'parse deployment config: spec.config.watchNamespce is not known: did you mean watchNamespace?',
       },
     ],
   },

@@ -29,8 +29,10 @@ describe('spec.config', () => {
   });
 
   it('has the overrides of a Subscription beside them', () => {
-    const env = [{ name: 'A', value: 'b' }];
-    expect(parse({ env, watchNamespace: 'b' })?.overrides).toEqual({ env });
+    const env = [{ value: 'b', name: 'A' }];
+    const overrides = parse({ env, watchNamespace: 'b' })?.overrides;
+    expect(overrides).toEqual({ env });
+    expect(JSON.stringify(overrides)).toBe('{"env":[{"name":"A","value":"b"}]}');
   });
 
   it('lets pass what v0.16 let pass, and tells the log', () => {

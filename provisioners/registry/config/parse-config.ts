@@ -1,5 +1,5 @@
 import { isObject, meantField, typeOf } from '../../../api/spec-config.ts';
-import { type Logger, TerminalError } from '../../../core/sdk.ts';
+import { type Logger, sortedMap, TerminalError } from '../../../core/sdk.ts';
 import { overrideNames } from '../overrides/deployment-overrides.ts';
 import { readOverrides } from '../overrides/read-overrides.ts';
 import { configError } from './config-error.ts';
@@ -29,7 +29,7 @@ export function parseConfig(config: unknown, logger: Logger): RegistryConfig | u
   return {
     ...(installNamespace === undefined ? {} : { installNamespace }),
     ...(watchNamespaces === undefined ? {} : { watchNamespaces }),
-    overrides: readOverrides(config),
+    overrides: readOverrides(inOrder(config)),
   };
 }
 
@@ -97,4 +97,14 @@ function notAnObject(config: unknown): TerminalError {
   return new TerminalError(
     `parse deployment config: spec.config is ${typeOf(config)}: it must be an object`,
   );
+}
+
+/** Maps with their keys in order, however somebody has written them: what is made of them is one. */
+function inOrder(map: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return sortedMap(Object.fromEntries(Object.entries(map).map(([k, v]) => [k, ordered(v)])));
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  return isObject(value) ? inOrder(value) : value;
 }
