@@ -22,7 +22,14 @@ export async function plainObjects(
 /** All objects of manifest files in order, identical ones once. */
 export function distinctObjects(files: readonly ManifestFile[]): readonly KubernetesObject[] {
   const objects = files.flatMap((file) => file.objects);
-  return [...new Map(objects.map((object) => [stringifyJson(object), object])).values()];
+  return [...Map.groupBy(objects, identityOf).values()].some(({ length }) => length > 1)
+    ? [...new Map(objects.map((object) => [stringifyJson(object), object])).values()]
+    : objects;
+}
+
+// What is the same has the same name; only what has takes the time to be compared as a whole.
+function identityOf({ kind, metadata }: KubernetesObject): string {
+  return JSON.stringify([kind, metadata.namespace, metadata.name]);
 }
 
 function readOrExplain(files: BundleFiles, maxObjects: number): readonly ManifestFile[] {

@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { stringifyJson } from '../../api/json.ts';
+import { checkObjectSize } from './object-bounds.ts';
+
+const most = 3 * 1024 * 1024;
+
+function anObjectOf(data: unknown): Parameters<typeof checkObjectSize>[0] {
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' }, data };
+}
+
+/** Filled up with one more key, so that its JSON has so many bytes. */
+function ofSize(bytes: number, data: unknown): ReturnType<typeof anObjectOf> {
+  const rest = bytes - Buffer.byteLength(stringifyJson({ ...anObjectOf(data), rest: '' }));
+  return { ...anObjectOf(data), rest: 'x'.repeat(rest) };
+}
+
+it('takes objects to the last byte of what the API server takes', () => {
+  const text = fc.string({
+    unit: fc.constantFrom('a', '"', '\\', '\n', '\x01', 'é', '😀', '\ud800'),
+  });
+  const data = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' });
+  fc.assert(
+    fc.property(fc.dictionary(text, fc.oneof(text, data, fc.bigInt())), (value) => {
+      expect(() => checkObjectSize(ofSize(most, value))).not.toThrow();
+      expect(() => checkObjectSize(ofSize(most + 1, value))).toThrow(`has ${most + 1} bytes`);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+it.each([
+  ['control characters', '\x01'.repeat(most / 6)],
+  ['keys', Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`${n}-key`, 0]))],
+  ['short items', Array.from({ length: most / 2 }, () => 0)],
+  ['digits', Array.from({ length: 200_000 }, () => 10n ** 18n)],
+  ['long numbers', Array.from({ length: 150_000 }, (_, n) => -Math.E * 1e-300 * (n + 1))],
+])('finds what is too large by its %s', (_, data) => {
+  const bytes = Buffer.byteLength(stringifyJson(anObjectOf(data)));
+  expect(bytes).toBeGreaterThan(most);
+  expect(() => checkObjectSize(anObjectOf(data))).toThrow(`Secret "a" has ${bytes} bytes`);
+});
