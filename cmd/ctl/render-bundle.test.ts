@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { TerminalError } from '../../core/errors.ts';
-import { aCsvManifest, aRegistryTree, aTree } from '../../test/helpers/registry-bundle.ts';
+import { stringifyJson } from '../../core/sdk.ts';
+import {
+  aCsvManifest,
+  anObject,
+  aRegistryTree,
+  aTree,
+} from '../../test/helpers/registry-bundle.ts';
 import { renderBundle } from './render-bundle.ts';
 
 const plain = aTree({
@@ -29,10 +35,28 @@ describe('renderBundle', () => {
     );
   });
 
-  it('moves registry bundles to another namespace, and leaves plain objects as written', () => {
+  it('moves registry bundles to a namespace that is there, and leaves plain objects as written', () => {
     const options = { installNamespace: 'ns' };
-    expect(renderBundle(aRegistryTree(), options)[0]?.metadata.name).toBe('ns');
+    const files = aRegistryTree(undefined, {
+      'manifests/secret.yaml': stringifyJson(anObject('Secret')),
+    });
+    expect(renderBundle(files, options).map(({ metadata }) => metadata.namespace)).toEqual(['ns']);
     expect(renderBundle(plain, options)[0]?.metadata.namespace).toBe('there');
+  });
+
+  it('takes the config of a deployment, and a namespace over that in it', () => {
+    const installModes = [{ type: 'SingleNamespace', supported: true }];
+    const files = aRegistryTree(aCsvManifest({ installModes }), {
+      'manifests/secret.yaml': stringifyJson(anObject('Secret')),
+    });
+    const config = { installNamespace: 'a', watchNamespace: 'b' };
+    const namespaceOf = (options: object) => renderBundle(files, options)[0]?.metadata.namespace;
+    expect(namespaceOf({ config })).toBe('a');
+    expect(namespaceOf({ config, installNamespace: 'c' })).toBe('c');
+    expect(() => renderBundle(files, { config: { watchNamespce: 'b' } })).toThrow(
+      'spec.config.watchNamespce is not known: did you mean watchNamespace?',
+    );
+    expect(() => renderBundle(plain, { config })).toThrow('--config: plain content is applied');
   });
 
   it('fails in the words of the Unpacked condition', () => {

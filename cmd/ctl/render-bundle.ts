@@ -3,26 +3,19 @@ import { type BundleFiles, type KubernetesObject, readPlainBundle } from '../../
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
 import { convertRegistryBundle } from '../../provisioners/registry/convert-bundle.ts';
 import { classNameOf } from './class-of-content.ts';
+import { type RegistryConfigOptions, registryConfigOf } from './registry-config.ts';
 
-export interface RenderOptions {
+export interface RenderOptions extends RegistryConfigOptions {
   /** A class's name, or what is left of it without `core-rukpak-io-`; told by content if absent. */
   readonly className?: string;
-  /** Overrides the namespace that a registry bundle suggests, and that of a chart's release. */
-  readonly installNamespace?: string;
 }
 
 type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
 
 /** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
 const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
-  ['core-rukpak-io-plain', (files) => distinctObjects(readPlainBundle(files))],
-  [
-    'core-rukpak-io-registry',
-    (files, { installNamespace }) =>
-      convertRegistryBundle(files, {
-        config: { overrides: {}, ...(installNamespace === undefined ? {} : { installNamespace }) },
-      }),
-  ],
+  ['core-rukpak-io-plain', renderPlain],
+  ['core-rukpak-io-registry', renderRegistry],
 ]);
 
 /**
@@ -39,4 +32,16 @@ export function renderBundle(
   const renderer = renderers.get(className);
   if (renderer !== undefined) return renderer(files, options);
   throw new TerminalError(`class "${className}" cannot be rendered here`);
+}
+
+function renderPlain(files: BundleFiles, { config }: RenderOptions): readonly KubernetesObject[] {
+  if (config === undefined) return distinctObjects(readPlainBundle(files));
+  throw new TerminalError(
+    '--config: plain content is applied as written, whatever spec.config has',
+  );
+}
+
+function renderRegistry(files: BundleFiles, options: RenderOptions): readonly KubernetesObject[] {
+  const config = registryConfigOf(options);
+  return convertRegistryBundle(files, config === undefined ? {} : { config });
 }

@@ -59,7 +59,7 @@ describe('renderContent', () => {
 
 describe('validateContent', () => {
   it('takes a chart with its own values', async () => {
-    const found = { class: 'core-rukpak-io-helm', objects: 1, problems: [] };
+    const found = { class: 'core-rukpak-io-helm', installable: true, objects: 1, problems: [] };
     expect(await validateContent(aTree(chart))).toEqual(found);
   });
 

@@ -20,9 +20,10 @@ export async function renderContent(
   if (classNameOf(files, options.className) !== helmClass) return renderBundle(files, options);
   // Not needed for the other classes.
   const { renderChart } = await import('./chart/render-chart.ts');
-  const { installNamespace: namespace } = options;
+  const { installNamespace: namespace, config } = options;
   return await renderChart(files, {
     ...options.chart,
+    ...(config === undefined ? {} : { config }),
     ...(namespace === undefined ? {} : { namespace }),
   });
 }

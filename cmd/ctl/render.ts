@@ -4,12 +4,13 @@ import { TerminalError } from '../../core/errors.ts';
 import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
+import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import { loadContent } from './load-content.ts';
 import { type RenderContentOptions, renderContent } from './render-content.ts';
 import { renderStream } from './render-stream.ts';
 import { writeOutput } from './write-output.ts';
 
-interface RenderFlags extends RegistryFlags, ChartFlags {
+interface RenderFlags extends RegistryFlags, ChartFlags, ConfigFlags {
   readonly class?: string;
   readonly installNamespace?: string;
   readonly output: 'yaml' | 'json';
@@ -27,7 +28,7 @@ export function renderCommand(): Command {
     )
     .option(
       '--install-namespace <name>',
-      'namespace for the objects of a registry bundle (default: the one it suggests), and of the release of a chart',
+      'namespace for the objects of a registry bundle, as spec.config.installNamespace: one that is there, and not among the objects (default: the one it suggests, which is); and of the release of a chart',
     )
     .addOption(
       new Option('--output <format>', 'YAML documents, or a JSON List as kubectl prints it')
@@ -39,7 +40,7 @@ export function renderCommand(): Command {
       'read a directory per line and print, in the same order, a line of JSON per bundle',
     )
     .action(render);
-  return addRegistryFlags(addChartFlags(command));
+  return addRegistryFlags(addChartFlags(addConfigFlag(command)));
 }
 
 async function render(bundle: string | undefined, flags: RenderFlags): Promise<void> {
@@ -59,8 +60,10 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
 }
 
 async function renderOptions(flags: RenderFlags): Promise<RenderContentOptions> {
+  const config = await deploymentConfig(flags);
   return {
     chart: await chartOptions(flags),
+    ...(config === undefined ? {} : { config }),
     ...(flags.class === undefined ? {} : { className: flags.class }),
     ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
   };

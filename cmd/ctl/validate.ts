@@ -1,13 +1,17 @@
-import { Argument, Command } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { defaultLimits } from '../../core/content/limits.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
+import { optionalChecks } from './validate/optional-checks.ts';
 import { problemLine } from './validate/problem.ts';
 import type { Validation } from './validate/validate-bundle.ts';
 
-interface ValidateFlags extends RegistryFlags, OutputFlags {
+interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags {
   readonly class?: string;
+  readonly optional?: readonly string[];
+  readonly kubeVersion?: string;
 }
 
 /** `rukpakctl validate`: all that is wrong with a bundle, without a cluster. */
@@ -15,8 +19,25 @@ export function validateCommand(): Command {
   const command = new Command('validate')
     .description('say everything that is wrong with a bundle, without a cluster')
     .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
-    .option('--class <name>', 'provisioner class of the bundle (default: as render tells it)');
-  return addRegistryFlags(command).addOption(outputOption()).action(validate);
+    .option('--class <name>', 'provisioner class of the bundle (default: as render tells it)')
+    .option(
+      '--optional <names>',
+      `of a registry bundle: more checks, by comma, or "all": ${optionalChecks.join(', ')}`,
+      checkNames,
+    )
+    .option(
+      '--kube-version <version>',
+      'with alpha-deprecated-apis: version of Kubernetes to judge for (default: the minKubeVersion)',
+    );
+  return addRegistryFlags(addConfigFlag(command)).addOption(outputOption()).action(validate);
+}
+
+function checkNames(text: string): readonly string[] {
+  if (text === 'all') return optionalChecks;
+  const names = text.split(',');
+  const unknown = names.find((name) => !optionalChecks.includes(name));
+  if (unknown === undefined) return names;
+  throw new InvalidArgumentError(`"${unknown}" is none of ${optionalChecks.join(', ')}, all.`);
 }
 
 async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
@@ -25,10 +46,17 @@ async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
     import('./validate/validate-content.ts'),
     import('./validate/validate-bundle.ts'),
   ]);
+  const config = await deploymentConfig(flags);
   const files = await progressOn(process.stderr)(`reading ${bundle}`, () =>
     loadContent(bundle, { limits: defaultLimits, registries: flags }),
   );
-  const found = await validateContent(files, flags.class);
+  const { class: className, optional, kubeVersion } = flags;
+  const found = await validateContent(files, {
+    ...(className === undefined ? {} : { className }),
+    ...(config === undefined ? {} : { config }),
+    ...(optional === undefined ? {} : { optional }),
+    ...(kubeVersion === undefined ? {} : { kubeVersion }),
+  });
   const errors = found.problems.filter(isError).length;
   const warnings = found.problems.length - errors;
   const report = new Report(flags);
@@ -39,9 +67,11 @@ async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
 
 function verdict(found: Validation, errors: number, warnings: number): string {
   const counts = [counted(errors, 'error'), counted(warnings, 'warning')];
-  return errors > 0
-    ? `not valid as ${found.class}: ${counts.join(', ')}`
-    : `valid as ${found.class}: ${counted(found.objects, 'object')}, ${counts[1]}`;
+  const objects = counted(found.objects, 'object');
+  if (errors === 0) return `valid as ${found.class}: ${objects}, ${counts[1]}`;
+  const verdict = `not valid as ${found.class}: ${counts.join(', ')}`;
+  if (!found.installable) return verdict;
+  return `${verdict}; all the same it can be installed (${objects}): only catalogs and other tools refuse it`;
 }
 
 function counted(count: number, what: string): string {

@@ -2,17 +2,19 @@ import {
   type BundleFiles,
   type DeploymentContext,
   defaultLimits,
+  type JsonObject,
   type KubernetesObject,
-  type Logger,
 } from '../../../core/sdk.ts';
 import helm from '../../../provisioners/helm/index.ts';
-import { logLine } from '../log-line.ts';
+import { warningLogger } from '../warning-logger.ts';
 import { defaultApiVersions, defaultKubeVersion } from './default-cluster.ts';
 
 export interface ChartOptions {
   /** `release-name` where absent, as with `helm template`. */
   readonly releaseName?: string;
   readonly namespace?: string;
+  /** spec.config as written; what is said beside it counts more. */
+  readonly config?: JsonObject;
   /** YAML over the chart's own values. */
   readonly values?: string;
   readonly kubeVersion?: string;
@@ -36,7 +38,7 @@ export async function renderChart(
   files: BundleFiles,
   options: ChartOptions,
 ): Promise<readonly KubernetesObject[]> {
-  const { releaseName = 'release-name', namespace, values } = options;
+  const { releaseName = 'release-name', namespace, config, values } = options;
   const owner = {
     apiVersion,
     kind: 'BundleDeployment',
@@ -45,6 +47,7 @@ export async function renderChart(
       provisionerClassName: className,
       template: { spec: { provisionerClassName: className, source } },
       config: {
+        ...config,
         ...(values === undefined ? {} : { values }),
         ...(namespace === undefined ? {} : { releaseNamespace: namespace }),
       },
@@ -57,7 +60,7 @@ export async function renderChart(
 function contextOf({ kubeVersion, apiVersions = [] }: ChartOptions): DeploymentContext {
   return {
     signal: new AbortController().signal,
-    logger: warnings,
+    logger: warningLogger,
     limits: defaultLimits,
     inputs: [],
     cluster: {
@@ -67,13 +70,3 @@ function contextOf({ kubeVersion, apiVersions = [] }: ChartOptions): DeploymentC
     },
   };
 }
-
-const warnings: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: (fields) => {
-    process.stderr.write(logLine(`warning: ${Object.values(fields).join(' ')}`));
-  },
-  error: () => undefined,
-  child: () => warnings,
-};

@@ -5,6 +5,8 @@ import { type Problem, readingProblem } from './problem.ts';
 /** An object and where it is written. */
 export interface LocatedObject {
   readonly file: string;
+  /** Which of the file's documents, from 0; lists of other objects count as what they hold. */
+  readonly document: number;
   readonly object: KubernetesObject;
 }
 
@@ -28,7 +30,9 @@ export function manifestObjects(
   for (const path of entriesOf(files)) {
     try {
       for (const file of read(onlyEntry(files, path))) {
-        objects.push(...file.objects.map((object) => ({ file: file.path, object })));
+        objects.push(
+          ...file.objects.map((object, document) => ({ file: file.path, document, object })),
+        );
       }
     } catch (error) {
       const fix = files.directories.has(path)

@@ -2,8 +2,10 @@ import { errorMessage } from '../../../core/errors.ts';
 
 /** One thing that is wrong with a bundle. */
 export interface Problem {
-  /** An error keeps the bundle from being installed; a warning may surprise. */
+  /** Of the class itself, an error keeps the bundle from being installed; a warning may surprise. */
   readonly severity: 'error' | 'warning';
+  /** Which of other tools' checks found it; absent where the class or the cluster would say it. */
+  readonly check?: string;
   /** Path in the bundle. */
   readonly file?: string;
   /** From 1. */
@@ -45,8 +47,9 @@ function withoutPath(message: string, file: string): string {
   return message;
 }
 
-/** As compilers write it: `error: <file>:<line>: <message>; <way out>`. */
-export function problemLine({ severity, file, line, message, fix }: Problem): string {
+/** As compilers write it: `error: <file>:<line>: [<check>] <message>; <way out>`. */
+export function problemLine({ severity, check, file, line, message, fix }: Problem): string {
   const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
-  return `${severity}: ${place}${message.replaceAll(/\s*\n\s*/g, ' ')}; ${fix}`;
+  const label = check === undefined ? '' : `[${check}] `;
+  return `${severity}: ${place}${label}${message.replaceAll(/\s*\n\s*/g, ' ')}; ${fix}`;
 }

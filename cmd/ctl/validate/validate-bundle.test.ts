@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { stringifyJson } from '../../../core/sdk.ts';
+import { type BundleFiles, stringifyJson, toYaml } from '../../../core/sdk.ts';
 import {
   aCsvManifest,
   anObject,
@@ -11,8 +11,10 @@ import { validateBundle } from './validate-bundle.ts';
 
 const plain = 'plain';
 
-function linesOf(...[files, className]: Parameters<typeof validateBundle>): string[] {
-  return validateBundle(files, className).problems.map(problemLine);
+/** What the class has to say, without other tools' checks. */
+function linesOf(files: BundleFiles, className?: string): string[] {
+  const { problems } = validateBundle(files, className === undefined ? {} : { className });
+  return problems.filter(({ check }) => check === undefined).map(problemLine);
 }
 
 function manifests(...objects: readonly object[]): string {
@@ -23,6 +25,7 @@ test('a good plain bundle has no problems', () => {
   const files = aTree({ 'manifests/a.yaml': manifests(anObject('ConfigMap')) });
   expect(validateBundle(files)).toEqual({
     class: 'core-rukpak-io-plain',
+    installable: true,
     objects: 1,
     problems: [],
   });
@@ -45,10 +48,10 @@ test('a plain bundle is told everything at once, with the file and the line', ()
     expect.stringMatching(/^error: manifests\/bad\.yaml:\d+: .*; correct the file$/),
     'error: manifests/deep: subdirectories are not allowed within the "manifests" directory of the bundle image filesystem: found "manifests/deep"; move its files into manifests/ itself, or out of it',
     expect.stringMatching(/^error: manifests\/nokind\.yaml: Object 'Kind' is missing in/),
-    'error: manifests/objects.yaml: ConfigMap "noversion" has no apiVersion; add it, for example "apiVersion: v1"',
-    'error: manifests/objects.yaml: Secret "": metadata.name must be set (metadata.generateName is not supported); correct its metadata',
-    'warning: manifests/more.yaml: namespace "far" is not in the bundle (2 of its objects are to go there); make it before the bundle is installed, or add it to the bundle',
-    'warning: manifests/objects.yaml: Service "far/twice" is there 2 times (manifests/more.yaml and manifests/objects.yaml); keep one of them',
+    'error: manifests/objects.yaml:1: ConfigMap "noversion" has no apiVersion; add it, for example "apiVersion: v1"',
+    'error: manifests/objects.yaml:3: Secret "": metadata.name must be set (metadata.generateName is not supported); correct its metadata',
+    'warning: manifests/more.yaml:1: namespace "far" is not in the bundle (2 of its objects are to go there); make it before the bundle is installed, or add it to the bundle',
+    'warning: manifests/objects.yaml:5: Service "far/twice" is there 2 times (manifests/more.yaml and manifests/objects.yaml); keep one of them',
   ]);
 });
 
@@ -62,8 +65,8 @@ test('stages that are no numbers, or too late, are errors', () => {
     ),
   });
   expect(linesOf(files)).toEqual([
-    'error: manifests/b.yaml: ConfigMap "odd": annotation core.rukpak.io/stage is "last": it must be a whole number of at most six digits, in quotes, such as "5" or "-1"; correct its metadata',
-    'error: manifests/b.yaml: ConfigMap "early" in namespace "web" is in stage -10, before stage 5 of Namespace "web" that it needs: change the annotation core.rukpak.io/stage of one of them; a higher number comes later',
+    'error: manifests/b.yaml:1: ConfigMap "early" in namespace "web" is in stage -10, before stage 5 of Namespace "web" that it needs: change the annotation core.rukpak.io/stage of one of them; a higher number comes later',
+    'error: manifests/b.yaml:3: ConfigMap "odd": annotation core.rukpak.io/stage is "last": it must be a whole number of at most six digits, in quotes, such as "5" or "-1"; correct its metadata',
   ]);
 });
 
@@ -97,33 +100,98 @@ test('a CRD of a version that is gone is refused', () => {
 });
 
 test('every validator of the registry class is heard, and every object that it refuses', () => {
+  const webhook = { type: 'ConversionWebhook', deploymentName: 'web', conversionCRDs: [] };
   const csv = aCsvManifest({
     installModes: [],
-    webhookdefinitions: [{}],
-    apiservicedefinitions: { owned: [{}] },
-    customresourcedefinitions: { owned: [{ name: 'as.example.com' }] },
+    webhookdefinitions: [
+      { ...webhook, generateName: 'a' },
+      { ...webhook, type: 'Odd', generateName: 'b' },
+      { ...webhook, generateName: 'c' },
+    ],
+    apiservicedefinitions: { owned: [{ name: 'x', group: 'g.io', version: 'v1', kind: 'K' }] },
   });
-  const files = aRegistryTree(csv, {
-    'manifests/pod.yaml': manifests(anObject('Pod')),
+  const files = aRegistryTree(undefined, {
+    'manifests/csv.yaml': toYaml([csv]),
+    'manifests/pod.yaml': manifests(anObject('Secret'), anObject('Pod')),
     'manifests/job.yaml': manifests(anObject('Job')),
     'manifests/broken.yaml': 'a: [',
   });
-  expect(linesOf(files).map((line) => line.replace(/;.*/, ''))).toEqual([
+  expect(linesOf(files)).toEqual([
     expect.stringMatching(/^error: manifests\/broken\.yaml/),
-    'error: manifests/csv.yaml: AllNamespace install mode must be enabled',
-    'error: manifests/csv.yaml: apiServiceDefintions are not supported',
-    'error: manifests/csv.yaml: webhookDefinitions are not supported',
-    'error: manifests/job.yaml: bundle contains unsupported resource: Name: x, Kind: Job',
-    'error: manifests/pod.yaml: bundle contains unsupported resource: Name: x, Kind: Pod',
-    'warning: manifests/csv.yaml: owned CRD "as.example.com" not found in bundle',
+    'error: manifests/csv.yaml:7: supported install modes [] do not support targeting all namespaces; the operator supports none, correct spec.installModes of its CSV',
+    expect.stringMatching(
+      /^error: manifests\/csv\.yaml:9: webhook .* name 'a' references non-exist/,
+    ),
+    expect.stringMatching(
+      /^error: manifests\/csv\.yaml:13: webhook 'b' has unknown type 'Odd'; corr/,
+    ),
+    expect.stringMatching(
+      /^error: manifests\/csv\.yaml:13: webhook .* name 'b' references non-exi/,
+    ),
+    expect.stringMatching(
+      /^error: manifests\/csv\.yaml:17: webhook .* name 'c' references non-exi/,
+    ),
+    expect.stringMatching(
+      /^error: manifests\/csv\.yaml:23: owned APIService 'v1\.g\.io' references/,
+    ),
+    'error: manifests/job.yaml:1: bundle contains unsupported resource: Name: x, Kind: Job; remove the object, or install it by a plain bundle',
+    expect.stringMatching(/^error: manifests\/pod\.yaml:3: bundle contains unsupported/),
   ]);
+});
+
+test('CRDs of a version that is gone are refused one by one, where they are', () => {
+  const crd = (name: string) => ({
+    ...anObject('CustomResourceDefinition', { name }),
+    apiVersion: 'apiextensions.k8s.io/v1beta1',
+  });
+  const files = aRegistryTree(undefined, {
+    'manifests/a.yaml': manifests(crd('as.example.com')),
+    'manifests/b.yaml': manifests(crd('bs.example.com')),
+  });
+  expect(linesOf(files)).toEqual([
+    expect.stringMatching(/^error: manifests\/a\.yaml:1: .*as\.example\.com is of.*v1beta1; /),
+    expect.stringMatching(/^error: manifests\/b\.yaml:1: .*bs\.example\.com is of.*v1beta1; /),
+  ]);
+});
+
+test('a bundle that watches some namespaces only needs a config, which is no fault of it', () => {
+  const installModes = [{ type: 'OwnNamespace', supported: true }];
+  const files = aRegistryTree(aCsvManifest({ installModes }));
+  expect(linesOf(files)).toEqual([
+    'warning: manifests/csv.yaml:1: AllNamespace install mode must be enabled, or the BundleDeployment must have a spec.config; write spec.config.watchNamespace: pkg-system',
+  ]);
+  expect(validateBundle(files)).toMatchObject({ installable: true, objects: 1 });
+});
+
+test('with a config, that alone counts', () => {
+  const installModes = [{ type: 'OwnNamespace', supported: true }];
+  const files = aRegistryTree(aCsvManifest({ installModes }));
+  const own = { installNamespace: 'a', watchNamespaces: ['a'], overrides: {} };
+  const { problems, installable } = validateBundle(files, { config: own });
+  expect([installable, problems.filter(({ check }) => check === undefined)]).toEqual([true, []]);
+  const other = { installNamespace: 'a', watchNamespaces: ['b'], overrides: {} };
+  expect(validateBundle(files, { config: other }).problems[0]).toEqual({
+    severity: 'error',
+    file: 'manifests/csv.yaml',
+    line: 1,
+    message: 'supported install modes [OwnNamespace] do not support target namespaces [b]',
+    fix: 'write spec.config.watchNamespace: a, or spec.config.installNamespace: b',
+  });
+});
+
+test('what other tools alone refuse is told apart, and can be installed', () => {
+  const found = validateBundle(aRegistryTree());
+  expect(found).toMatchObject({ installable: true, objects: 1 });
+  expect(found.problems.map(problemLine)).toContainEqual(
+    'error: manifests/csv.yaml:1: [csv] Field Spec.DisplayName, Value field: required field missing; set spec.displayName',
+  );
+  expect(found.problems.every(({ check }) => check !== undefined)).toBe(true);
 });
 
 test('a registry bundle without annotations or CSV says so', () => {
   const files = aTree({ 'manifests/a.yaml': manifests(anObject('Secret')) });
   expect(linesOf(files, 'registry')).toEqual([
     expect.stringContaining('there is no ClusterServiceVersion in manifests/'),
-    expect.stringContaining('manifests: AllNamespace install mode must be enabled'),
     expect.stringContaining(
       'metadata/annotations.yaml: readfile metadata/annotations.yaml: file does not exist',
     ),
@@ -132,12 +200,13 @@ test('a registry bundle without annotations or CSV says so', () => {
 
 test('a field of the CSV with another type is named', () => {
   const [line] = linesOf(aRegistryTree(aCsvManifest({ installModes: 'all' })));
-  expect(line).toMatch(/^error: manifests\/csv\.yaml: .*spec\.installModes is a string/);
+  expect(line).toMatch(/^error: manifests\/csv\.yaml:1: .*spec\.installModes is a string/);
 });
 
 test('a registry bundle may name any namespace: its objects go to another one', () => {
   const files = aRegistryTree(aCsvManifest({}, { namespace: 'placeholder' }), {
     'manifests/secret.yaml': manifests(anObject('Secret', { name: 'x', namespace: 'far' })),
   });
-  expect(validateBundle(files)).toMatchObject({ objects: 2, problems: [] });
+  expect(linesOf(files)).toEqual([]);
+  expect(validateBundle(files)).toMatchObject({ objects: 2 });
 });

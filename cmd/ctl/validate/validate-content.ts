@@ -1,17 +1,42 @@
-import { errorMessage } from '../../../core/errors.ts';
+import type { JsonObject } from '../../../api/json.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import type { BundleFiles } from '../../../core/sdk.ts';
 import { classNameOf, helmClass } from '../class-of-content.ts';
+import { plainClass } from '../plain-class.ts';
+import { registryConfigOf } from '../registry-config.ts';
 import type { Problem } from './problem.ts';
-import { type Validation, validateBundle } from './validate-bundle.ts';
+import { type ValidateOptions, type Validation, validateBundle } from './validate-bundle.ts';
+
+export interface ValidateContentOptions extends Omit<ValidateOptions, 'config'> {
+  /** spec.config as written. */
+  readonly config?: JsonObject;
+}
 
 /** Everything that is wrong with content of any built-in class. */
-export async function validateContent(files: BundleFiles, className?: string): Promise<Validation> {
-  const name = classNameOf(files, className);
-  return name === helmClass ? await validateChart(files) : validateBundle(files, name);
+export async function validateContent(
+  files: BundleFiles,
+  { config: written, ...options }: ValidateContentOptions = {},
+): Promise<Validation> {
+  const className = classNameOf(files, options.className);
+  if (className === helmClass) return await validateChart(files, written);
+  if (className === plainClass && written !== undefined) {
+    throw new TerminalError(
+      '--config: plain content is applied as written, whatever spec.config has',
+    );
+  }
+  const config = registryConfigOf(written === undefined ? {} : { config: written });
+  return validateBundle(files, {
+    ...options,
+    className,
+    ...(config === undefined ? {} : { config }),
+  });
 }
 
 /** A chart may ask for values that it has not: then it is not wrong. */
-async function validateChart(files: BundleFiles): Promise<Validation> {
+async function validateChart(
+  files: BundleFiles,
+  config: JsonObject | undefined,
+): Promise<Validation> {
   const { renderChart, storedChart } = await import('../chart/render-chart.ts');
   try {
     await storedChart(files);
@@ -19,15 +44,17 @@ async function validateChart(files: BundleFiles): Promise<Validation> {
     return found({ severity: 'error', message: errorMessage(error), fix: 'correct the chart' });
   }
   try {
-    const { length } = await renderChart(files, {});
-    return { class: helmClass, objects: length, problems: [] };
+    const { length } = await renderChart(files, config === undefined ? {} : { config });
+    return { class: helmClass, installable: true, objects: length, problems: [] };
   } catch (error) {
-    const message = `it cannot be rendered with its own values: ${errorMessage(error)}`;
+    const values = config === undefined ? 'its own values' : 'these values';
+    const message = `it cannot be rendered with ${values}: ${errorMessage(error)}`;
     const fix = 'where it needs others, try them with "rukpakctl render --values"';
-    return found({ severity: 'warning', message, fix });
+    return found({ severity: config === undefined ? 'warning' : 'error', message, fix });
   }
 }
 
 function found(problem: Problem): Validation {
-  return { class: helmClass, objects: 0, problems: [problem] };
+  const installable = problem.severity === 'warning';
+  return { class: helmClass, installable, objects: 0, problems: [problem] };
 }
