@@ -125,7 +125,7 @@ export class BundleDeploymentFixture {
         client: this.client,
         clock: this.clock,
         events: this.events,
-        discovery: { apiVersions: async () => [] },
+        discovery: { apiVersions: async () => [], invalidate: () => undefined },
         systemNamespace: 'rukpak-system',
       }),
       storedPlans: this.storedPlans,

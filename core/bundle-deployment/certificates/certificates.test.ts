@@ -53,7 +53,7 @@ function aProcess(options: Partial<CertificatesOptions> = {}): Certificates {
     client,
     clock,
     events,
-    discovery: { apiVersions: async () => [] },
+    discovery: { apiVersions: async () => [], invalidate: () => undefined },
     systemNamespace: 'rukpak-system',
     ...options,
   });

@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { secretResource } from '../../kube/core-resources.ts';
-import type { ServedApis } from '../../kube/discovery.ts';
+import type { Discovery, ServedApis } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import { type CertificateEntry, CertificateMemory } from './certificate-memory.ts';
@@ -30,7 +30,7 @@ import {
 
 export interface CertificatesOptions extends CertificateOptions {
   readonly client: KubeClient;
-  readonly discovery: ServedApis;
+  readonly discovery: ServedApis & Pick<Discovery, 'invalidate'>;
   readonly clock: Clock;
   readonly events: EventSink;
   readonly systemNamespace: string;

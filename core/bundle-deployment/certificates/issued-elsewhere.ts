@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { ServedApis } from '../../kube/discovery.ts';
+import type { Discovery, ServedApis } from '../../kube/discovery.ts';
 import type { CertificateProvider } from './certificate-options.ts';
 import { certManagerKinds, issuedByCertManager } from './providers/cert-manager.ts';
 import { issuedByServiceCA } from './providers/service-ca.ts';
@@ -7,7 +7,7 @@ import type { WantedCertificates } from './wanted-certificates.ts';
 
 export interface Elsewhere {
   readonly provider: CertificateProvider;
-  readonly discovery: ServedApis;
+  readonly discovery: ServedApis & Pick<Discovery, 'invalidate'>;
   readonly signal: AbortSignal;
 }
 
@@ -23,6 +23,8 @@ export async function issuedElsewhere(
   if (provider === 'service-ca') return issuedByServiceCA(objects, wanted);
   const served = await discovery.apiVersions(signal);
   if (!certManagerKinds.every((kind) => served.includes(kind))) {
+    // The next try is to see what is installed meanwhile.
+    discovery.invalidate();
     throw new Error(
       'core runs with --certificates=cert-manager, and the cluster has no cert-manager (kinds Certificate and Issuer of cert-manager.io/v1): install it, or run core with --certificates=self',
     );
