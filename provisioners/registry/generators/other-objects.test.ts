@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
+import { describe, expect, it } from 'vitest';
+import type { KubernetesObject } from '../../../core/sdk.ts';
+import { anInstallation } from '../../../test/helpers/installation.ts';
+import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import { planInstallation } from '../plan-installation.ts';
 import { otherObjects } from './other-objects.ts';
 
@@ -31,4 +33,61 @@ it("leaves other groups' kinds of the same name alone", () => {
   expect(apiVersionOf('authorization.openshift.io/v1', 'RoleBinding')).toBe(
     'authorization.openshift.io/v1',
   );
+});
+
+describe('bindings that a bundle ships', () => {
+  const binding = (...subjects: readonly object[]): KubernetesObject => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'x' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'x' },
+    ...({ subjects } as object),
+  });
+  const account = (name: string, namespace: string) => ({
+    kind: 'ServiceAccount',
+    name,
+    namespace,
+  });
+  const shipped: KubernetesObject = {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'agent' },
+  };
+
+  function subjectsOf(object: KubernetesObject, configured = true): unknown {
+    const csv = aCsv({ permissions: [{ serviceAccountName: 'operator', rules: [] }] });
+    const bundle = aRegistryBundle({ csv, others: [shipped, object] });
+    const installation = anInstallation({ installNamespace: 'here', configured });
+    return otherObjects(bundle, installation)[1]?.['subjects'];
+  }
+
+  it("bind the bundle's own accounts where they are", () => {
+    const written = [account('operator', 'pkg-system'), account('agent', 'pkg-system')];
+    expect(subjectsOf(binding(...written))).toEqual([
+      ...written,
+      account('operator', 'here'),
+      account('agent', 'here'),
+    ]);
+  });
+
+  it('name each of them once', () => {
+    const written = [account('agent', 'one'), account('agent', 'two')];
+    expect(subjectsOf(binding(...written))).toEqual([...written, account('agent', 'here')]);
+    const right = [account('agent', 'one'), account('agent', 'here')];
+    expect(subjectsOf(binding(...right))).toEqual(right);
+  });
+
+  it('are left as written where they name others', () => {
+    const written = [
+      account('prometheus-k8s', 'openshift-monitoring'),
+      { kind: 'Group', name: 'agent', apiGroup: 'rbac.authorization.k8s.io' },
+    ];
+    expect(subjectsOf(binding(...written))).toEqual(written);
+    expect(subjectsOf({ ...binding(), subjects: 'none' })).toBe('none');
+  });
+
+  it('are left as written without a spec.config, as by v0.16', () => {
+    const written = [account('agent', 'pkg-system')];
+    expect(subjectsOf(binding(...written), false)).toEqual(written);
+  });
 });

@@ -1,19 +1,31 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import { withOwnAccounts } from '../bound-accounts.ts';
 import type { Installation } from '../installation.ts';
+import { objectName } from '../object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { withServedApiVersion } from '../served-api-version.ts';
 import { scopeOf } from '../supported-kinds.ts';
+import { serviceAccounts } from './service-accounts.ts';
 
 /** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
 export function otherObjects(
-  { others, crds }: RegistryBundle,
-  { installNamespace }: Installation,
+  bundle: RegistryBundle,
+  installation: Installation,
 ): readonly KubernetesObject[] {
+  const { others, crds } = bundle;
+  const { installNamespace, configured } = installation;
+  const accounts = { names: ownAccounts(bundle, installation), namespace: installNamespace };
   return others
     .map(withServedApiVersion)
+    .map((object) => (configured ? withOwnAccounts(object, accounts) : object))
     .map((object) =>
       scopeOf(object, crds) === 'Namespaced' ? moved(object, installNamespace) : object,
     );
+}
+
+function ownAccounts(bundle: RegistryBundle, installation: Installation): ReadonlySet<string> {
+  const shipped = bundle.others.filter(({ kind }) => kind === 'ServiceAccount');
+  return new Set([...serviceAccounts(bundle, installation), ...shipped].map(objectName));
 }
 
 // Metadata that is no map spreads to nothing: the API server then says that the name is missing.
