@@ -5,14 +5,21 @@ import { defaultLimits } from '../../core/content/limits.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import { addCertificatesFlag, type CertificatesFlag } from './certificates/certificates-flag.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import type { UpgradeDiff } from './diff/upgrade-diff.ts';
 import { logLine } from './log-line.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { mustBePlain } from './plain-class.ts';
 import { progressOn } from './progress.ts';
 
-interface DiffFlags extends ClusterFlags, RegistryFlags, OutputFlags {
+interface DiffFlags
+  extends ClusterFlags,
+    RegistryFlags,
+    ConfigFlags,
+    CertificatesFlag,
+    OutputFlags {
   readonly class?: string;
   readonly systemNamespace: string;
 }
@@ -34,6 +41,7 @@ export function diffCommand(): Command {
     )
     // Otherwise a typing mistake would look like a difference.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.failed));
+  addCertificatesFlag(addConfigFlag(command));
   return addRegistryFlags(addClusterFlags(command)).addOption(outputOption()).action(diff);
 }
 
@@ -51,13 +59,16 @@ async function diff(bundle: string, name: string, flags: DiffFlags): Promise<voi
 }
 
 async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promise<UpgradeDiff> {
-  const [{ withCluster }, { loadContent }, { renderBundle }, { upgradeDiff }] = await Promise.all([
-    import('./cluster.ts'),
-    import('./load-content.ts'),
-    import('./render-bundle.ts'),
-    import('./diff/upgrade-diff.ts'),
-  ]);
+  const [{ withCluster }, { loadContent }, { upgradeObjects }, { upgradeDiff }] = await Promise.all(
+    [
+      import('./cluster.ts'),
+      import('./load-content.ts'),
+      import('./diff/upgrade-objects.ts'),
+      import('./diff/upgrade-diff.ts'),
+    ],
+  );
   const { systemNamespace } = flags;
+  const config = await deploymentConfig(flags);
   const progress = progressOn(process.stderr);
   const signal = stopSignal();
   const files = await progress(`reading ${bundle}`, () =>
@@ -67,8 +78,15 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
     const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
     const owner = live as BundleDeployment;
     mustBePlain(owner);
-    const className = flags.class ?? owner.spec.template.spec.provisionerClassName;
-    const objects = renderBundle(files, { className });
+    const { class: className, certificates } = flags;
+    const objects = await upgradeObjects(cluster, {
+      owner: config === undefined ? owner : { ...owner, spec: { ...owner.spec, config } },
+      files,
+      certificates,
+      systemNamespace,
+      signal,
+      ...(className === undefined ? {} : { className }),
+    });
     return await progress(`comparing ${objects.length} objects`, () =>
       upgradeDiff(cluster, { owner, objects, systemNamespace, signal }),
     );

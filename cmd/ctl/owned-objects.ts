@@ -5,12 +5,12 @@ import { FormerReleases } from '../../core/apply/adoption/former-releases.ts';
 import { ApplySetParents } from '../../core/apply/applyset-parent.ts';
 import { Inventory, slim } from '../../core/apply/inventory.ts';
 import { systemClock } from '../../core/clock.ts';
-import type { Logger } from '../../core/contracts/logger.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
 import { listAll } from '../../core/kube/list-all.ts';
 import type { GroupVersionKind, Resource } from '../../core/kube/resource.ts';
 import type { Cluster } from './cluster.ts';
 import { mapInOrder } from './map-in-order.ts';
+import { silentLogger } from './silent-logger.ts';
 
 /** What a deployment has in the cluster, found as the core finds it. */
 export interface OwnedObjects {
@@ -29,13 +29,6 @@ type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
 const concurrentLists = 4;
 const silent = { event: () => undefined };
-const silentLogger: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => silentLogger,
-};
 
 /** Lists the objects of a deployment, of each kind that its ApplySet, or RukPak's release, names. */
 export async function ownedObjects(

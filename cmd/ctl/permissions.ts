@@ -2,11 +2,14 @@ import { existsSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
+import { TerminalError } from '../../core/errors.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { collect } from '../flag-values.ts';
 import { addRegistryFlags } from '../registry-flags.ts';
+import { addCertificatesFlag } from './certificates/certificates-flag.ts';
 import { addClusterFlags } from './cluster-flags.ts';
+import { addConfigFlag } from './config-flag.ts';
 import { logLine } from './log-line.ts';
 import type { PermissionsFlags } from './permissions/permissions-flags.ts';
 import { progressOn } from './progress.ts';
@@ -33,13 +36,17 @@ export function permissionsCommand(): Command {
       [],
     )
     .option('--class <name>', 'provisioner class of a directory or image, as render takes it')
-    .option('--install-namespace <name>', 'namespace for the objects of a registry bundle')
+    .option(
+      '--install-namespace <name>',
+      'namespace for the objects of a registry bundle, as render takes it',
+    )
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
     .addOption(
       new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
         .choices(['yaml', 'json'])
         .default('yaml'),
     );
+  addCertificatesFlag(addConfigFlag(command));
   return addServerFlags(addRegistryFlags(addClusterFlags(command))).action(permissions);
 }
 
@@ -56,6 +63,9 @@ async function permissions(bundle: string, flags: PermissionsFlags): Promise<voi
   const progress = progressOn(process.stderr);
   const signal = stopSignal();
   const find = isContent(bundle) ? permissionsOfContent : permissionsOfDeployment;
+  if (find === permissionsOfDeployment && flags.config !== undefined) {
+    throw new TerminalError('--config: a BundleDeployment has a spec.config of its own');
+  }
   const { objects, notes } = await progress(`reading ${bundle}`, () => find(bundle, flags, signal));
   for (const note of notes) process.stderr.write(logLine(note));
   await writeOutput([format(objects, flags.output)], process.stdout);

@@ -1,5 +1,10 @@
 import { TerminalError } from '../../core/errors.ts';
-import { type BundleFiles, type KubernetesObject, readPlainBundle } from '../../core/sdk.ts';
+import {
+  type BundleFiles,
+  type ClusterFacts,
+  type KubernetesObject,
+  readPlainBundle,
+} from '../../core/sdk.ts';
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
 import { convertRegistryBundle } from '../../provisioners/registry/convert-bundle.ts';
 import { classNameOf } from './class-of-content.ts';
@@ -8,6 +13,8 @@ import { type RegistryConfigOptions, registryConfigOf } from './registry-config.
 export interface RenderOptions extends RegistryConfigOptions {
   /** A class's name, or what is left of it without `core-rukpak-io-`; told by content if absent. */
   readonly className?: string;
+  /** What is known of the cluster that it is for; a registry bundle is judged by it. */
+  readonly cluster?: ClusterFacts;
 }
 
 type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
@@ -42,6 +49,10 @@ function renderPlain(files: BundleFiles, { config }: RenderOptions): readonly Ku
 }
 
 function renderRegistry(files: BundleFiles, options: RenderOptions): readonly KubernetesObject[] {
+  const { cluster } = options;
   const config = registryConfigOf(options);
-  return convertRegistryBundle(files, config === undefined ? {} : { config });
+  return convertRegistryBundle(files, {
+    ...(config === undefined ? {} : { config }),
+    ...(cluster === undefined ? {} : { cluster }),
+  });
 }

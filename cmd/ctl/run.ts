@@ -3,12 +3,13 @@ import { defaultLimits } from '../../core/content/limits.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import { loadDirectory } from './load-directory.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
 import { addUploadFlags, type UploadFlags } from './server-flags.ts';
 
-interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, OutputFlags {}
+interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, OutputFlags {}
 
 /** `rukpakctl run`: a BundleDeployment from a directory (spec section 13). */
 export function runCommand(): Command {
@@ -16,13 +17,14 @@ export function runCommand(): Command {
     .description('run the bundle of a directory as a BundleDeployment: apply it, and upload it')
     .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'))
     .addArgument(new Argument('<bundleDir>', 'directory that holds the bundle'));
-  return addClassFlags(addUploadFlags(addClusterFlags(command)))
+  return addConfigFlag(addClassFlags(addUploadFlags(addClusterFlags(command))))
     .addOption(outputOption())
     .action(run);
 }
 
 async function run(name: string, directory: string, flags: RunFlags): Promise<void> {
   const files = loadDirectory(directory, defaultLimits);
+  const config = await deploymentConfig(flags);
   // Slow to load, and not needed to say that the directory is not there.
   const [{ withCluster }, { runBundle }] = await Promise.all([
     import('./cluster.ts'),
@@ -33,6 +35,7 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
     const request = {
       name,
       files,
+      ...(config === undefined ? {} : { config }),
       deploymentClass: flags.bundleDeploymentProvisionerClass,
       bundleClass: flags.bundleProvisionerClass,
       server: flags,

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
@@ -9,6 +10,8 @@ export interface UploadedDeployment {
   readonly bundleClass: string;
   /** Of the content: other content is another template, hence another Bundle. */
   readonly digest: string;
+  /** spec.config as written. */
+  readonly config?: JsonObject;
 }
 
 /** What is applied (spec section 13). */
@@ -17,6 +20,7 @@ export function deploymentObject({
   deploymentClass,
   bundleClass,
   digest,
+  config,
 }: UploadedDeployment): KubernetesObject {
   const { group, version, kind } = bundleDeploymentResource;
   return {
@@ -29,6 +33,7 @@ export function deploymentObject({
         metadata: { labels: { app: name, bundleDigest: digest } },
         spec: { provisionerClassName: bundleClass, source: { type: 'upload', upload: {} } },
       },
+      ...(config === undefined ? {} : { config }),
     },
   };
 }

@@ -6,11 +6,12 @@ import { defaultLimits, storedLimits } from '../../../core/content/limits.ts';
 import { unpackBundle } from '../../../core/content/unpack-bundle.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Cluster } from '../cluster.ts';
+import { readClusterFacts } from '../cluster-facts.ts';
 import { ownedObjects } from '../owned-objects.ts';
-import { mustBePlain, plainClass } from '../plain-class.ts';
+import { mustBePlain } from '../plain-class.ts';
 import { withArchive } from '../read-content.ts';
-import { renderBundle } from '../render-bundle.ts';
 import type { ServerFlags } from '../server-flags.ts';
+import { storedObjects } from '../stored-objects.ts';
 
 export interface DeploymentContentRequest {
   readonly name: string;
@@ -42,9 +43,10 @@ export async function deploymentContent(
     unpackBundle(archive, { limits, signal }),
   );
   const { inventory } = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
+  const facts = await readClusterFacts(cluster, { systemNamespace, signal });
   return {
     deployment,
-    objects: renderBundle(files, { className: plainClass }),
+    objects: await storedObjects({ files, deployment, cluster: facts, signal }),
     owned: inventory.ownedBy(name),
   };
 }

@@ -58,13 +58,16 @@ export const knownGroups: readonly KnownGroup[] = [
   { group: 'core.rukpak.io', clusterScoped: 'Bundle BundleDeployment' },
 ];
 
+/** What certificates may be asked for by. */
+const certManager: KnownGroup = { group: 'cert-manager.io', namespaced: 'Certificate Issuer' };
+
 interface KnownKind {
   readonly plural: string;
   readonly namespaced: boolean;
 }
 
 const known = new Map<string, KnownKind>(
-  knownGroups.flatMap(({ group, namespaced = '', clusterScoped = '' }) => [
+  [...knownGroups, certManager].flatMap(({ group, namespaced = '', clusterScoped = '' }) => [
     ...kindsOf(group, namespaced, true),
     ...kindsOf(group, clusterScoped, false),
   ]),

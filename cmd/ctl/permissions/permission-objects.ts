@@ -10,7 +10,9 @@ import { TerminalError } from '../../../core/errors.ts';
 import { isNotFound } from '../../../core/kube/api-error.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import { certifiedObjects } from '../certificates/certified-objects.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
+import { deploymentConfig } from '../config-flag.ts';
 import { loadContent } from '../load-content.ts';
 import { renderContent } from '../render-content.ts';
 import { namespaceResource } from '../verify/resources.ts';
@@ -37,11 +39,13 @@ export async function permissionsOfContent(
 ): Promise<PermissionObjects> {
   const account = accountOf(flags, undefined);
   const files = await loadContent(reference, { limits: defaultLimits, registries: flags });
-  const objects = await renderContent(files, {
+  const config = await deploymentConfig(flags);
+  const rendered = await renderContent(files, {
+    ...(config === undefined ? {} : { config }),
     ...(flags.class === undefined ? {} : { className: flags.class }),
     ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
   });
-  const needed = await neededByContent(objects, flags, signal);
+  const needed = await neededByContent(certified(rendered, flags), flags, signal);
   const request = { account, label: labelOf(reference), flags, signal };
   if (flags.missing !== true) return printed(needed, request);
   return await withCluster(flags, (cluster) => missing(cluster, needed, request));
@@ -55,12 +59,13 @@ export async function permissionsOfDeployment(
 ): Promise<PermissionObjects> {
   const { systemNamespace } = flags;
   return await withCluster(flags, async (cluster) => {
-    const found = await deploymentContent(cluster, {
+    const content = await deploymentContent(cluster, {
       name,
       systemNamespace,
       server: flags,
       signal,
     });
+    const found = { ...content, objects: certified(content.objects, flags) };
     const account = accountOf(flags, found.deployment.spec.serviceAccount);
     const { discovery } = cluster;
     const needed = await neededRules({ ...found, discovery, systemNamespace, signal });
@@ -72,6 +77,14 @@ export async function permissionsOfDeployment(
     const request = { account, label: name, flags: { ...flags, existingNamespace }, signal };
     return flags.missing === true ? await missing(cluster, all, request) : printed(all, request);
   });
+}
+
+/** With what core makes for certificates. */
+function certified(
+  objects: readonly KubernetesObject[],
+  { certificates: provider, systemNamespace }: PermissionsFlags,
+): readonly KubernetesObject[] {
+  return certifiedObjects(objects, { provider, systemNamespace });
 }
 
 function definitionsOf({ objects, owned }: DeploymentContent): readonly string[] {

@@ -1,10 +1,17 @@
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { RegistryFlags } from '../../registry-flags.ts';
+import type { CertificatesFlag } from '../certificates/certificates-flag.ts';
 import type { ClusterFlags } from '../cluster-flags.ts';
+import type { ConfigFlags } from '../config-flag.ts';
 import type { ServerFlags } from '../server-flags.ts';
 
 /** Flags of `rukpakctl permissions`. */
-export interface PermissionsFlags extends ClusterFlags, RegistryFlags, ServerFlags {
+export interface PermissionsFlags
+  extends ClusterFlags,
+    RegistryFlags,
+    ServerFlags,
+    ConfigFlags,
+    CertificatesFlag {
   readonly serviceAccount?: ServiceAccountRef;
   readonly existingNamespace: readonly string[];
   readonly missing?: boolean;

@@ -1,0 +1,38 @@
+import type { CertificateProvider } from '../../../core/bundle-deployment/certificates/certificate-options.ts';
+import { issuedByCertManager } from '../../../core/bundle-deployment/certificates/providers/cert-manager.ts';
+import { selfIssued } from '../../../core/bundle-deployment/certificates/providers/self.ts';
+import { issuedByServiceCA } from '../../../core/bundle-deployment/certificates/providers/service-ca.ts';
+import {
+  type WantedCertificates,
+  wantedCertificates,
+} from '../../../core/bundle-deployment/certificates/wanted-certificates.ts';
+import type { KubernetesObject } from '../../../core/sdk.ts';
+
+export interface CertifiedOptions {
+  readonly provider: CertificateProvider;
+  readonly systemNamespace: string;
+}
+
+type Issue = (
+  objects: readonly KubernetesObject[],
+  wanted: WantedCertificates,
+) => readonly KubernetesObject[];
+
+/**
+ * The objects with all that core makes for their certificates, but without a certificate in any: to
+ * see which objects there are.
+ * @throws TerminalError where an annotation cannot be followed.
+ */
+export function certifiedObjects(
+  objects: readonly KubernetesObject[],
+  { provider, systemNamespace }: CertifiedOptions,
+): readonly KubernetesObject[] {
+  const wanted = wantedCertificates(objects, systemNamespace);
+  if (wanted === undefined) return objects;
+  const issuers: Readonly<Record<CertificateProvider, Issue>> = {
+    self: () => selfIssued(objects, { wanted, states: new Map(), systemNamespace }),
+    'cert-manager': issuedByCertManager,
+    'service-ca': issuedByServiceCA,
+  };
+  return issuers[provider](objects, wanted);
+}
