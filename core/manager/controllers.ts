@@ -116,6 +116,7 @@ function createDeploymentController(
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });
+  metrics.certificates.watchAll(() => certificates.served());
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
     deployments: {

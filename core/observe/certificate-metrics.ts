@@ -7,19 +7,23 @@ export type CertificateReader = () => Promise<string | undefined> | string | und
 /** Until when the certificates are valid that this process serves or issues. */
 export class CertificateMetrics {
   readonly #readers = new Map<string, CertificateReader>();
+  readonly #lists: (() => readonly (readonly [string, string])[])[] = [];
 
   constructor(registry: Registry) {
-    const readers = this.#readers;
+    const [readers, lists] = [this.#readers, this.#lists];
     const gauge = new Gauge({
       name: 'rukpak_certificate_expiry_seconds',
       help: 'When the certificate expires, in seconds since the epoch.',
       labelNames: ['certificate'],
       registers: [],
       async collect() {
-        for (const [certificate, read] of readers) {
+        // Those of a list come and go.
+        this.reset();
+        const listed = lists.flatMap((list) => list());
+        const all = [...readers, ...listed.map(([name, pem]) => [name, () => pem] as const)];
+        for (const [certificate, read] of all) {
           const expiry = await expiryOf(read);
-          if (expiry === undefined) this.remove({ certificate });
-          else this.set({ certificate }, expiry);
+          if (expiry !== undefined) this.set({ certificate }, expiry);
         }
       },
     });
@@ -29,6 +33,11 @@ export class CertificateMetrics {
   /** Reads the certificate with each scrape. */
   watch(certificate: string, read: CertificateReader): void {
     this.#readers.set(certificate, read);
+  }
+
+  /** Asks with each scrape for the names and PEM texts of certificates that come and go. */
+  watchAll(list: () => readonly (readonly [string, string])[]): void {
+    this.#lists.push(list);
   }
 }
 

@@ -30,6 +30,9 @@ const minute = 60_000;
 /** Certificates begin in the past, for clients whose clock is slow. */
 const backdate = 60 * minute;
 
+/** A request that begins so asks for nothing old to be trusted. */
+const revocation = 'revoke';
+
 /** Longest time until an API server has seen what it is to trust. */
 const longestPropagation = 5 * minute;
 
@@ -43,7 +46,9 @@ export async function advanced(
   state: CertificateState | undefined,
   circumstances: Circumstances,
 ): Promise<CertificateState> {
-  if (state === undefined) return await replaced(undefined, circumstances);
+  if (state === undefined || isRevoked(state, circumstances)) {
+    return await replaced(undefined, circumstances);
+  }
   const valid = withoutExpired(state, circumstances);
   if (!isServable(valid.serving, valid, circumstances)) return await replaced(valid, circumstances);
   if (valid.next !== undefined)
@@ -138,6 +143,11 @@ function isDue({ serving, request }: CertificateState, circumstances: Circumstan
   if (circumstances.request !== undefined && circumstances.request !== request) return true;
   const span = spanOf(serving);
   return span === undefined || circumstances.now >= span.expiry - span.lifetime / 3;
+}
+
+/** Its key has become known: neither the certificate nor its authority is good any more. */
+function isRevoked(state: CertificateState, { request }: Circumstances): boolean {
+  return request !== state.request && request?.startsWith(revocation) === true;
 }
 
 /** Also where nobody can tell that all trust it, at the last moment: what is served ends. */

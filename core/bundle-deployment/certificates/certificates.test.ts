@@ -253,6 +253,19 @@ describe('rotation', () => {
     expect((await reconcile(asked)).data).toEqual(second.data);
   });
 
+  test('an annotation asks for everything anew, where a key has become known', async () => {
+    const first = await reconcile();
+    const annotations = { [annotation.rotateCertificates]: 'revoke-1' };
+    const view = await reconcile(aStoredDeployment({ metadata: { annotations } }));
+    expect(view.trusted).toHaveLength(1);
+    expect(isTrusted(view)).toBe(true);
+    expect(isTrusted({ ...view, serving: first.serving })).toBe(false);
+    certificates = aProcess();
+    expect(await reconcile(aStoredDeployment({ metadata: { annotations } }))).toMatchObject({
+      data: view.data,
+    });
+  });
+
   test('another Service of the same Secret is served at once, and the old authority trusted', async () => {
     const first = await reconcile();
     const other = { ...service, metadata: { ...service.metadata, name: 'other' } };

@@ -1,0 +1,313 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import type { RawRequest } from '../../core/kube/kube-client.ts';
+import { certifiedContent, widgetKind } from '../helpers/certified-content.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment } from '../helpers/objects.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { ServiceProgram } from '../helpers/service-program.ts';
+import { System } from '../helpers/system.ts';
+import { allowed, converted, denied, labelled } from '../helpers/webhook-answers.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const namespace = 'certified';
+const secret = 'webhook-cert';
+
+let kubectl: Kubectl;
+let system: System | undefined;
+let kube: KubeConnection;
+
+beforeAll(async () => {
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  kube = connect({ kubeconfig, userAgent: 'tests' });
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await kubectl.run(['delete', 'crd', ...foreignKinds, '--ignore-not-found']);
+  await system?.stop();
+  await kube?.close();
+});
+
+/** In place of one that was started before. */
+async function startSystem(flags: readonly string[] = []): Promise<System> {
+  await system?.stop();
+  system = await System.start({ kubeconfig, registry, flags });
+  await eventually(() => expect(kubectl.exists('namespace', namespace)).resolves.toBe(false));
+  return system;
+}
+
+async function bringOut(name: string, objects: readonly object[]): Promise<void> {
+  const files = plainFiles(objects);
+  const source = await pushContent({ registry, name: `certificates-${name}`, version: 1, files });
+  await kubectl.apply(aBundleDeployment({ name, source }));
+}
+
+async function untilInstalled(name: string): Promise<void> {
+  await eventually(async () => {
+    const live = await kubectl.get('bundledeployment', name);
+    expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
+  });
+}
+
+async function untilGone(name: string): Promise<void> {
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=60s']);
+  const kinds = [
+    'secrets',
+    'services',
+    'deployments',
+    'crds',
+    'validatingwebhookconfigurations',
+    'mutatingwebhookconfigurations',
+    'namespaces',
+    ...(await served(foreignKinds)),
+  ];
+  await eventually(async () => {
+    const left = await kubectl.list(kinds.join(','), `core.rukpak.io/owner-name=${name}`);
+    expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([]);
+  });
+}
+
+async function served(crds: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(crds.map((crd) => kubectl.exists('crd', crd)));
+  return crds.filter((_, index) => found[index]);
+}
+
+/** The program of the bundle: three webhooks behind one Service. */
+async function startProgram(): Promise<ServiceProgram> {
+  return await ServiceProgram.start({
+    client: kube.client,
+    namespace,
+    service: 'webhook',
+    secret,
+    answer: (path, review) => {
+      if (path.startsWith('/convert')) return converted(review, toggled);
+      if (path.startsWith('/mutate')) return labelled(review, 'mutated', 'yes');
+      return isForbidden(review) ? denied(review, 'the program says no') : allowed(review);
+    },
+  });
+}
+
+function isForbidden(review: JsonObject): boolean {
+  const { object } = review['request'] as { readonly object: KubernetesObject };
+  return object.metadata.labels?.['forbidden'] === 'yes';
+}
+
+/** The field is called `size` in v1 and `width` in v2. */
+function toggled(object: JsonObject, apiVersion: string): JsonObject {
+  const { size, width, ...spec } = object['spec'] as JsonObject;
+  const value = size ?? width;
+  const field = apiVersion.endsWith('/v1') ? { size: value } : { width: value };
+  return { ...object, spec: { ...spec, ...field } };
+}
+
+function aWish(labels: Readonly<Record<string, string>> = {}): RawRequest {
+  return {
+    method: 'POST',
+    path: `/api/v1/namespaces/${namespace}/configmaps?dryRun=All`,
+    body: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { generateName: 'wish-', labels: { wish: 'yes', ...labels } },
+    },
+  };
+}
+
+const aWidgetOfV2: RawRequest = {
+  method: 'GET',
+  path: `/apis/${widgetKind.group}/v2/namespaces/${namespace}/widgets/one`,
+};
+
+/** Requests without end, each through a webhook; what failed. */
+class Stream {
+  readonly failures: string[] = [];
+  sent = 0;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<unknown>;
+
+  constructor(requests: readonly RawRequest[]) {
+    this.#running = Promise.all(requests.map((request) => this.#send(request)));
+  }
+
+  async end(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #send(request: RawRequest): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await kube.client.request(request).catch((error: unknown) => {
+        this.failures.push(`${new Date().toISOString()} ${String(error)}`);
+      });
+      this.sent += 1;
+      await delay(40);
+    }
+  }
+}
+
+interface LiveSecret {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+async function liveSecret(): Promise<LiveSecret['data']> {
+  const live = await kubectl.get('secret', secret, namespace);
+  return (live as unknown as LiveSecret).data;
+}
+
+async function podsHash(): Promise<string | undefined> {
+  const { spec } = (await kubectl.get('deployment', 'webhook', namespace)) as unknown as {
+    readonly spec: { readonly template: { readonly metadata: KubernetesObject['metadata'] } };
+  };
+  return spec.template.metadata.annotations?.['core.rukpak.io/certificate-hash'];
+}
+
+describe('core’s own certificates', () => {
+  test('are replaced twice, across a crash, and no request fails', async () => {
+    const core = await startSystem(['--serving-certificate-lifetime=1m']);
+    await bringOut('certified', certifiedContent({ namespace, secret }));
+    const program = await startProgram();
+    await untilInstalled('certified');
+    await kubectl.must(['apply', '-f', '-'], widget);
+    const hash = await podsHash();
+    expect(hash).toMatch(/^[0-9a-f]{16}$/);
+
+    const { metadata } = (await kube.client.request(aWish())) as KubernetesObject;
+    expect(metadata.labels).toMatchObject({ mutated: 'yes' });
+    await expect(kube.client.request(aWish({ forbidden: 'yes' }))).rejects.toThrow(
+      'the program says no',
+    );
+    expect(await kube.client.request(aWidgetOfV2)).toMatchObject({ spec: { width: 3 } });
+
+    const stream = new Stream([aWish(), aWidgetOfV2]);
+    await eventually(async () => expect(await liveSecret()).toHaveProperty(['next.crt']));
+    // At the worst moment: the next certificate is made, and not everybody may trust it.
+    await core.kill();
+    await core.restart();
+    await eventually(() => expect(program.served).toHaveLength(3));
+    await delay(3_000);
+    await stream.end();
+    expect(stream.failures).toEqual([]);
+    expect(stream.sent).toBeGreaterThan(500);
+    expect(await podsHash()).not.toBe(hash);
+    const events = await kubectl.list('events');
+    expect(events.map(({ reason }) => reason)).toContain('CertificateRotated');
+    expect(core.log).not.toContain('PRIVATE KEY');
+
+    await kubectl.must(['delete', 'widget', 'one', '-n', namespace]);
+    await untilGone('certified');
+    await program.stop();
+  });
+
+  test('come back as they were, and begin anew when they are asked for', async () => {
+    await startSystem();
+    await bringOut('certified', certifiedContent({ namespace, secret }));
+    await untilInstalled('certified');
+    const first = await liveSecret();
+    expect(Object.keys(first).toSorted()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
+    await kubectl.must(['delete', 'secret', secret, '-n', namespace]);
+    await eventually(async () => expect(await liveSecret()).toEqual(first));
+    const asked = 'core.rukpak.io/rotate-certificates=1';
+    await kubectl.must(['annotate', 'bundledeployment', 'certified', asked]);
+    await eventually(async () => {
+      expect(await liveSecret()).toMatchObject({ 'tls.crt': first['tls.crt'] });
+      expect(await liveSecret()).toHaveProperty(['next.crt']);
+    });
+    await untilGone('certified');
+  });
+
+  test('a Secret that is somebody else’s is left alone', async () => {
+    await eventually(() => expect(kubectl.exists('namespace', namespace)).resolves.toBe(false));
+    const theirs = { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace } };
+    const [place, ...rest] = certifiedContent({ namespace, secret });
+    await kubectl.apply(place ?? {});
+    await kubectl.apply(theirs);
+    await bringOut('certified', rest);
+    await eventually(async () => {
+      const live = await kubectl.get('bundledeployment', 'certified');
+      const { status, message } = conditionOf(live, 'Installed') ?? {};
+      expect({ status, message }).toEqual({
+        status: 'False',
+        message: expect.stringContaining(`Secret "${secret}"`) as string,
+      });
+    });
+    await kubectl.must(['delete', 'bundledeployment', 'certified', '--timeout=60s']);
+    expect(await kubectl.exists('secret', secret, namespace)).toBe(true);
+    await kubectl.must(['delete', 'namespace', namespace]);
+  });
+});
+
+const foreignKinds = ['certificates.cert-manager.io', 'issuers.cert-manager.io'];
+
+describe('certificates of others', () => {
+  test('cert-manager is asked for them by its own kinds, and named where it is missing', async () => {
+    await startSystem(['--certificates=cert-manager']);
+    await bringOut('certified', certifiedContent({ namespace, secret }));
+    await eventually(async () => {
+      const live = await kubectl.get('bundledeployment', 'certified');
+      expect(conditionOf(live, 'Installed')?.message).toContain('--certificates=cert-manager');
+    });
+    await kubectl.apply(...['Certificate', 'Issuer'].map(aForeignKind));
+    await untilInstalled('certified');
+    const certificate = await kubectl.get('certificate.cert-manager.io', secret, namespace);
+    expect(certificate).toMatchObject({
+      spec: {
+        secretName: secret,
+        dnsNames: expect.arrayContaining([`webhook.${namespace}.svc`]) as string[],
+        issuerRef: { name: `${secret}-selfsigned-issuer` },
+      },
+    });
+    const hooks = await kubectl.get('validatingwebhookconfiguration', 'certified');
+    expect(hooks.metadata.annotations).toMatchObject({
+      'cert-manager.io/inject-ca-from': `${namespace}/${secret}`,
+    });
+    expect(await kubectl.exists('secret', secret, namespace)).toBe(false);
+    await untilGone('certified');
+  });
+
+  test('the service CA of OpenShift is asked for them by its annotations', async () => {
+    await startSystem(['--certificates=service-ca']);
+    await bringOut('certified', certifiedContent({ namespace, secret }));
+    await untilInstalled('certified');
+    const service = await kubectl.get('service', 'webhook', namespace);
+    expect(service.metadata.annotations).toMatchObject({
+      'service.beta.openshift.io/serving-cert-secret-name': secret,
+    });
+    for (const kind of ['validatingwebhookconfiguration', 'mutatingwebhookconfiguration']) {
+      expect((await kubectl.get(kind, 'certified')).metadata.annotations).toMatchObject({
+        'service.beta.openshift.io/inject-cabundle': 'true',
+      });
+    }
+    await untilGone('certified');
+  });
+});
+
+const widget = JSON.stringify({
+  apiVersion: `${widgetKind.group}/v1`,
+  kind: 'Widget',
+  metadata: { name: 'one', namespace },
+  spec: { size: 3 },
+});
+
+function aForeignKind(kind: string): object {
+  const plural = `${kind.toLowerCase()}s`;
+  const group = 'cert-manager.io';
+  const schema = {
+    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind, plural },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}
