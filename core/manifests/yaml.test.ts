@@ -272,7 +272,7 @@ c: plain
     fc.assert(
       fc.property(start, fc.array(piece, { maxLength: 14 }), (head, parts) => {
         const text = `q: ${head}${parts.join('')}\nz: 1\n`;
-        const [block, packaged] = [text, `x-anchor: &anchor 1\n${text}`].map(attempt);
+        const [block, packaged] = [text, onlyForPackage + text].map(attempt);
         if (packaged !== undefined) expect(block).toEqual(packaged);
         // Two things that Go reads and the package refuses: tabs as indentation, and \' in quotes.
         else if (!/\t|\\'/.test(text)) expect(block).toBeUndefined();
@@ -280,11 +280,44 @@ c: plain
       { numRuns: 1000 },
     );
   });
+
+  it('follows anchors the same way in both readers', () => {
+    const pieces =
+      'a: ;b:;c: ;\n;\n  ;\n    ;\n- ;- ;&x ;&y ;*x;*x\n;*y;*y\n;<<: *x\n;!!merge <<: *x\n  ;<<: ;1;[*x];{k: 1};k: v;~;"q"; # c;|\n   t\n';
+    const piece = fc.constantFrom(...pieces.split(';'));
+    const starts = [
+      '&x\n  k: 1\n  l: [2]\n',
+      '&x\n- *y\n',
+      '&x 1\n',
+      '&x |\n  t\n',
+      '&x\n  m: &y\n    n: 1\n',
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...starts), fc.array(piece, { maxLength: 12 }), (head, parts) => {
+        const text = `q: ${head}${parts.join('')}\nz: *x\n`;
+        const [block, packaged] = [text, onlyForPackage + text].map(attempt);
+        expect(block).toEqual(packaged);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    'a: &x\n  k: 1\nb: *x\n',
+    'a: &x 1\nb:\n- *x\n- *x\n',
+    'a: &x\n  k: 1\n  l: 2\nb:\n  k: 0\n  !!merge <<: *x\n  l: 3\n',
+    'a: &x\n- &y 1\nb: *x\n',
+  ])('reads %j', (text) => {
+    expect(parseYaml(text)).toEqual(attempt(onlyForPackage + text));
+  });
 });
+
+/** The block reader knows no tags. */
+const onlyForPackage = 'x-tag: !!str 1\n';
 
 function attempt(text: string): unknown {
   try {
-    const { 'x-anchor': _, ...rest } = parseYaml(text) as Record<string, JsonValue>;
+    const { 'x-tag': _, ...rest } = parseYaml(text) as Record<string, JsonValue>;
     return rest;
   } catch {
     return undefined;

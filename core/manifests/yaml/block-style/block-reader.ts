@@ -1,7 +1,9 @@
 import type { JsonValue } from '../../../../api/json.ts';
+import { isJsonObject } from '../../json-type.ts';
 import { plainKey, setMember } from '../map-key.ts';
 import { resolvePlain } from '../plain-scalar.ts';
 import { maxNesting } from '../yaml-error.ts';
+import { Anchors } from './anchors.ts';
 import { readBlockScalar } from './block-scalar.ts';
 import { Cursor, char, unsupported } from './cursor.ts';
 import { readFlow } from './flow.ts';
@@ -10,9 +12,9 @@ import { readQuoted } from './quoted-scalar.ts';
 
 /**
  * Reads the YAML that nearly all manifests are written in, many times faster than the `yaml`
- * package: block style, scalars of any style, simple flow collections. It never guesses: whatever
- * else a text has (anchors, tags, errors of any kind) makes the answer undefined, and the `yaml`
- * package reads the text instead.
+ * package: block style, scalars of any style, simple flow collections, anchors of a key's value,
+ * aliases and merge keys. It never guesses: whatever else a text has (tags, other anchors, errors of
+ * any kind) makes the answer undefined, and the `yaml` package reads the text instead.
  */
 export function readBlockStyle(text: string): { readonly value: JsonValue } | undefined {
   // Every search for a line's end relies on this.
@@ -25,8 +27,14 @@ export function readBlockStyle(text: string): { readonly value: JsonValue } | un
   }
 }
 
+const mergeKey = Symbol('<<');
+type Key = string | typeof mergeKey;
+
+const mergesAlias = /(?:!!merge )?<<: +(?=\*)/y;
+
 class BlockReader {
   readonly #cursor: Cursor;
+  readonly #anchors = new Anchors();
   #depth = 0;
 
   constructor(text: string) {
@@ -49,11 +57,12 @@ class BlockReader {
     return key === undefined ? this.#scalar(parent) : this.#mapping(column, key);
   }
 
-  #mapping(column: number, firstKey: string): JsonValue {
+  #mapping(column: number, firstKey: Key): JsonValue {
     this.#descend();
     const object = {};
-    for (let key: string | undefined = firstKey; key !== undefined; ) {
-      setMember(object, key, this.#mapped(column));
+    for (let key: Key | undefined = firstKey; key !== undefined; ) {
+      if (key === mergeKey) this.#merge(object);
+      else setMember(object, key, this.#mapped(column));
       if (this.#cursor.column > column) throw unsupported;
       if (this.#cursor.column < column) break;
       key = this.#key();
@@ -63,10 +72,27 @@ class BlockReader {
     return object;
   }
 
+  // Go merges where the key stands: it overrides what came before and yields to what comes after.
+  #merge(object: object): void {
+    const merged = this.#alias();
+    if (!isJsonObject(merged)) throw unsupported;
+    for (const [key, value] of Object.entries(merged)) setMember(object, key, value);
+  }
+
   // What a key in the given column maps to; the cursor stands behind its colon.
   #mapped(column: number): JsonValue {
     const cursor = this.#cursor;
     cursor.skipSpaces();
+    if (cursor.code() !== char.ampersand) return this.#unmarked(column);
+    const anchor = this.#anchors.open(cursor);
+    cursor.skipSpaces();
+    const value = this.#unmarked(column);
+    this.#anchors.close(anchor, value);
+    return value;
+  }
+
+  #unmarked(column: number): JsonValue {
+    const cursor = this.#cursor;
     if (!this.#atLineEnd()) return this.#scalar(column);
     cursor.endLine();
     if (cursor.column > column) return this.#node(column);
@@ -107,10 +133,15 @@ class BlockReader {
   }
 
   /** The key at the cursor, which then stands behind its colon; undefined where there is none. */
-  #key(): string | undefined {
+  #key(): Key | undefined {
+    const code = this.#cursor.code();
+    const mayMerge = code === char.less || code === char.bang;
+    return mayMerge && this.#skipMergeKey() ? mergeKey : this.#textKey(code);
+  }
+
+  #textKey(code: number): string | undefined {
     const cursor = this.#cursor;
     const start = cursor.at;
-    const code = cursor.code();
     const isQuoted = code === char.doubleQuote || code === char.singleQuote;
     const key = isQuoted ? readQuoted(cursor) : this.#plainKey();
     cursor.skipSpaces();
@@ -119,9 +150,17 @@ class BlockReader {
       cursor.at = start;
       return undefined;
     }
-    if (cursor.text.slice(start, cursor.at).includes('\n')) throw unsupported;
+    if (isQuoted && cursor.text.slice(start, cursor.at).includes('\n')) throw unsupported;
     cursor.at += 1;
     return key;
+  }
+
+  // Stops at the alias that is merged; merged collections are left to the fallback.
+  #skipMergeKey(): boolean {
+    mergesAlias.lastIndex = this.#cursor.at;
+    const found = mergesAlias.test(this.#cursor.text);
+    if (found) this.#cursor.at = mergesAlias.lastIndex;
+    return found;
   }
 
   // Stops at the colon, or returns undefined where the line has none that ends a key.
@@ -149,10 +188,16 @@ class BlockReader {
       case '[':
       case '{':
         return this.#withLineEnd(readFlow(cursor));
+      case '*':
+        return this.#alias();
       default:
         if (!startsPlain(cursor)) throw unsupported;
         return finite(resolvePlain(readPlainText(cursor, parent)));
     }
+  }
+
+  #alias(): JsonValue {
+    return this.#withLineEnd(this.#anchors.follow(this.#cursor));
   }
 
   #withLineEnd(value: JsonValue): JsonValue {
