@@ -13,6 +13,11 @@ export interface TestOperatorOptions {
   /** Of package, deployment and BundleDeployment. */
   readonly name: string;
   readonly modes: readonly string[];
+  readonly version?: number;
+  /** Fields of the CSV's spec. */
+  readonly spec?: object;
+  /** More files of its bundle, by their paths. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /** An operator of `operatorFiles` with its BundleDeployment, and what becomes of it in the cluster. */
@@ -25,9 +30,10 @@ export class TestOperator {
 
   /** Creates or changes its deployment. */
   async bringOut(config?: object): Promise<void> {
-    const { kubectl, registry, name, modes } = this.#options;
-    const files = operatorFiles({ name, modes });
-    const source = await pushContent({ registry, name: `operator-${name}`, version: 1, files });
+    const { kubectl, registry, name, modes, version = 1, spec: csvSpec = {} } = this.#options;
+    const own = operatorFiles({ name, modes, version, spec: csvSpec });
+    const files = { ...own, ...this.#options.files };
+    const source = await pushContent({ registry, name: `operator-${name}`, version, files });
     const className = 'core-rukpak-io-registry';
     const deployment = aBundleDeployment({ name, className, source }) as { spec: object };
     const spec = { ...deployment.spec, ...(config === undefined ? {} : { config }) };

@@ -1,0 +1,272 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { stringifyJson } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { label } from '../../api/v1alpha1/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { System } from '../helpers/system.ts';
+import { TestOperator, type TestOperatorOptions } from '../helpers/test-operator.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+
+let system: System;
+
+const proxies = 'proxies.config.openshift.io';
+
+beforeAll(async () => {
+  // As on the clusters that have proxies: from the start.
+  await kubectl.apply(aCrd(proxies, { kind: 'Proxy' }));
+  await kubectl.must(['wait', '--for=condition=Established', `crd/${proxies}`]);
+  system = await System.start({ kubeconfig, registry });
+});
+
+afterEach(async () => {
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await eventually(async () => {
+    expect(await kubectl.list('bundles')).toEqual([]);
+    expect(await kubectl.list('clusterroles', label.ownerName)).toEqual([]);
+  });
+});
+
+afterAll(async () => {
+  await removeCrd(proxies);
+  await system.stop();
+});
+
+function anOperator(name: string, options: Partial<TestOperatorOptions> = {}): TestOperator {
+  const modes = ['AllNamespaces'];
+  return new TestOperator({ kubectl, registry, name, modes, ...options });
+}
+
+/** The Deployment of an operator, once it is healthy. */
+async function deploymentOf(operator: TestOperator): Promise<KubernetesObject> {
+  await operator.healthy();
+  const [deployment] = await operator.objects('deployments');
+  return deployment as KubernetesObject;
+}
+
+interface PodTemplate {
+  readonly metadata: KubernetesObject['metadata'];
+  readonly spec: PodSpec;
+}
+
+interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly [field: string]: unknown;
+}
+
+interface Container {
+  readonly env?: readonly object[];
+  readonly [field: string]: unknown;
+}
+
+function templateOf(deployment: KubernetesObject): PodTemplate {
+  return (deployment as unknown as { spec: { template: PodTemplate } }).spec.template;
+}
+
+function containerOf(deployment: KubernetesObject): Container {
+  return templateOf(deployment).spec.containers[0] ?? {};
+}
+
+const watched = {
+  name: 'WATCH_NAMESPACE',
+  valueFrom: {
+    fieldRef: { apiVersion: 'v1', fieldPath: "metadata.annotations['olm.targetNamespaces']" },
+  },
+};
+
+function conditionName(operator: string): object {
+  return { name: 'OPERATOR_CONDITION_NAME', value: `${operator}.v1.0.0` };
+}
+
+const nodeAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: {
+    nodeSelectorTerms: [
+      { matchExpressions: [{ key: 'kubernetes.io/os', operator: 'In', values: ['linux'] }] },
+    ],
+  },
+};
+
+const overrides = {
+  env: [
+    { name: 'LOG_LEVEL', value: 'debug' },
+    { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'token', key: 'token', optional: true } } },
+  ],
+  envFrom: [{ prefix: 'MORE_', configMapRef: { name: 'more', optional: true } }],
+  volumes: [{ name: 'scratch', emptyDir: { medium: 'Memory' } }],
+  volumeMounts: [{ name: 'scratch', mountPath: '/scratch' }],
+  tolerations: [{ key: 'infra', operator: 'Exists', effect: 'NoSchedule' }],
+  resources: { limits: { memory: '64Mi' }, requests: { cpu: '10m', memory: '64Mi' } },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  affinity: { nodeAffinity },
+  annotations: { 'example.com/team': 'shop' },
+};
+
+describe('what spec.config overrides', () => {
+  test('is in the operator’s Deployment, and goes with spec.config', async () => {
+    const name = 'overridden';
+    const operator = anOperator(name);
+    await operator.bringOut(overrides);
+    const deployment = await deploymentOf(operator);
+    const { metadata, spec } = templateOf(deployment);
+    const { env, envFrom, volumeMounts, resources } = containerOf(deployment);
+    expect(env).toEqual([watched, ...overrides.env, conditionName(name)]);
+    expect({ ...spec, envFrom, volumeMounts, resources }).toMatchObject({
+      volumes: overrides.volumes,
+      tolerations: overrides.tolerations,
+      nodeSelector: overrides.nodeSelector,
+      affinity: overrides.affinity,
+      envFrom: overrides.envFrom,
+      volumeMounts: overrides.volumeMounts,
+      resources: overrides.resources,
+    });
+    expect(metadata.annotations).toEqual({
+      ...overrides.annotations,
+      'olm.targetNamespaces': '',
+    });
+    expect(deployment.metadata.annotations).toMatchObject(overrides.annotations);
+
+    await operator.bringOut();
+    const bare = await deploymentOf(operator);
+    expect(containerOf(bare).env).toEqual([watched, conditionName(name)]);
+    const rest = { ...templateOf(bare).spec, ...containerOf(bare) };
+    for (const field of ['volumes', 'tolerations', 'nodeSelector', 'affinity', 'envFrom']) {
+      expect(rest).not.toHaveProperty(field);
+    }
+    expect(rest).not.toHaveProperty('volumeMounts');
+    expect(containerOf(bare)['resources']).toEqual({});
+    expect(templateOf(bare).metadata.annotations).toEqual({ 'olm.targetNamespaces': '' });
+    expect(bare.metadata.annotations).not.toHaveProperty('example.com/team');
+  });
+
+  test('is refused where a field is wrong, by its name', async () => {
+    const operator = anOperator('mistaken');
+    await operator.bringOut({ env: [{ name: 'PORT', value: 8080 }] });
+    await operator.refused(
+      'parse deployment config: spec.config.env[0].value is a number: it must be a string, so put it in quotes',
+    );
+  });
+});
+
+describe('every operator', () => {
+  test('knows its name and, by a fieldRef, its namespaces', async () => {
+    const name = 'plain-operator';
+    const operator = anOperator(name);
+    await operator.bringOut();
+    expect(containerOf(await deploymentOf(operator)).env).toContainEqual(conditionName(name));
+    expect(await operator.watches()).toEqual({ [`${name}-system`]: '' });
+    const account = `system:serviceaccount:${name}-system:${name}`;
+    const question = ['auth', 'can-i', 'watch', 'namespaces', `--as=${account}`];
+    expect((await kubectl.run(question)).stdout.trim()).toBe('yes');
+  });
+});
+
+function aCrd(name: string, { scope = 'Cluster', version = 'v1', kind = 'Thing' }): object {
+  const [plural = '', ...group] = name.split('.');
+  const schema = {
+    openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+  };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name },
+    spec: {
+      group: group.join('.'),
+      names: { kind, plural, singular: kind.toLowerCase() },
+      scope,
+      versions: [{ name: version, served: true, storage: true, schema }],
+    },
+  };
+}
+
+async function removeCrd(name: string): Promise<void> {
+  await kubectl.must(['delete', 'crd', name, '--ignore-not-found', '--timeout=60s']);
+}
+
+describe('the proxies of a cluster', () => {
+  test('are in the operator’s containers, and change with the cluster', async () => {
+    const operator = anOperator('behind-proxy');
+    await kubectl.apply(aProxy({ httpProxy: 'http://proxy:3128', noProxy: '.svc' }));
+    await operator.bringOut();
+    await hasEnv(operator, { HTTP_PROXY: 'http://proxy:3128', NO_PROXY: '.svc' });
+
+    await kubectl.apply(aProxy({ httpsProxy: 'http://proxy:3129' }));
+    await hasEnv(operator, { HTTPS_PROXY: 'http://proxy:3129' });
+
+    await operator.bringOut({ env: [{ name: 'NO_PROXY', value: '*' }] });
+    await hasEnv(operator, { NO_PROXY: '*' });
+    await operator.bringOut();
+    await hasEnv(operator, { HTTPS_PROXY: 'http://proxy:3129' });
+
+    await kubectl.must(['delete', proxies, 'cluster']);
+    await hasEnv(operator, {});
+  });
+
+  function aProxy(status: object): object {
+    const metadata = { name: 'cluster' };
+    return { apiVersion: 'config.openshift.io/v1', kind: 'Proxy', metadata, status };
+  }
+
+  async function hasEnv(
+    operator: TestOperator,
+    expected: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const variables = Object.entries(expected).map(([key, value]) => ({ name: key, value }));
+    await eventually(async () => {
+      const { env = [] } = containerOf(await deploymentOf(operator));
+      const found = env.filter((each) => (each as { name: string }).name.endsWith('_PROXY'));
+      expect(found).toEqual(variables);
+    });
+  }
+});
+
+describe('what an operator needs of the cluster', () => {
+  const crd = 'gadgets.needed.example.com';
+
+  test('is named while it is missing, and the operator goes on once it is there', async () => {
+    const required = [{ name: crd, version: 'v1', kind: 'Gadget' }];
+    const spec = { customresourcedefinitions: { required } };
+    const operator = anOperator('needy', { spec });
+    await operator.bringOut();
+    try {
+      await operator.refused(
+        `the operator needs what the cluster does not serve: CustomResourceDefinition ${crd} with version v1: install what brings it, and this goes on by itself`,
+      );
+      expect(await operator.objects('deployments')).toEqual([]);
+      await kubectl.apply(aCrd(crd, { kind: 'Gadget' }));
+      await operator.healthy();
+    } finally {
+      await removeCrd(crd);
+    }
+  });
+
+  test('is a version of Kubernetes, where the CSV says so', async () => {
+    const name = 'futuristic';
+    const operator = anOperator(name, { spec: { minKubeVersion: '1.99.0' } });
+    await operator.bringOut();
+    await operator.condition('HasValidBundle', {
+      status: 'False',
+      message: expect.stringMatching(
+        /^the operator needs Kubernetes 1\.99\.0 or later \(spec\.minKubeVersion\), and the cluster has v1\.\d+\.\d+.*: upgrade the cluster, or install an earlier version of the operator$/,
+      ),
+    });
+    const earlier = anOperator(name, { version: 2, spec: { minKubeVersion: '1.19.0-0' } });
+    await earlier.bringOut();
+    await earlier.healthy();
+  });
+});
+
+test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {
+  const crd = { ...aCrd('olds.example.com', {}), apiVersion: 'apiextensions.k8s.io/v1beta1' };
+  const operator = anOperator('oldtimer', { files: { 'manifests/crd.yaml': stringifyJson(crd) } });
+  await operator.bringOut();
+  await operator.condition('HasValidBundle', {
+    status: 'False',
+    reason: 'UnpackFailed',
+    message: expect.stringContaining(
+      'convert registry+v1 bundle to plain+v0 bundle: bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: olds.example.com is of apiextensions.k8s.io/v1beta1; take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1',
+    ),
+  });
+});
