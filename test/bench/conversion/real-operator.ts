@@ -66,12 +66,12 @@ const configs: readonly JsonObject[] = [
   { installNamespace: 'operators', watchNamespaces: ['apps', 'shops'] },
 ];
 
+/** Without facts of a cluster: what operators require of it would be missing. */
 const context: DeploymentContext = {
   signal: new AbortController().signal,
   logger: silentLogger,
   limits: defaultLimits,
   inputs: [],
-  cluster: { version: 'v1.36.3', apiVersions: [], systemNamespace: 'rukpak-system' },
 };
 
 const source = { type: 'image', image: { ref: 'registry.example/operator:v1' } } as const;
