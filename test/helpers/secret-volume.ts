@@ -6,6 +6,8 @@ import type { Kubectl } from './kubectl.ts';
 export interface SecretVolumeSource {
   readonly secretName: string;
   readonly items?: readonly { readonly key: string; readonly path: string }[];
+  /** Of the pod; the system namespace where absent. */
+  readonly namespace?: string;
 }
 
 /** A Secret in a folder, in the kubelet's way: files are links, and all change at once. */
@@ -23,8 +25,8 @@ export class SecretVolume {
 
   /** Brings the folder up to date; throws where the Secret or a key is missing. */
   async refresh(): Promise<void> {
-    const { secretName, items } = this.#source;
-    const data = await secretData(this.#kubectl, secretName);
+    const { secretName, items, namespace } = this.#source;
+    const data = await secretData(this.#kubectl, secretName, namespace);
     const wanted = items ?? Object.keys(data).map((key) => ({ key, path: key }));
     const version = `..version-${this.#version}`;
     await mkdir(join(this.#folder, version), { recursive: true });

@@ -1,0 +1,225 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { JsonObject } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { type BundleDeploymentStatus, label } from '../../api/v1alpha1/index.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aBundleDeployment } from '../helpers/objects.ts';
+import { pushContent } from '../helpers/push-content.ts';
+import { secretData } from '../helpers/secret-volume.ts';
+import { System } from '../helpers/system.ts';
+import { gaugeApi, widgetApi } from '../helpers/webhook-operator/apis.ts';
+import { type WebhookOperator, webhookOperatorFiles } from '../helpers/webhook-operator/bundle.ts';
+import { OperatorProcess } from '../helpers/webhook-operator/process.ts';
+import { requestsDuring } from '../helpers/webhook-operator/request-stream.ts';
+import {
+  aWidget,
+  gaugesAreServed,
+  widgetsComeAndGo,
+} from '../helpers/webhook-operator/requests.ts';
+
+const kubeconfig = inject('kubeconfig');
+const registry = inject('registry');
+const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const namespaces = ['webhooks-own', 'webhooks-watched', 'webhooks-other'];
+const widgets = widgetApi.crd;
+const { group, version, plural } = gaugeApi;
+/** Of every kind that the operator has made objects of. */
+const kindsOfOperators = [
+  'validatingwebhookconfigurations',
+  'mutatingwebhookconfigurations',
+  'apiservices',
+  'customresourcedefinitions',
+  'clusterroles',
+  'clusterrolebindings',
+  'rolebindings',
+  'services',
+  'secrets',
+  'deployments',
+  'serviceaccounts',
+];
+
+let system: System;
+let operator: OperatorProcess | undefined;
+
+beforeAll(async () => {
+  // The shortest lifetime that there is: another certificate comes after two thirds of it.
+  const flags = ['--serving-certificate-lifetime=1m'];
+  system = await System.start({ kubeconfig, registry, flags });
+  await kubectl.apply(...namespaces.map(aNamespace));
+});
+
+afterAll(async () => {
+  await kubectl.run(['delete', 'namespace', ...namespaces, '--wait=false']);
+  await system?.stop();
+});
+
+async function cleanUp(): Promise<void> {
+  await kubectl.run(['delete', widgets, '--all', '--all-namespaces', '--timeout=30s']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await operator?.stop();
+  operator = undefined;
+}
+
+function aNamespace(name: string): object {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+async function bringOut(content: WebhookOperator, config?: JsonObject): Promise<void> {
+  const { name, version = 1 } = content;
+  const files = webhookOperatorFiles(content);
+  const source = await pushContent({ registry, name, version, files });
+  const className = 'core-rukpak-io-registry';
+  const deployment = aBundleDeployment({ name, className, source }) as KubernetesObject;
+  const spec = { ...(deployment['spec'] as object), ...(config === undefined ? {} : { config }) };
+  await kubectl.apply({ ...deployment, spec });
+}
+
+/** Waits until the present spec is what is installed. */
+async function installed(name: string): Promise<void> {
+  await eventually(async () => {
+    const deployment = await kubectl.get('bundledeployment', name);
+    const { observedGeneration } = deployment['status'] as BundleDeploymentStatus;
+    expect(observedGeneration).toBe(deployment.metadata.generation);
+    expect(conditionOf(deployment, 'Installed')).toMatchObject({ status: 'True' });
+  });
+}
+
+/** Objects of a kind that a deployment has. */
+async function owned(kind: string, name: string): Promise<readonly KubernetesObject[]> {
+  return await kubectl.list(kind, `${label.ownerName}=${name}`);
+}
+
+/** Of the one webhook that a configuration has. */
+function webhookName(configuration: KubernetesObject): string | undefined {
+  const [webhook] = configuration['webhooks'] as readonly { readonly name: string }[];
+  return webhook?.name;
+}
+
+async function create(widget: object): Promise<string> {
+  const { stdout, stderr } = await kubectl.run(['create', '-f', '-'], JSON.stringify(widget));
+  return stdout + stderr;
+}
+
+async function specOf(name: string, version: string): Promise<unknown> {
+  const resource = `widgets.${version}.${widgetApi.group}`;
+  return (await kubectl.get(resource, name, 'default'))['spec'];
+}
+
+async function may(account: string, ...wanted: readonly string[]): Promise<boolean> {
+  const as = `--as=system:serviceaccount:${account}`;
+  return (await kubectl.run(['auth', 'can-i', ...wanted, as])).code === 0;
+}
+
+describe('an operator of all namespaces', () => {
+  const name = 'widget-operator';
+  const namespace = `${name}-system`;
+  const secret = `${name}-service-cert`;
+
+  beforeAll(async () => {
+    await bringOut({ name });
+    await installed(name);
+    operator = await OperatorProcess.start({ kubectl, namespace, name });
+  });
+
+  afterAll(cleanUp);
+
+  test('refuses, changes and converts custom resources', async () => {
+    expect(await create(aWidget({ name: 'large', replicas: 11 }))).toContain(
+      'admission webhook "vwidget.e2e.example.com" denied the request: at most 10 replicas',
+    );
+    expect(await create(aWidget({ name: 'small', size: 3 }))).toContain('created');
+    expect(await specOf('small', 'v1')).toEqual({ replicas: 3, color: 'blue' });
+    expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
+  });
+
+  test('serves an API, and may ask who its callers are', async () => {
+    await kubectl.must(['wait', `apiservice/${version}.${group}`, '--for=condition=Available']);
+    const gauges = await kubectl.must(['get', '--raw', `/apis/${group}/${version}/${plural}`]);
+    expect(JSON.parse(gauges)).toMatchObject({ kind: 'GaugeList', items: [{ value: 42 }] });
+    const authentication = 'configmap/extension-apiserver-authentication';
+    const reading = ['get', authentication, '--namespace=kube-system'];
+    const account = `${namespace}:${name}`;
+    expect(await may(account, ...reading)).toBe(true);
+    expect(await may(account, 'create', 'tokenreviews.authentication.k8s.io')).toBe(true);
+    expect(await may(`${namespace}:default`, ...reading)).toBe(false);
+  });
+
+  test('has its certificates replaced while requests are under way, and none fails', async () => {
+    const { 'tls.crt': first, 'ca.crt': authority = '' } = await secretData(
+      kubectl,
+      secret,
+      namespace,
+    );
+    const replaced = eventually(async () => {
+      const data = await secretData(kubectl, secret, namespace);
+      expect(data['tls.crt']).not.toBe(first);
+      // The first certificate has expired, and nobody trusts its authority any more.
+      expect(data['ca.crt']).not.toContain(authority.trim());
+    });
+    const steps = [widgetsComeAndGo, gaugesAreServed];
+    const { turns, failures } = await requestsDuring(replaced, kubeconfig, steps);
+    expect(failures).toEqual([]);
+    expect(turns).toBeGreaterThan(100);
+    expect(operator?.log).toContain('another certificate');
+  });
+
+  test('has the webhooks of its next version and no others', async () => {
+    const [before] = await owned('mutatingwebhookconfigurations', name);
+    const parts = ['validating-v2', 'mutating', 'conversion', 'api'] as const;
+    await bringOut({ name, version: 2, parts });
+    await eventually(async () => {
+      const validating = await owned('validatingwebhookconfigurations', name);
+      expect(validating.map(webhookName)).toEqual(['vwidget-v2.e2e.example.com']);
+    });
+    await installed(name);
+    const [after] = await owned('mutatingwebhookconfigurations', name);
+    expect(after?.metadata.uid).toBe(before?.metadata.uid);
+    expect(await create(aWidget({ name: 'larger', replicas: 6 }))).toContain(
+      'admission webhook "vwidget-v2.e2e.example.com" denied the request: at most 5 replicas',
+    );
+  });
+
+  test('leaves nothing', async () => {
+    await kubectl.must(['delete', widgets, '--all', '--namespace=default']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await eventually(async () => {
+      for (const kind of kindsOfOperators) expect(await owned(kind, name)).toEqual([]);
+      expect(await kubectl.exists('namespace', namespace)).toBe(false);
+    });
+  });
+});
+
+describe('an operator of some namespaces', () => {
+  afterEach(cleanUp);
+
+  test('is asked about those alone', async () => {
+    const name = 'scoped-operator';
+    const namespace = 'webhooks-own';
+    const config = { installNamespace: namespace, watchNamespace: 'webhooks-watched' };
+    await bringOut({ name, modes: ['SingleNamespace'], parts: ['validating'] }, config);
+    await installed(name);
+    operator = await OperatorProcess.start({ kubectl, namespace, name });
+    const large = { name: 'large', replicas: 11 };
+    expect(await create(aWidget({ ...large, namespace: 'webhooks-watched' }))).toContain(
+      'denied the request: at most 10 replicas',
+    );
+    expect(await create(aWidget({ ...large, namespace: 'webhooks-other' }))).toContain('created');
+  });
+
+  test('may not convert', async () => {
+    const name = 'converting-operator';
+    const modes = ['AllNamespaces', 'SingleNamespace'];
+    await bringOut({ name, modes, parts: ['conversion'] }, { watchNamespace: 'webhooks-watched' });
+    await eventually(async () => {
+      const deployment = await kubectl.get('bundledeployment', name);
+      expect(conditionOf(deployment, 'HasValidBundle')).toMatchObject({
+        status: 'False',
+        message: expect.stringContaining(
+          'bundle contains conversion webhook "cwidget.e2e.example.com" and is to watch namespaces [webhooks-watched] - conversion webhooks are only supported in AllNamespaces install mode',
+        ),
+      });
+    });
+    expect(await kubectl.exists('customresourcedefinition', widgets)).toBe(false);
+  });
+});
