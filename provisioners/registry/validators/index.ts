@@ -9,6 +9,7 @@ import { knownWebhookTypes } from './known-webhook-types.ts';
 import { oneConversionPerCrd } from './one-conversion-per-crd.ts';
 import { oneTargetPerPort } from './one-target-per-port.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
+import { roomForRoles } from './room-for-roles.ts';
 import { servedCrdVersion } from './served-crd-version.ts';
 import { supportedInstallMode } from './supported-install-mode.ts';
 import { uniqueCrds } from './unique-crds.ts';
@@ -24,6 +25,7 @@ export type Validator = (bundle: RegistryBundle, installation: Installation) => 
 /** In order of checking: the first complaint is the one reported (spec section 9.4). */
 export const validators: readonly Validator[] = [
   supportedInstallMode,
+  roomForRoles,
   deploymentNames,
   uniqueDeployments,
   uniqueCrds,
