@@ -86,13 +86,13 @@ export class System {
   }
 
   /** Starts it again on the same ports and storage, and waits until it is ready. */
-  async restart(): Promise<void> {
-    this.launch();
+  async restart(flags?: readonly string[]): Promise<void> {
+    this.launch(flags);
     await this.ready();
   }
 
   /** Starts it without waiting. */
-  launch(): void {
+  launch(flags = this.#options.flags ?? []): void {
     const [content, health, webhook] = this.#ports;
     const child = spawn(
       process.execPath,
@@ -106,7 +106,7 @@ export class System {
         `--provisioner-storage-dir=${this.archives}`,
         `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
         `--insecure-registry=${this.#options.registry}`,
-        ...(this.#options.flags ?? []),
+        ...flags,
       ],
       { cwd: root, env: this.#environment, stdio: ['ignore', 'pipe', 'pipe'] },
     );

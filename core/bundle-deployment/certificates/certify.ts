@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import { TerminalError, WaitingError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { installFailure } from '../install-failure.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
@@ -22,7 +23,8 @@ export async function certify(
     if (certified.nextStepAt !== undefined) wakeAfter(waitUntil(certified.nextStepAt, clock));
     return 'continue';
   } catch (error) {
-    if (signal.aborted) throw error;
+    // What is wrong with the connection says nothing of the deployment.
+    if (!isNews(error)) throw error;
     throw installFailure(state, error, dependencies);
   }
 }
@@ -37,6 +39,10 @@ export async function noteCertified(
   const at = certificates.applied({ deployment, objects: uncertified });
   if (at !== undefined) wakeAfter(waitUntil(at, clock));
   return 'continue';
+}
+
+function isNews(error: unknown): boolean {
+  return error instanceof TerminalError || error instanceof WaitingError;
 }
 
 /** Milliseconds: whatever the clock does, one deployment must not keep a worker busy. */

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { WaitingError } from '../../errors.ts';
 import type { Discovery, ServedApis } from '../../kube/discovery.ts';
 import type { CertificateProvider } from './certificate-options.ts';
 import { certManagerKinds, issuedByCertManager } from './providers/cert-manager.ts';
@@ -13,7 +14,7 @@ export interface Elsewhere {
 
 /**
  * The objects for a provider other than core itself.
- * @throws Error where the cluster does not have it.
+ * @throws WaitingError where the cluster does not have it.
  */
 export async function issuedElsewhere(
   objects: readonly KubernetesObject[],
@@ -25,7 +26,7 @@ export async function issuedElsewhere(
   if (!certManagerKinds.every((kind) => served.includes(kind))) {
     // The next try is to see what is installed meanwhile.
     discovery.invalidate();
-    throw new Error(
+    throw new WaitingError(
       'core runs with --certificates=cert-manager, and the cluster has no cert-manager (kinds Certificate and Issuer of cert-manager.io/v1): install it, or run core with --certificates=self',
     );
   }

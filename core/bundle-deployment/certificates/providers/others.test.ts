@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import { issuedElsewhere } from '../issued-elsewhere.ts';
+import { wantedCertificates } from '../wanted-certificates.ts';
+import { issuedByCertManager } from './cert-manager.ts';
+import { issuedByServiceCA } from './service-ca.ts';
+
+const service: KubernetesObject = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'hook',
+    namespace: 'app',
+    annotations: { 'core.rukpak.io/serving-certificate': 'cert' },
+  },
+};
+const clientConfig = { service: { namespace: 'app', name: 'hook' } };
+const configuration: KubernetesObject = {
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingWebhookConfiguration',
+  metadata: { name: 'hook', annotations: { 'core.rukpak.io/inject-ca-from': 'app/cert' } },
+  webhooks: [{ name: 'a', clientConfig: { ...clientConfig, caBundle: 'author' } }],
+};
+const other: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
+const objects = [service, configuration, other];
+const wanted = wantedCertificates(objects, 'rukpak-system')!;
+const { signal } = new AbortController();
+
+test('cert-manager is asked by an Issuer and a Certificate, and its injector by annotation', () => {
+  const [issuer, certificate, ...rest] = issuedByCertManager(objects, wanted);
+  expect(issuer).toMatchObject({
+    kind: 'Issuer',
+    metadata: { name: 'cert-selfsigned-issuer', namespace: 'app' },
+    spec: { selfSigned: {} },
+  });
+  expect(certificate).toMatchObject({
+    apiVersion: 'cert-manager.io/v1',
+    kind: 'Certificate',
+    metadata: { name: 'cert', namespace: 'app' },
+    spec: {
+      secretName: 'cert',
+      dnsNames: ['hook.app', 'hook.app.svc', 'hook.app.svc.cluster.local'],
+      issuerRef: { name: 'cert-selfsigned-issuer' },
+    },
+  });
+  expect(rest).toEqual([
+    service,
+    {
+      ...configuration,
+      metadata: {
+        name: 'hook',
+        annotations: {
+          ...configuration.metadata.annotations,
+          'cert-manager.io/inject-ca-from': 'app/cert',
+        },
+      },
+      webhooks: [{ name: 'a', clientConfig }],
+    },
+    other,
+  ]);
+});
+
+test('OpenShift’s service CA is asked by annotations', () => {
+  const [asked, trusting, untouched] = issuedByServiceCA(objects, wanted);
+  expect(asked?.metadata.annotations).toMatchObject({
+    'service.beta.openshift.io/serving-cert-secret-name': 'cert',
+  });
+  expect(trusting).toMatchObject({
+    metadata: { annotations: { 'service.beta.openshift.io/inject-cabundle': 'true' } },
+  });
+  expect(trusting?.['webhooks']).toEqual([{ name: 'a', clientConfig }]);
+  expect(untouched).toBe(other);
+});
+
+test('a cluster without cert-manager is told of by the flag, and looked at again', async () => {
+  let kinds: readonly string[] = ['cert-manager.io/v1/Certificate'];
+  let looks = 0;
+  const discovery = { apiVersions: async () => kinds, invalidate: () => (looks += 1) };
+  const elsewhere = { provider: 'cert-manager', discovery, signal } as const;
+  await expect(issuedElsewhere(objects, wanted, elsewhere)).rejects.toThrow(
+    'core runs with --certificates=cert-manager, and the cluster has no cert-manager',
+  );
+  expect(looks).toBe(1);
+  kinds = ['cert-manager.io/v1/Certificate', 'cert-manager.io/v1/Issuer'];
+  expect(await issuedElsewhere(objects, wanted, elsewhere)).toHaveLength(5);
+});
