@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aCsv, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
-import { planInstallation } from './plan-installation.ts';
+import { neededModes } from './install-modes.ts';
+import { anyInstallation, planInstallation } from './plan-installation.ts';
 
 const suggestion = 'operatorframework.io/suggested-namespace';
 
@@ -25,5 +26,39 @@ describe('the install namespace', () => {
       installNamespace: 'given',
       createsNamespace: false,
     });
+  });
+});
+
+describe('the namespaces to watch', () => {
+  const targets = (watchNamespaces?: readonly string[]) =>
+    planInstallation(
+      aRegistryBundle(),
+      watchNamespaces === undefined ? { overrides: {} } : { watchNamespaces, overrides: {} },
+    ).targetNamespaces;
+
+  it('are all of them, unless some are named', () => {
+    expect(planInstallation(aRegistryBundle())).toMatchObject({
+      targetNamespaces: [''],
+      configured: false,
+    });
+    expect(targets()).toEqual(['']);
+  });
+
+  it('are each named once, in order', () => {
+    expect(targets(['b', 'a', 'b'])).toEqual(['a', 'b']);
+  });
+});
+
+describe('any installation of a bundle', () => {
+  it.each([
+    [['OwnNamespace', 'AllNamespaces'], ['AllNamespaces']],
+    [['SingleNamespace', 'OwnNamespace'], ['OwnNamespace']],
+    [['MultiNamespace', 'SingleNamespace'], ['SingleNamespace']],
+    [['MultiNamespace'], ['MultiNamespace']],
+    [['Other'], ['AllNamespaces']],
+  ])('that supports %j is by mode %s', (types, modes) => {
+    const installModes = types.map((type) => ({ type, supported: true }));
+    const bundle = aRegistryBundle({ csv: aCsv({ installModes }) });
+    expect(neededModes(anyInstallation(bundle))).toEqual(modes);
   });
 });
