@@ -3,6 +3,7 @@ import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { label } from '../../api/v1alpha1/index.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { System } from '../helpers/system.ts';
 import { TestOperator, type TestOperatorOptions } from '../helpers/test-operator.ts';
@@ -269,4 +270,14 @@ test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {
       'convert registry+v1 bundle to plain+v0 bundle: bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: olds.example.com is of apiextensions.k8s.io/v1beta1; take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1',
     ),
   });
+});
+
+test('the session of the howto goes as it is written', async () => {
+  const howto = { page: 'operator-config.md', kubectl, kubeconfig };
+  const printed = await followHowto(howto, 'A session');
+  expect(printed).toContain('WATCH_NAMESPACE LOG_LEVEL OPERATOR_CONDITION_NAME');
+  expect(printed).toContain(
+    'parse deployment config: spec.config.env[0].value is a number: it must be a string, so put it in quotes',
+  );
+  await followHowto(howto, 'The end of the session');
 });
