@@ -339,15 +339,23 @@ describe('rukpakctl validate', () => {
   });
 
   test.runIf(realBundlesArePresent())('judges operators as they were published', async () => {
-    const good = await ctl('validate', realBundleDirectory('flux/0.13.4'));
+    const good = await ctl('validate', realBundleDirectory('vault-config-operator/0.8.52'));
     expect(good).toMatchObject({
       code: 0,
-      stdout: 'valid as core-rukpak-io-registry: 33 objects, 0 warnings\n',
+      stdout: 'valid as core-rukpak-io-registry: 149 objects, 0 warnings\n',
     });
+    const small = await ctl('validate', realBundleDirectory('kuadrant-operator/0.4.0'));
+    expect(small.code).toBe(1);
+    expect(small.stdout).toMatch(
+      /^error: manifests\/\S+:482: \[bundle\] relatedImages\[0\] has an invalid image pullspec /,
+    );
+    expect(small.stdout).toContain('all the same it can be installed (13 objects)');
     const bad = await ctl('validate', realBundleDirectory('group-sync-operator/0.0.11'));
     expect(bad.code).toBe(1);
-    expect(bad.stdout).toContain('AllNamespace install mode must be enabled; ');
-    expect(bad.stdout).toContain('is of apiextensions.k8s.io/v1beta1, which no cluster');
+    expect(bad.stdout).toContain('AllNamespace install mode must be enabled, or the Bundle');
+    expect(bad.stdout).toContain(
+      'groupsyncs.redhatcop.redhat.io is of apiextensions.k8s.io/v1beta1',
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { isDefinition } from '../../../core/apply/order.ts';
 import { stageOrderProblems } from '../../../core/apply/stage-order.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
+import { knownGroups } from '../permissions/known-kinds.ts';
 import { error, type Finding, warning } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';
 import type { FieldPlace } from './source-lines.ts';
@@ -33,9 +34,16 @@ function missingApiVersion(objects: readonly LocatedObject[]): readonly Finding[
       error({
         place: placeOf(located),
         message: `${describe(located.object)} has no apiVersion`,
-        fix: 'add it, for example "apiVersion: v1"',
+        fix: `add it, for example "apiVersion: ${apiVersionFor(located.object.kind)}"`,
       }),
     );
+}
+
+function apiVersionFor(kind: string): string {
+  const group = knownGroups.find(({ namespaced = '', clusterScoped = '' }) =>
+    `${namespaced} ${clusterScoped}`.split(' ').includes(kind),
+  )?.group;
+  return group === undefined || group === '' ? 'v1' : `${group}/v1`;
 }
 
 /** Any deployment would be asked the same: none has an empty name. */
