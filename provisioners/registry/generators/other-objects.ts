@@ -5,6 +5,7 @@ import { objectName } from '../object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { withServedApiVersion } from '../served-api-version.ts';
 import { scopeOf } from '../supported-kinds.ts';
+import { isMadeSecret } from '../webhooks/made-secret.ts';
 import { serviceAccounts } from './service-accounts.ts';
 
 /** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
@@ -16,6 +17,7 @@ export function otherObjects(
   const { installNamespace, configured } = installation;
   const accounts = { names: ownAccounts(bundle, installation), namespace: installNamespace };
   return others
+    .filter((object) => !isMadeSecret(object, bundle.csv))
     .map(withServedApiVersion)
     .map((object) => (configured ? withOwnAccounts(object, accounts) : object))
     .map((object) =>

@@ -262,6 +262,18 @@ describe('services', () => {
   });
 });
 
+describe('otherObjects', () => {
+  it('have no Secret in the place of one with a certificate', () => {
+    const secret = { ...anObject('Secret', { name: 'web-service-cert' }), apiVersion: 'v1' };
+    const other = { ...secret, metadata: { name: 'another' } };
+    const bundle = aServer({ webhookDefinitions: [aWebhook()] }, ['web', 'idle'], {
+      others: [secret, other, { ...secret, metadata: { name: 'idle-service-cert' } }],
+    });
+    const names = otherObjects(bundle, inNs).map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['another', 'idle-service-cert']);
+  });
+});
+
 describe('customResourceDefinitions', () => {
   it('are converted by the webhook that names them, and others left as written', () => {
     const thing = {
