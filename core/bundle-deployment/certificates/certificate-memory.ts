@@ -7,7 +7,7 @@ export interface CertificateEntry {
   stored: boolean;
   /** Since when all objects that are to trust it do; undefined while that is not known. */
   trustedSince?: number | undefined;
-  /** The certificate that was told of last. */
+  /** The certificate that was told of last: the one in the cluster. */
   told?: string | undefined;
 }
 
@@ -39,9 +39,7 @@ export class CertificateMemory {
   /** All that are in the cluster: the Secret's key, and the certificate that is served. */
   served(): readonly (readonly [string, string])[] {
     return [...this.#deployments.values()].flatMap(({ entries }) =>
-      [...entries]
-        .filter(([, { stored }]) => stored)
-        .map(([key, { state }]) => [key, state.serving.certificate] as const),
+      [...entries].flatMap(([key, { told }]) => (told === undefined ? [] : [[key, told] as const])),
     );
   }
 }

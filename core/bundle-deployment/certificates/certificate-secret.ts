@@ -64,10 +64,10 @@ export function encoded(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
-function isOwnedBy(
-  { metadata: { labels = {} } }: KubernetesObject,
-  deploymentName: string,
-): boolean {
+/** Also what it has left behind when it was deleted: whether it may take that is asked elsewhere. */
+function isOwnedBy({ metadata }: KubernetesObject, deploymentName: string): boolean {
+  const { labels = {}, annotations = {} } = metadata;
+  if (annotations[annotation.leftBy] === deploymentName) return true;
   return (
     labels[label.ownerKind] === 'BundleDeployment' && labels[label.ownerName] === deploymentName
   );

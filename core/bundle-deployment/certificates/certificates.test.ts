@@ -145,6 +145,15 @@ test.each([
   expect((await reconcile()).data['tls.key']).not.toBe(theirs.data['tls.key']);
 });
 
+test('what the deployment itself has left behind is taken up', async () => {
+  const left = await reconcile();
+  const secret = client.peek({ namespace: 'app', name: 'hook-cert' })!;
+  const annotations = { [annotation.leftBy]: 'demo' };
+  client.put({ ...secret, metadata: { ...secret.metadata, labels: {}, annotations } });
+  certificates = aProcess();
+  expect((await reconcile()).data).toEqual(left.data);
+});
+
 test('a Secret that the deployment may not read may be there: it is read again', async () => {
   const first = await reconcile();
   certificates = aProcess();
@@ -274,6 +283,17 @@ describe('rotation', () => {
     expect(view.serving.checkHost('hook.app.svc')).toBeDefined();
     expect(isTrusted({ ...view, serving: first.serving })).toBe(true);
   });
+});
+
+test('metrics are told of what is in the cluster', async () => {
+  await certificates.certify({ deployment, objects, signal });
+  expect(certificates.served()).toEqual([]);
+  const { data } = await reconcile();
+  clock.advance(61 * day);
+  await certificates.certify({ deployment, objects, signal });
+  expect(certificates.served()).toEqual([['app/hook-cert', data['tls.crt']]]);
+  certificates.applied({ deployment, objects: [] });
+  expect(certificates.served()).toEqual([]);
 });
 
 describe('a plan', () => {
