@@ -115,6 +115,7 @@ test('another config adapts the content of the same Bundle again', async () => {
   await bringOut({ name, config: { colour: 'green' } });
   await painted(name, 'green');
   expect(await onlyBundle(name)).toEqual(bundle);
+  await system.terminate();
   await system.restart();
   await painted(name, 'green');
 });
