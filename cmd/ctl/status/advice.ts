@@ -3,6 +3,7 @@ import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1
 import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';
+import { knownCause } from './known-causes.ts';
 import { isHealthy, type ObjectReport } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
 
@@ -68,7 +69,10 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
         ? `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`
         : `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
     case 'Failing':
-      return `Bundle "${name}" cannot be used, and its message says why: where its content is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
+      return (
+        knownCause(bundle.message ?? '', report.name) ??
+        `Bundle "${name}" cannot be used, and its message says why: where its content is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`
+      );
     default:
       return `Bundle "${name}" is being unpacked: look again in some seconds`;
   }
@@ -96,7 +100,10 @@ function forApproval({ metadata: { name }, status }: BundleDeployment): string {
 }
 
 function forInstallation({ deployment, name }: StatusReport): string | undefined {
-  if (deploymentState(deployment).state !== 'NotInstalled') return undefined;
+  const { state, reason } = deploymentState(deployment);
+  if (state !== 'NotInstalled') return undefined;
+  const known = knownCause(reason, name);
+  if (known !== undefined) return known;
   return `what the condition Installed says is tried again by itself; where the bundle is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl diff <bundle> ${name} shows beforehand what it would do)`;
 }
 

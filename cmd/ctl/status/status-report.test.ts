@@ -162,6 +162,9 @@ describe('advice', () => {
   function aWaiting(reason: string): BundleDeployment {
     return aDeployment({ conditions: [valid, { ...aCondition('Progressing', 'False'), reason }] });
   }
+  function aRefused(message: string): BundleDeployment {
+    return aDeployment({ conditions: [valid, aCondition('Installed', 'False', message)] });
+  }
   const plan = {
     bundle: 'b',
     digest: 'd',
@@ -200,6 +203,45 @@ describe('advice', () => {
       'bad content',
       aReport(pending, { bundles: [aBundle({ phase: 'Failing' })] }),
       'where its content is to blame, correct it',
+    ],
+    [
+      'an operator of some namespaces',
+      aReport(pending, {
+        bundles: [
+          aBundle({ phase: 'Failing', message: 'AllNamespace install mode must be enabled' }),
+        ],
+      }),
+      'say which in spec.config.watchNamespace of BundleDeployment "demo"',
+    ],
+    [
+      'a config that the operator does not support',
+      aReport(aRefused('supported install modes [a] do not support target namespaces [b]: …')),
+      'correct spec.config of BundleDeployment',
+    ],
+    [
+      'a config with a slip in it',
+      aReport(aRefused('parse deployment config: spec.config.enV is not known')),
+      'correct spec.config of BundleDeployment',
+    ],
+    [
+      'a CRD of others that is not there',
+      aReport(aRefused('the operator needs what the cluster does not serve: x: install …')),
+      'install what the condition names',
+    ],
+    [
+      'a cluster that is too old',
+      aReport(aRefused('the operator needs Kubernetes 1.30.0 or later (spec.minKubeVersion), and')),
+      'upgrade the cluster',
+    ],
+    [
+      'certificates of another provider',
+      aReport(aRefused('core runs with --certificates=cert-manager, and the cluster has no …')),
+      'core cannot have the certificates made',
+    ],
+    [
+      'an annotation for certificates',
+      aReport(aRefused('annotation core.rukpak.io/inject-ca-from of X "y" is "z": it must be')),
+      'docs/howto/certificates.md',
     ],
     [
       'a Bundle that nobody looks at',
