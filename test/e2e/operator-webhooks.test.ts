@@ -106,6 +106,13 @@ async function specOf(name: string, version: string): Promise<unknown> {
   return (await kubectl.get(resource, name, 'default'))['spec'];
 }
 
+async function conversionStrategy(): Promise<unknown> {
+  const { spec } = (await kubectl.get('customresourcedefinition', widgets)) as unknown as {
+    readonly spec: { readonly conversion: { readonly strategy: string } };
+  };
+  return spec.conversion.strategy;
+}
+
 async function may(account: string, ...wanted: readonly string[]): Promise<boolean> {
   const as = `--as=system:serviceaccount:${account}`;
   return (await kubectl.run(['auth', 'can-i', ...wanted, as])).code === 0;
@@ -178,6 +185,24 @@ describe('an operator of all namespaces', () => {
     expect(await create(aWidget({ name: 'larger', replicas: 6 }))).toContain(
       'admission webhook "vwidget-v2.e2e.example.com" denied the request: at most 5 replicas',
     );
+  });
+
+  test('loses what it no longer serves, and has it again', async () => {
+    await bringOut({ name, version: 3, parts: ['validating'] });
+    await eventually(async () => {
+      expect(await owned('mutatingwebhookconfigurations', name)).toEqual([]);
+      expect(await owned('apiservices', name)).toEqual([]);
+      expect(
+        await kubectl.exists('rolebinding', `${name}-service-auth-reader`, 'kube-system'),
+      ).toBe(false);
+    });
+    await installed(name);
+    expect(await conversionStrategy()).toBe('None');
+    await bringOut({ name, version: 4 });
+    await eventually(async () => expect(await conversionStrategy()).toBe('Webhook'));
+    await installed(name);
+    await kubectl.must(['wait', `apiservice/${version}.${group}`, '--for=condition=Available']);
+    expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
   });
 
   test('leaves nothing', async () => {
