@@ -1,6 +1,12 @@
 import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import { groupOf } from './api-group.ts';
 
 const bindings: ReadonlySet<string> = new Set(['RoleBinding', 'ClusterRoleBinding']);
+/** Whose bindings they are; kinds of others by these names are anything. */
+const groups: ReadonlySet<string> = new Set([
+  'rbac.authorization.k8s.io',
+  'authorization.openshift.io',
+]);
 
 /** The bundle's own ServiceAccounts, and where they are. */
 export interface OwnAccounts {
@@ -14,7 +20,7 @@ export interface OwnAccounts {
  */
 export function withOwnAccounts(object: KubernetesObject, accounts: OwnAccounts): KubernetesObject {
   const subjects = object['subjects'] as JsonValue | undefined;
-  if (!bindings.has(object.kind) || !isList(subjects)) return object;
+  if (!isBinding(object) || !isList(subjects)) return object;
   const accountsOf = (list: readonly JsonValue[]): ReadonlySet<string> =>
     new Set(list.flatMap((subject) => accountOf(subject, accounts)));
   const bound = accountsOf(subjects.filter((each) => namespaceOf(each) === accounts.namespace));
@@ -44,4 +50,8 @@ function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
 
 function isMap(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value);
+}
+
+function isBinding({ apiVersion, kind }: KubernetesObject): boolean {
+  return bindings.has(kind) && groups.has(groupOf(apiVersion));
 }

@@ -243,6 +243,28 @@ describe('what an operator needs of the cluster', () => {
     }
   });
 
+  test('holds up an upgrade alone: what is installed stays until it is there', async () => {
+    const name = 'growing';
+    const operator = anOperator(name);
+    await operator.bringOut();
+    const first = await operator.healthy();
+    const required = [{ name: crd, version: 'v1', kind: 'Gadget' }];
+    const spec = { customresourcedefinitions: { required } };
+    const next = anOperator(name, { version: 2, spec });
+    await next.bringOut();
+    try {
+      await next.refused(
+        expect.stringContaining(`CustomResourceDefinition ${crd} with version v1`),
+      );
+      const [deployment] = await operator.objects('deployments');
+      expect(containerOf(deployment as KubernetesObject).env).toContainEqual(conditionName(name));
+      await kubectl.apply(aCrd(crd, { kind: 'Gadget' }));
+      await eventually(async () => expect(await next.healthy()).not.toBe(first));
+    } finally {
+      await removeCrd(crd);
+    }
+  });
+
   test('is a version of Kubernetes, where the CSV says so', async () => {
     const name = 'futuristic';
     const operator = anOperator(name, { spec: { minKubeVersion: '1.99.0' } });
@@ -257,6 +279,31 @@ describe('what an operator needs of the cluster', () => {
     await earlier.bringOut();
     await earlier.healthy();
   });
+});
+
+test('kinds that OLM has learned since are installed, and custom resources that share a kind’s name', async () => {
+  const crd = 'roles.iam.example.com';
+  const metadata = { name: 'painters' };
+  const objects = {
+    crd: aCrd(crd, { kind: 'Role' }),
+    role: { apiVersion: 'iam.example.com/v1', kind: 'Role', metadata },
+    policy: {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata,
+      spec: { podSelector: {} },
+    },
+  };
+  const files = Object.entries(objects).map(([name, object]) => {
+    return [`manifests/${name}.yaml`, stringifyJson(object)] as const;
+  });
+  const operator = anOperator('manifold', { files: Object.fromEntries(files) });
+  await operator.bringOut();
+  await operator.healthy();
+  expect(await operator.objects(crd)).toMatchObject([{ metadata }]);
+  expect(await operator.objects('networkpolicies')).toMatchObject([
+    { metadata: { ...metadata, namespace: 'manifold-system' } },
+  ]);
 });
 
 test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {

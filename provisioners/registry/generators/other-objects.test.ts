@@ -90,4 +90,12 @@ describe('bindings that a bundle ships', () => {
     const written = [account('agent', 'pkg-system')];
     expect(subjectsOf(binding(...written), false)).toEqual(written);
   });
+
+  it("are none of others' kinds by that name", () => {
+    const written = [account('agent', 'elsewhere')];
+    const foreign = { ...binding(...written), apiVersion: 'iam.example.com/v1' };
+    expect(subjectsOf(foreign)).toEqual(written);
+    const ofOpenShift = { ...foreign, apiVersion: 'authorization.openshift.io/v1' };
+    expect(subjectsOf(ofOpenShift)).toEqual([...written, account('agent', 'here')]);
+  });
 });
