@@ -72,6 +72,14 @@ test.each<[string, KubernetesObject]>([
   expect(issued([aService(), workload])).toContain(workload);
 });
 
+test('the Secret of a Service that is kept is kept', () => {
+  const keep = { 'core.rukpak.io/keep': 'true' };
+  const [kept] = issued([aService(keep)]);
+  expect(kept?.metadata.annotations).toEqual(keep);
+  const [other] = issued([aService()]);
+  expect(other?.metadata.annotations).toBeUndefined();
+});
+
 test.each<[string, readonly KubernetesObject[], string | undefined]>([
   ['of its kind', [aService()], undefined],
   ['of a Service that comes earlier', [aService({ [stage]: '-15' })], '-15'],

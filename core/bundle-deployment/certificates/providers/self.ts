@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
+import { isKept } from '../../../apply/desired.ts';
 import { builtInStage, stageOf } from '../../../apply/stage-of.ts';
 import { encoded, secretOf } from '../certificate-secret.ts';
 import type { CertificateState } from '../certificate-state.ts';
@@ -25,7 +26,10 @@ export function selfIssued(
 ): readonly KubernetesObject[] {
   const { wanted, states } = issue;
   const secrets = [...wanted.secrets].map(([key, each]) =>
-    staged(secretOf(each, states.get(key)), stageFor(each, objects, issue)),
+    withAnnotations(secretOf(each, states.get(key)), {
+      ...stageFor(each, objects, issue),
+      ...keepFor(each),
+    }),
   );
   const changed = objects.map((object) => {
     const source = wanted.holders.get(object);
@@ -50,18 +54,21 @@ function withHash(
   return withCertificateHash(object, hash.slice(0, hashLength));
 }
 
+type Annotations = Readonly<Record<string, string>>;
+
 /** The first stage of those that need the Secret: nothing else may come between. */
 function stageFor(
   { name, namespace, services }: WantedCertificate,
   objects: readonly KubernetesObject[],
   { systemNamespace }: SelfIssue,
-): number {
+): Annotations {
   const users = objects.filter(
     (object) =>
       (object.metadata.namespace || systemNamespace) === namespace &&
       secretsUsedBy(object).includes(name),
   );
-  return Math.min(...[...services, ...users].map(stageOfObject));
+  const stage = Math.min(...[...services, ...users].map(stageOfObject));
+  return stage === builtInStage.configuration ? {} : { [annotation.stage]: String(stage) };
 }
 
 function stageOfObject(object: KubernetesObject): number {
@@ -69,8 +76,13 @@ function stageOfObject(object: KubernetesObject): number {
   return stageOf({ resource: { group, kind: object.kind }, object });
 }
 
-function staged(secret: KubernetesObject, stage: number): KubernetesObject {
-  if (stage === builtInStage.configuration) return secret;
-  const annotations = { ...secret.metadata.annotations, [annotation.stage]: String(stage) };
+/** What outlives the deployment goes on being served. */
+function keepFor({ services }: WantedCertificate): Annotations {
+  return services.some(isKept) ? { [annotation.keep]: 'true' } : {};
+}
+
+function withAnnotations(secret: KubernetesObject, added: Annotations): KubernetesObject {
+  if (Object.keys(added).length === 0) return secret;
+  const annotations = { ...secret.metadata.annotations, ...added };
   return { ...secret, metadata: { ...secret.metadata, annotations } };
 }
