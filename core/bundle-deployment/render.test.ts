@@ -119,11 +119,21 @@ describe('what the class of the Bundle says is told', () => {
       expect(await fixture.failure()).toBe(waiting);
       expect(fixture.conditions).toEqual([`${loadFailed}: ${waiting.message}`]);
       expect(fixture.facts.renew).toHaveBeenCalledTimes(tries);
+      expect(fixture.wakeAfter).toBe(60_000);
     }
     configure.mockResolvedValue(adapted);
     expect(await fixture.failure()).toBeUndefined();
     expect(fixture.conditions[0]).toMatch(/^HasValidBundle True UnpackSuccessful/);
     expect(fixture.facts.renew).toHaveBeenCalledTimes(2);
+  });
+
+  test('waiting of a class that knows nothing of the cluster is for something else', async () => {
+    const fixture = aFixture();
+    fixture.facts.prepare.mockResolvedValue({ version: '', read: async () => ({ inputs: [] }) });
+    configure.mockRejectedValue(new WaitingError('the server is away'));
+    expect(await fixture.failure()).toBeInstanceOf(WaitingError);
+    expect(fixture.facts.renew).not.toHaveBeenCalled();
+    expect(fixture.wakeAfter).toBeUndefined();
   });
 
   test('waiting for another config, while the former one stays', async () => {

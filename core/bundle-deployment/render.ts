@@ -11,6 +11,9 @@ import type { ReconcileDependencies } from './dependencies.ts';
 import type { RenderingClasses } from './facts/render-facts.ts';
 import type { BundleDeploymentState, StepContext } from './state.ts';
 
+/** Milliseconds until a deployment is looked at again that waits for what the cluster is to serve. */
+const longestWait = 60_000;
+
 /**
  * What the target's stored content makes of the deployment: the Bundle's class adapts it, and the
  * deployment's class turns it into objects. What was made of the same before is not made again.
@@ -38,13 +41,19 @@ export async function render(
         rendered.set(rendering, objects, sizeOf(stored));
         return objects;
       } catch (error) {
-        // What is awaited may be something of the cluster's: the next try is to see it.
-        if (error instanceof WaitingError) facts.renew();
+        const waits = error instanceof WaitingError && given.cluster !== undefined;
+        if (waits) lookAgain(dependencies, context);
         throw error;
       }
     },
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
+}
+
+/** What is awaited may be something of the cluster's: nobody tells of it, and the next try is to see it. */
+function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: StepContext): void {
+  facts.renew();
+  wakeAfter(longestWait);
 }
 
 function classesOf(
