@@ -91,6 +91,13 @@ describe('the namespace to install to', () => {
     await operator.healthy();
     expect(await operator.watches()).toEqual({ 'settle-own': '' });
     expect(await kubectl.exists('deployment', 'stayer', namespace)).toBe(false);
+
+    await operator.bringOut();
+    const adopt = 'annotate bundledeployment stayer core.rukpak.io/adopt=Namespace/stayer-system';
+    await operator.condition('Installed', {
+      status: 'False',
+      message: expect.stringContaining(adopt),
+    });
     await kubectl.must(['delete', 'namespace', namespace, '--wait=false']);
   });
 });
