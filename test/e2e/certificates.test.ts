@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { JsonObject } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment, BundleDeploymentSpec } from '../../api/v1alpha1/index.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import type { RawRequest } from '../../core/kube/kube-client.ts';
 import { certifiedContent, widgetKind } from '../helpers/certified-content.ts';
@@ -34,18 +35,26 @@ afterAll(async () => {
   await kube?.close();
 });
 
-/** In place of one that was started before. */
+/** With other flags than before. */
 async function startSystem(flags: readonly string[] = []): Promise<System> {
-  await system?.stop();
-  system = await System.start({ kubeconfig, registry, flags });
+  if (system === undefined) system = await System.start({ kubeconfig, registry, flags });
+  else {
+    await system.terminate();
+    await system.restart(flags);
+  }
   await eventually(() => expect(kubectl.exists('namespace', namespace)).resolves.toBe(false));
   return system;
 }
 
-async function bringOut(name: string, objects: readonly object[]): Promise<void> {
+async function bringOut(
+  name: string,
+  objects: readonly object[],
+  wanted: Partial<BundleDeploymentSpec> = {},
+): Promise<void> {
   const files = plainFiles(objects);
   const source = await pushContent({ registry, name: `certificates-${name}`, version: 1, files });
-  await kubectl.apply(aBundleDeployment({ name, source }));
+  const deployment = aBundleDeployment({ name, source }) as BundleDeployment;
+  await kubectl.apply({ ...deployment, spec: { ...deployment.spec, ...wanted } });
 }
 
 async function untilInstalled(name: string): Promise<void> {
@@ -168,7 +177,8 @@ async function podsHash(): Promise<string | undefined> {
 
 describe('core’s own certificates', () => {
   test('are replaced twice, across a crash, and no request fails', async () => {
-    const core = await startSystem(['--serving-certificate-lifetime=1m']);
+    const flags = ['--serving-certificate-lifetime=70s'];
+    const core = await startSystem(flags);
     await bringOut('certified', certifiedContent({ namespace, secret }));
     const program = await startProgram();
     await untilInstalled('certified');
@@ -187,7 +197,7 @@ describe('core’s own certificates', () => {
     await eventually(async () => expect(await liveSecret()).toHaveProperty(['next.crt']));
     // At the worst moment: the next certificate is made, and not everybody may trust it.
     await core.kill();
-    await core.restart();
+    await core.restart(flags);
     await eventually(() => expect(program.served).toHaveLength(3));
     await delay(3_000);
     await stream.end();
@@ -203,9 +213,18 @@ describe('core’s own certificates', () => {
     await program.stop();
   });
 
-  test('come back as they were, and begin anew when they are asked for', async () => {
+  test('are approved once, come back as they were, and begin anew when asked for', async () => {
     await startSystem();
-    await bringOut('certified', certifiedContent({ namespace, secret }));
+    const content = certifiedContent({ namespace, secret });
+    await bringOut('certified', content, { upgradePolicy: 'Manual' });
+    const plan = await eventually(async () => {
+      const { status } = (await kubectl.get('bundledeployment', 'certified')) as BundleDeployment;
+      expect(status?.plan?.create).toBe(content.length + 1);
+      return status?.plan;
+    });
+    expect(plan?.problems).toBeUndefined();
+    const approval = `core.rukpak.io/approve=${plan?.digest}`;
+    await kubectl.must(['annotate', 'bundledeployment', 'certified', approval]);
     await untilInstalled('certified');
     const first = await liveSecret();
     expect(Object.keys(first).toSorted()).toEqual(['ca.crt', 'tls.crt', 'tls.key']);
@@ -244,36 +263,39 @@ describe('core’s own certificates', () => {
 const foreignKinds = ['certificates.cert-manager.io', 'issuers.cert-manager.io'];
 
 describe('certificates of others', () => {
+  // Namespaces take their time to go.
+  const [, ...content] = certifiedContent({ namespace: 'default', secret });
+
   test('cert-manager is asked for them by its own kinds, and named where it is missing', async () => {
     await startSystem(['--certificates=cert-manager']);
-    await bringOut('certified', certifiedContent({ namespace, secret }));
+    await bringOut('certified', content);
     await eventually(async () => {
       const live = await kubectl.get('bundledeployment', 'certified');
       expect(conditionOf(live, 'Installed')?.message).toContain('--certificates=cert-manager');
     });
     await kubectl.apply(...['Certificate', 'Issuer'].map(aForeignKind));
     await untilInstalled('certified');
-    const certificate = await kubectl.get('certificate.cert-manager.io', secret, namespace);
+    const certificate = await kubectl.get('certificate.cert-manager.io', secret, 'default');
     expect(certificate).toMatchObject({
       spec: {
         secretName: secret,
-        dnsNames: expect.arrayContaining([`webhook.${namespace}.svc`]) as string[],
+        dnsNames: expect.arrayContaining(['webhook.default.svc']) as string[],
         issuerRef: { name: `${secret}-selfsigned-issuer` },
       },
     });
     const hooks = await kubectl.get('validatingwebhookconfiguration', 'certified');
     expect(hooks.metadata.annotations).toMatchObject({
-      'cert-manager.io/inject-ca-from': `${namespace}/${secret}`,
+      'cert-manager.io/inject-ca-from': `default/${secret}`,
     });
-    expect(await kubectl.exists('secret', secret, namespace)).toBe(false);
+    expect(await kubectl.exists('secret', secret, 'default')).toBe(false);
     await untilGone('certified');
   });
 
   test('the service CA of OpenShift is asked for them by its annotations', async () => {
     await startSystem(['--certificates=service-ca']);
-    await bringOut('certified', certifiedContent({ namespace, secret }));
+    await bringOut('certified', content);
     await untilInstalled('certified');
-    const service = await kubectl.get('service', 'webhook', namespace);
+    const service = await kubectl.get('service', 'webhook', 'default');
     expect(service.metadata.annotations).toMatchObject({
       'service.beta.openshift.io/serving-cert-secret-name': secret,
     });
