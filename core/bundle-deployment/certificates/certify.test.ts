@@ -59,6 +59,23 @@ test('what a rotation changes is no drift', async () => {
   expect(unchanged()).toBe(true);
 });
 
+test('a rotation is no upgrade: hooks do not run again', async () => {
+  const annotations = { 'core.rukpak.io/hook': 'pre-install,pre-upgrade' };
+  const hook = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'before', annotations } };
+  fixture.handler.mockResolvedValue([service, hook]);
+  const settle = async () => {
+    for (let round = 0; round < 4; round += 1) await fixture.reconcile();
+  };
+  await settle();
+  expect(fixture.applier.runHook).toHaveBeenCalledTimes(1);
+  fixture.clock.advance(60 * day);
+  await settle();
+  fixture.clock.advance(5 * minute);
+  await settle();
+  expect(fixture.events.taken().join()).toContain('CertificateRotated');
+  expect(fixture.applier.runHook).toHaveBeenCalledTimes(1);
+});
+
 test('nothing is told of as served before all of it is applied', async () => {
   fixture.applier.apply.mockResolvedValue({ changes: 1, complete: false });
   await fixture.reconcile();
