@@ -144,6 +144,7 @@ describe('an operator of all namespaces', () => {
     await kubectl.must(['wait', `apiservice/${version}.${group}`, '--for=condition=Available']);
     const gauges = await kubectl.must(['get', '--raw', `/apis/${group}/${version}/${plural}`]);
     expect(JSON.parse(gauges)).toMatchObject({ kind: 'GaugeList', items: [{ value: 42 }] });
+    await kubectl.must(['wait', `bundledeployment/${name}`, '--for=condition=Healthy']);
     const authentication = 'configmap/extension-apiserver-authentication';
     const reading = ['get', authentication, '--namespace=kube-system'];
     const account = `${namespace}:${name}`;
