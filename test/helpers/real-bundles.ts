@@ -177,6 +177,8 @@ const remarks: Readonly<Record<string, string>> = {
     'not installed as it is: its sample of kind Role lacks fields that its own CRD requires',
   'dynatrace-operator/0.8.0':
     'a field that no Deployment has, `spec.template.containers`, is left out, and an Event says so',
+  'eginnovations-operator/0.0.2':
+    'its webhook is asked about every Pod, and until its operator answers, none can be created',
   'gitlab-operator-kubernetes/2.2.3': 'has nothing to install: no deployments, permissions or CRDs',
 };
 
