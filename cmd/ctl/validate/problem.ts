@@ -51,5 +51,6 @@ function withoutPath(message: string, file: string): string {
 export function problemLine({ severity, check, file, line, message, fix }: Problem): string {
   const place = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
   const label = check === undefined ? '' : `[${check}] `;
-  return `${severity}: ${place}${label}${message.replaceAll(/\s*\n\s*/g, ' ')}; ${fix}`;
+  const sentence = message.replaceAll(/\s*\n\s*/g, ' ').replace(/\.$/, '');
+  return `${severity}: ${place}${label}${sentence}; ${fix}`;
 }
