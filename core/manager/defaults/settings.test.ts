@@ -37,3 +37,17 @@ it('leaves what is given, and fills in the rest of content and limits', () => {
     reportHealth: true,
   });
 });
+
+it('has certificates of its own for 90 days, and none that are over before others are made', () => {
+  const ninetyDays = 90 * 24 * 3_600_000;
+  const { certificates } = settingsOf({ provisioners: [] }, parts);
+  expect(certificates).toEqual({ provider: 'self', lifetime: ninetyDays });
+  const given = { provider: 'service-ca' } as const;
+  expect(settingsOf({ provisioners: [], certificates: given }, parts).certificates).toEqual({
+    provider: 'service-ca',
+    lifetime: ninetyDays,
+  });
+  expect(() => settingsOf({ provisioners: [], certificates: { lifetime: 1 } }, parts)).toThrow(
+    'certificates.lifetime must be at least 60000 milliseconds',
+  );
+});

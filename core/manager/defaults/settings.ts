@@ -41,7 +41,8 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
 
 /** @throws Error where certificates could not be followed by others in time. */
 function certificateOptions(options: ManagerOptions['certificates']): CertificateOptions {
-  const { provider, lifetime } = { ...defaultCertificates, ...options };
+  const { provider = defaultCertificates.provider, lifetime = defaultCertificates.lifetime } =
+    options ?? {};
   if (lifetime < shortestLifetime) {
     throw new Error(`certificates.lifetime must be at least ${shortestLifetime} milliseconds`);
   }
