@@ -10,13 +10,14 @@ import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Controller, type ControllerOptions } from '../runtime/controller.ts';
+import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
 import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
+import { ownWorkers } from './own-workers.ts';
 import { OwnWrites } from './own-writes.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { Uploads } from './uploads.ts';
@@ -142,7 +143,11 @@ function createDeploymentController(
     name: 'bundledeployment',
     kind: 'BundleDeployment',
     workers,
-    ownWorkers: ownWorkersOf(parts),
+    ownWorkers: ownWorkers({
+      deployments: kinds.deployments,
+      ownPlaces: parts.unpacking.ownPlaces,
+      bundleClasses: ownClasses,
+    }),
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,
     logger,
@@ -151,15 +156,4 @@ function createDeploymentController(
   applier.onChange((owner) => controller.enqueue(owner));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
-}
-
-/** Whose workers a deployment takes: those of its class, where it has some. */
-function ownWorkersOf({
-  kinds: { deployments },
-  unpacking: { ownPlaces },
-}: ControllerParts): ControllerOptions['ownWorkers'] {
-  return (name) => {
-    const className = deployments.get({ name })?.spec.provisionerClassName ?? '';
-    return ownPlaces?.get(className)?.workers;
-  };
 }

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
+import { SharedFetches } from '../bundle/shared-fetches.ts';
+import type { OwnPlaces } from '../bundle/unpack-places.ts';
+import { UnpackSlots } from '../bundle/unpack-slots.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import { Semaphore } from '../runtime/semaphore.ts';
+import { ownWorkers } from './own-workers.ts';
+
+function somePlaces(): OwnPlaces {
+  const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
+  return { workers: new Semaphore(1), slots, fetches: new SharedFetches() };
+}
+
+const places = { adapting: somePlaces(), checking: somePlaces() };
+const classes: readonly Provisioner[] = [
+  { className: 'plain' },
+  { className: 'checking' },
+  { className: 'adapting', configure: async (files) => files },
+  { className: 'ours', configure: async (files) => files },
+];
+
+function aDeployment(className: string, ofBundle: string): BundleDeployment {
+  const template = aTemplate('example.com/app:v1');
+  const spec = { ...template.spec, provisionerClassName: ofBundle };
+  const deployment = aStoredDeployment({ template: { ...template, spec } });
+  return { ...deployment, spec: { ...deployment.spec, provisionerClassName: className } };
+}
+
+test.each<[string, string, keyof typeof places | undefined]>([
+  ['adapting', 'plain', 'adapting'],
+  ['checking', 'adapting', 'checking'],
+  ['plain', 'adapting', 'adapting'],
+  ['plain', 'checking', undefined],
+  ['plain', 'ours', undefined],
+  ['plain', 'plain', undefined],
+])('a deployment of class %s, whose Bundle is of %s, takes those of %s', (own, ofBundle, whose) => {
+  const workersOf = ownWorkers({
+    deployments: { get: () => aDeployment(own, ofBundle) },
+    ownPlaces: new Map(Object.entries(places)),
+    bundleClasses: new Map(classes.map((each) => [each.className, each])),
+  });
+  expect(workersOf('demo')).toBe(whose && places[whose].workers);
+});
+
+test('one that is gone takes those of all', () => {
+  const deployments = { get: () => undefined };
+  const workersOf = ownWorkers({ deployments, ownPlaces: undefined, bundleClasses: new Map() });
+  expect(workersOf('demo')).toBeUndefined();
+});
