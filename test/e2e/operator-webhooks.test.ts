@@ -216,6 +216,23 @@ describe('an operator of all namespaces', () => {
   });
 });
 
+test('an operator that no longer answers is deleted with its custom resources', async () => {
+  const name = 'silent-operator';
+  await bringOut({ name });
+  await installed(name);
+  operator = await OperatorProcess.start({ kubectl, namespace: `${name}-system`, name });
+  expect(await create(aWidget({ name: 'small', size: 3 }))).toContain('created');
+  await operator.stop();
+  expect(await create(aWidget({ name: 'smaller', replicas: 1 }))).toContain(
+    'failed calling webhook "mwidget.e2e.example.com"',
+  );
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+  await eventually(async () => {
+    for (const kind of kindsOfOperators) expect(await owned(kind, name)).toEqual([]);
+    expect(await kubectl.exists('namespace', `${name}-system`)).toBe(false);
+  });
+});
+
 describe('an operator of some namespaces', () => {
   afterEach(cleanUp);
 
