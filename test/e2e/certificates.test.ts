@@ -8,7 +8,7 @@ import type { RawRequest } from '../../core/kube/kube-client.ts';
 import { certifiedContent, widgetKind } from '../helpers/certified-content.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
-import { aBundleDeployment } from '../helpers/objects.ts';
+import { aBundleDeployment, aServiceAccount } from '../helpers/objects.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { ServiceProgram } from '../helpers/service-program.ts';
 import { System } from '../helpers/system.ts';
@@ -258,6 +258,22 @@ describe('core’s own certificates', () => {
     expect(await kubectl.exists('secret', secret, namespace)).toBe(true);
     await kubectl.must(['delete', 'namespace', namespace]);
   });
+});
+
+test('an account of a deployment that may not have Secrets is told so', async () => {
+  await startSystem();
+  const name = 'certified-nobody';
+  await kubectl.apply(aServiceAccount(name));
+  const [, ...content] = certifiedContent({ namespace: 'default', secret });
+  await bringOut(name, content, { serviceAccount: { namespace: 'default', name } });
+  await eventually(async () => {
+    const condition = conditionOf(await kubectl.get('bundledeployment', name), 'Installed');
+    expect(condition?.reason).toBe('PermissionsMissing');
+    expect(condition?.message).toContain('secrets');
+  });
+  expect(await kubectl.exists('secret', secret, 'default')).toBe(false);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=60s']);
+  await kubectl.must(['delete', 'serviceaccount', name, '-n', 'default']);
 });
 
 const foreignKinds = ['certificates.cert-manager.io', 'issuers.cert-manager.io'];
