@@ -74,6 +74,7 @@ export class OperatorLife {
     const { kubectl } = this.#options;
     const objects = await this.objectsOf(version);
     const expected = [...objects, ...servingSecrets(objects)];
+    if (expected.length === 0) return;
     const owned = await ownedObjects(kubectl, name, expected);
     expect(identitiesOf(owned)).toEqual(identitiesOf(expected));
     expect(await missingContent(kubectl, objects)).toEqual([]);

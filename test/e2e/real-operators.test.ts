@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
+import { changedCopy } from '../helpers/changed-copy.ts';
+import { clusterFacts } from '../helpers/cluster-facts.ts';
+import { eventually } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { OperatorLife } from '../helpers/operator-life.ts';
+import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
+import { aTree } from '../helpers/registry-bundle.ts';
+import { System } from '../helpers/system.ts';
+
+const present = realBundlesArePresent();
+let system: System;
+let kubectl: Kubectl;
+let life: OperatorLife;
+
+beforeAll(async () => {
+  if (!present) return;
+  const [kubeconfig, registry] = [inject('kubeconfig'), inject('registry')];
+  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  system = await System.start({ kubeconfig, registry });
+  life = new OperatorLife({ kubectl, registry, cluster: await clusterFacts(kubeconfig) });
+});
+
+afterAll(async () => {
+  if (!present) return;
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await system.stop();
+});
+
+function contentOf(bundle: string): BundleFiles {
+  return loadDirectory(realBundleDirectory(bundle), defaultLimits);
+}
+
+const webhookConfigurations =
+  'validatingwebhookconfigurations,mutatingwebhookconfigurations' as const;
+
+/** What operators bring to a cluster, and what of it stays for good where nobody looks. */
+const kinds = `namespaces,customresourcedefinitions,clusterroles,clusterrolebindings,${webhookConfigurations},priorityclasses,apiservices,secrets,services,serviceaccounts,configmaps,roles,rolebindings,deployments`;
+
+async function everything(): Promise<readonly string[]> {
+  const objects = await kubectl.list(kinds);
+  return objects
+    .map(({ kind, metadata: { namespace = '', name } }) => `${kind} ${namespace}/${name}`)
+    .toSorted();
+}
+
+/** Expects the cluster to be what it was; kinds that are gone are out of discovery a moment later. */
+async function expectOnly(before: readonly string[]): Promise<void> {
+  await eventually(async () => expect(await everything()).toEqual(before), {
+    within: 120_000,
+    every: 1_000,
+  });
+}
+
+/** How many webhooks of an operator, and conversions of its kinds, the API server can trust. */
+async function trusted(
+  name: string,
+): Promise<{ readonly webhooks: number; readonly crds: number }> {
+  const owned = `core.rukpak.io/owner-name=${name}`;
+  const configurations = await kubectl.list(webhookConfigurations, owned);
+  const webhooks = configurations.flatMap(
+    (each) => each['webhooks'] as readonly { readonly clientConfig: { caBundle?: string } }[],
+  );
+  const trusting = webhooks.filter(({ clientConfig }) => isAuthority(clientConfig.caBundle));
+  expect(trusting).toHaveLength(webhooks.length);
+  const definitions = await kubectl.list('customresourcedefinitions', owned);
+  const converted = definitions.filter((each) => isAuthority(conversionAuthority(each)));
+  return { webhooks: webhooks.length, crds: converted.length };
+}
+
+function isAuthority(caBundle: string | undefined): boolean {
+  return Buffer.from(caBundle ?? '', 'base64')
+    .toString()
+    .startsWith('-----BEGIN CERTIFICATE-----');
+}
+
+function conversionAuthority({ spec }: KubernetesObject): string | undefined {
+  const { conversion } = spec as {
+    readonly conversion?: { readonly webhook?: { readonly clientConfig?: { caBundle?: string } } };
+  };
+  return conversion?.webhook?.clientConfig?.caBundle;
+}
+
+/** Of the kind that real bundles have objects of and this cluster does not know. */
+function aServiceMonitorCRD(): object {
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'servicemonitors.monitoring.coreos.com' },
+    spec: {
+      group: 'monitoring.coreos.com',
+      scope: 'Namespaced',
+      names: { kind: 'ServiceMonitor', plural: 'servicemonitors' },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
+
+describe.skipIf(!present)('a large operator with webhooks', () => {
+  test.each([
+    { bundle: 'edp-keycloak-operator/1.33.0', webhooks: 2, crds: 0 },
+    { bundle: 'sn-operator/0.19.7', webhooks: 11, crds: 3 },
+  ])('$bundle installs, is upgraded and leaves nothing', async ({ bundle, ...expected }) => {
+    const [name = ''] = bundle.split('/');
+    const before = await everything();
+    const version = { content: contentOf(bundle), tag: 'v1' };
+    await life.deploy(name, version);
+    await life.expectHealthy(name, version);
+    expect(await trusted(name)).toEqual(expected);
+    const copy = aTree(changedCopy(Object.fromEntries(version.content.files), name));
+    const changed = { content: copy, tag: 'v2' };
+    await life.upgrade(name, changed);
+    expect(await trusted(name)).toEqual(expected);
+    await life.remove(name, changed);
+    await expectOnly(before);
+  });
+});
+
+describe.skipIf(!present)('vault-config-operator', () => {
+  const name = 'vault-config-operator';
+  const older = { content: contentOf(`${name}/0.8.49`), tag: 'v0.8.49' };
+  const newer = { content: contentOf(`${name}/0.8.52`), tag: 'v0.8.52' };
+  let before: readonly string[];
+
+  test('waits for a kind that the cluster does not have', async () => {
+    before = await everything();
+    await life.deploy(name, older);
+    const failed = { status: 'False', reason: 'InstallFailed' } as const;
+    const refusal = await life.condition(name, 'Installed', failed);
+    expect(conditionOf(refusal, 'Installed')?.message).toBe(
+      'required resource not found: error while running post render on files: ' +
+        `resource mapping not found for name: "${name}-controller-manager-metrics-monitor" namespace: "${name}" from "": ` +
+        'no matches for kind "ServiceMonitor" in version "monitoring.coreos.com/v1"\n' +
+        'ensure CRDs are installed first',
+    );
+    expect(await kubectl.exists('namespace', name)).toBe(false);
+  });
+
+  test('0.8.49 installs once it is there', async () => {
+    await kubectl.apply(aServiceMonitorCRD());
+    await life.expectHealthy(name, older);
+    expect(await trusted(name)).toMatchObject({ webhooks: 82 });
+  });
+
+  test('is upgraded to 0.8.52, and what only the old version had is pruned', async () => {
+    await life.upgrade(name, newer);
+    expect(await trusted(name)).toMatchObject({ webhooks: 86 });
+  });
+
+  test('is deleted, and leaves nothing', async () => {
+    await life.remove(name, newer);
+    await kubectl.must(['delete', 'crd', 'servicemonitors.monitoring.coreos.com']);
+    await expectOnly(before);
+  });
+});
