@@ -27,6 +27,7 @@ export default defineProvisioner({
   },
   configure: async (files, { spec }, { cluster }) => {
     const { colour, needs } = (spec.config ?? {}) as { colour?: string; needs?: string };
+    if (colour === 'endless') for (;;);
     if (files.files.has('choose') && spec.config === undefined) throw new TerminalError(configuredOnly);
     if (needs !== undefined && !cluster?.apiVersions.includes(needs)) {
       throw new WaitingError('kind ' + needs + ' is not there yet: install it');
@@ -48,7 +49,7 @@ let system: System;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'paint-class-'));
   await writeFile(join(folder, 'paint.ts'), paintClass);
-  const flags = [`--provisioner=${join(folder, 'paint.ts')}`];
+  const flags = [`--provisioner=${join(folder, 'paint.ts')}`, '--content-timeout=40s'];
   system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
 });
 
@@ -165,6 +166,22 @@ test('what a class waits for is told, and seen as soon as the cluster serves it'
   await kubectl.apply(aCRD('Brush'));
   await painted(name, 'blue');
   await kubectl.must(['delete', 'crd', 'brushs.e2e.example.com']);
+});
+
+test('a class that does not come to an end holds up deployments of its own only', async () => {
+  // More than there are workers for all.
+  const endless = Array.from({ length: 10 }, (_, index) => `paint-endless-${index}`);
+  for (const name of endless) await bringOut({ name });
+  for (const name of endless) await painted(name, 'none');
+  for (const name of endless) await bringOut({ name, config: { colour: 'endless' } });
+  const name = 'paint-neighbour';
+  const files = { 'manifests/a.json': JSON.stringify(aConfigMap(name, { colour: 'plain' })) };
+  const source = await pushContent({ registry, name, version: 1, files });
+  await kubectl.apply(aBundleDeployment({ name, source }));
+  await painted(name, 'plain');
+  const limit = 'took longer than the limit of 40 s (--content-timeout)';
+  expect(await notValid('paint-endless-0', 'BundleLoadFailed')).toBe(limit);
+  await kubectl.must(['delete', 'bundledeployment', ...endless]);
 });
 
 test('a class that adapts nothing is asked for nothing more', async () => {
