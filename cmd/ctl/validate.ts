@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { defaultLimits } from '../../core/content/limits.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
@@ -20,10 +20,10 @@ export function validateCommand(): Command {
     .description('say everything that is wrong with a bundle, without a cluster')
     .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
     .option('--class <name>', 'provisioner class of the bundle (default: as render tells it)')
-    .option(
-      '--optional <names>',
-      `of a registry bundle: more checks, by comma, or "all": ${optionalChecks.join(', ')}`,
-      checkNames,
+    .addOption(
+      new Option('--optional <names>', 'of a registry bundle: more checks, by comma')
+        .choices([...optionalChecks, 'all'])
+        .argParser(checkNames),
     )
     .option(
       '--kube-version <version>',

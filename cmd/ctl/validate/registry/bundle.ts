@@ -72,7 +72,8 @@ function serviceAccounts({ objects, csv }: BundleContent): readonly Finding[] {
   );
   return objects
     .filter(
-      ({ object: { kind, metadata } }) => kind === 'ServiceAccount' && used.has(metadata.name),
+      ({ object: { kind, metadata } }) =>
+        kind === 'ServiceAccount' && metadata.name !== undefined && used.has(metadata.name),
     )
     .map((located) =>
       error({

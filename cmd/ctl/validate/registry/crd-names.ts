@@ -12,7 +12,7 @@ export function crdNameFindings(crd: LocatedObject): readonly Finding[] {
 function objectName(crd: LocatedObject): readonly Finding[] {
   const spec = crd.object['spec'];
   const expected = `${stringAt(spec, 'names', 'plural') ?? ''}.${stringAt(spec, 'group') ?? ''}`;
-  const { name = '' } = crd.object.metadata;
+  const name = stringAt(crd.object.metadata, 'name') ?? '';
   if (name === expected) return [];
   const message = `metadata.name: Invalid value: "${name}": must be spec.names.plural+"."+spec.group`;
   return [

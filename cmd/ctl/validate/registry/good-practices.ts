@@ -120,7 +120,7 @@ function createsDefinitions(rule: unknown): boolean {
 }
 
 function bundleName(csv: LocatedObject): readonly Finding[] {
-  const { name = '' } = csv.object.metadata;
+  const name = stringAt(csv.object.metadata, 'name') ?? '';
   const [, version] = name.split('.v');
   const place = placeOf(csv, 'metadata', 'name');
   if (version === undefined) {
