@@ -290,6 +290,10 @@ describe('certificates of others', () => {
       expect(conditionOf(live, 'Installed')?.message).toContain('--certificates=cert-manager');
     });
     await kubectl.apply(...['Certificate', 'Issuer'].map(aForeignKind));
+    const established = ['--for=condition=Established', '--timeout=60s'];
+    await kubectl.must(['wait', 'crd', ...foreignKinds, ...established]);
+    // It would be tried again by itself, after a pause that grows.
+    await kubectl.must(['annotate', 'bundledeployment', 'certified', 'nudged=yes']);
     await untilInstalled('certified');
     const certificate = await kubectl.get('certificate.cert-manager.io', secret, 'default');
     expect(certificate).toMatchObject({
