@@ -31,9 +31,10 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** They have namespaces, CRDs, workloads, and roles of all kinds. */
+/** They have namespaces, CRDs, workloads, webhooks, and roles of all kinds. */
 const bundles = [
   'bpfman-operator/0.4.1',
+  'cert-manager/1.9.1-rc1',
   'clickhouse/0.26.1',
   'flux/0.13.4',
   'infinispan/2.2.1',
