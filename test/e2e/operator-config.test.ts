@@ -224,12 +224,14 @@ describe('the proxies of a cluster', () => {
 });
 
 describe('what an operator needs of the cluster', () => {
-  const crd = 'gadgets.needed.example.com';
+  function needing(crd: string): object {
+    const required = [{ name: crd, version: 'v1', kind: 'Gadget' }];
+    return { customresourcedefinitions: { required } };
+  }
 
   test('is named while it is missing, and the operator goes on once it is there', async () => {
-    const required = [{ name: crd, version: 'v1', kind: 'Gadget' }];
-    const spec = { customresourcedefinitions: { required } };
-    const operator = anOperator('needy', { spec });
+    const crd = 'gadgets.needed.example.com';
+    const operator = anOperator('needy', { spec: needing(crd) });
     await operator.bringOut();
     try {
       await operator.refused(
@@ -245,12 +247,11 @@ describe('what an operator needs of the cluster', () => {
 
   test('holds up an upgrade alone: what is installed stays until it is there', async () => {
     const name = 'growing';
+    const crd = 'gadgets.awaited.example.com';
     const operator = anOperator(name);
     await operator.bringOut();
     const first = await operator.healthy();
-    const required = [{ name: crd, version: 'v1', kind: 'Gadget' }];
-    const spec = { customresourcedefinitions: { required } };
-    const next = anOperator(name, { version: 2, spec });
+    const next = anOperator(name, { version: 2, spec: needing(crd) });
     await next.bringOut();
     try {
       await next.refused(
