@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { defaultLimits } from '../../core/sdk.ts';
@@ -12,24 +15,38 @@ import { System } from '../helpers/system.ts';
 const kubeconfig = inject('kubeconfig');
 const registry = inject('registry');
 const namespace = 'privilege-bundles';
+const installNamespace = 'privilege-operators';
 const present = realBundlesArePresent();
 
 let kubectl: Kubectl;
 let system: System;
+let folder: string;
 
 beforeAll(async () => {
   if (!present) return;
   kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
   system = await System.start({ kubeconfig, registry });
-  await kubectl.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  const names = [namespace, installNamespace];
+  await kubectl.apply(
+    ...names.map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
+  );
+  folder = await mkdtemp(join(tmpdir(), 'privilege-bundles-'));
 });
 
 afterAll(async () => {
   if (!present) return;
   await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
-  await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
+  await kubectl.run(['delete', 'namespace', namespace, installNamespace, '--wait=false']);
+  await rm(folder, { recursive: true, force: true });
   await system.stop();
 });
+
+/** A file with a spec.config. */
+async function written(config: object): Promise<string> {
+  const file = join(folder, 'config.json');
+  await writeFile(file, JSON.stringify(config));
+  return file;
+}
 
 /** They have namespaces, CRDs, workloads, webhooks, and roles of all kinds. */
 const bundles = [
@@ -45,7 +62,11 @@ const bundles = [
 ];
 
 describe.runIf(present)('with what rukpakctl permissions prints, and nothing more,', () => {
-  test.each(bundles)('%s comes and goes', async (bundle) => {
+  test.each([
+    ...bundles.map((bundle) => ({ bundle, config: undefined })),
+    // Not for all namespaces; what goes to the one that it is in is a Role there.
+    { bundle: 'pelorus-operator/0.0.2', config: { installNamespace, watchNamespace: 'default' } },
+  ])('$bundle comes and goes', async ({ bundle, config }) => {
     const [name = ''] = bundle.split('/');
     const directory = realBundleDirectory(bundle);
     const account = aServiceAccount(name) as { metadata: object };
@@ -54,6 +75,7 @@ describe.runIf(present)('with what rukpakctl permissions prints, and nothing mor
       'permissions',
       directory,
       `--service-account=${namespace}/${name}`,
+      ...(config === undefined ? [] : [`--config=${await written(config)}`]),
     ]);
     await kubectl.must(['apply', '-f', '-'], stdout);
 
@@ -71,7 +93,7 @@ describe.runIf(present)('with what rukpakctl permissions prints, and nothing mor
     const serviceAccount = { namespace, name };
     await kubectl.apply({
       ...deployment,
-      spec: { ...deployment.spec, serviceAccount, stages },
+      spec: { ...deployment.spec, config, serviceAccount, stages },
     });
     await eventually(async () => {
       const live = await kubectl.get('bundledeployment', name);
