@@ -16,6 +16,8 @@ export interface FieldPlace {
   /** Which of the file's documents that are not empty, from 0; -1 where the file as such is meant. */
   readonly document: number;
   readonly path: FieldPath;
+  /** A line of the text that the field is, from 1; heeded where it is written line by line. */
+  readonly textLine?: number;
 }
 
 /**
@@ -33,10 +35,12 @@ export class SourceLines {
   }
 
   /** The line of a field, or of what is nearest above it and there; undefined where none is known. */
-  lineOf({ file, document, path }: FieldPlace): number | undefined {
+  lineOf({ file, document, path, textLine = 0 }: FieldPlace): number | undefined {
     const source = this.#documentsOf(file)[document];
     if (source === undefined) return undefined;
-    return lineAt(source.text, offsetOf(source, path), source.firstLine);
+    const { offset, node } = nodeAt(source, path);
+    const line = lineAt(source.text, offset, source.firstLine);
+    return isScalar(node) && node.type === 'BLOCK_LITERAL' ? line + textLine : line;
   }
 
   #documentsOf(file: string): readonly ObjectSource[] {
@@ -110,16 +114,22 @@ function* pieces(text: string): Generator<Piece> {
   }
 }
 
-function offsetOf({ document, root }: ObjectSource, path: FieldPath): number {
+interface FoundNode {
+  readonly offset: number;
+  /** Undefined where the field itself is not there. */
+  readonly node: Node | null | undefined;
+}
+
+function nodeAt({ document, root }: ObjectSource, path: FieldPath): FoundNode {
   let node = root;
   let offset = startOf(node);
   for (const step of path) {
     const next = child(followed(node, document), step);
-    if (next === undefined) return offset;
+    if (next === undefined) return { offset, node: undefined };
     offset = startOf(next.key ?? next.value) || offset;
     node = next.value;
   }
-  return offset;
+  return { offset, node };
 }
 
 interface Child {

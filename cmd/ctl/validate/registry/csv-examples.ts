@@ -38,8 +38,10 @@ function judged(csv: LocatedObject, key: string, text: unknown): readonly Findin
   try {
     examples = typeof text === 'string' && text.trim() !== '' ? parseJson(text) : [];
   } catch (problem) {
-    const message = `invalid example: ${errorMessage(problem)}`;
-    return [error({ place, message, fix: 'correct the JSON in it' })];
+    const reason = errorMessage(problem);
+    const message = `invalid example: ${reason}`;
+    const textLine = Number(/\bline (\d+)\b/.exec(reason)?.[1] ?? 1);
+    return [error({ place: { ...place, textLine }, message, fix: 'correct the JSON in it' })];
   }
   if (!Array.isArray(examples) || !examples.every(isMap)) {
     const message = 'error decoding example CustomResource';
@@ -60,11 +62,21 @@ function strangers(
     .filter((kind) => !provided.has(kind))
     .map((kind) =>
       error({
-        place: placeOf(csv, 'metadata', 'annotations', key),
+        place: {
+          ...placeOf(csv, 'metadata', 'annotations', key),
+          textLine: lineOfKind(csv, key, kind),
+        },
         message: `Value ${kind}: example must have a provided API`,
         fix: 'remove the example, or add its kind to spec.customresourcedefinitions.owned',
       }),
     );
+}
+
+/** The first line of the examples that has the kind; the first of all where they are one line. */
+function lineOfKind(csv: LocatedObject, key: string, gvk: string): number {
+  const kind = `"${gvk.slice(gvk.indexOf('=') + 1)}"`;
+  const lines = (stringAt(csv.object.metadata.annotations, key) ?? '').split('\n');
+  return lines.findIndex((line) => line.includes('"kind"') && line.includes(kind)) + 1;
 }
 
 function withoutExample(csv: LocatedObject, examples: readonly unknown[]): readonly Finding[] {

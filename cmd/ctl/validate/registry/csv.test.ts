@@ -132,6 +132,20 @@ it('finds fields by their line', () => {
   expect(line).toContain(`manifests/csv.yaml:${number} csv.Spec.MinKubeVersion`);
 });
 
+it('finds the line in examples that are written line by line', () => {
+  const lines = (...examples: readonly string[]) => {
+    const text = examples.map((line) => `      ${line}\n`).join('');
+    const manifest = `kind: ClusterServiceVersion\nmetadata:\n  name: a.v1.0.0\n  annotations:\n    alm-examples: |-\n${text}`;
+    return found(csv, aBundleWith({}, { 'manifests/csv.yaml': manifest }));
+  };
+  expect(lines('[{', '"apiVersion": "a/v1",', '"kind": "A"', '}]')).toContain(
+    'E manifests/csv.yaml:8 Value a/v1, Kind=A: example must have a provided API',
+  );
+  expect(lines('[{', '"a": 1,', '}]')).toContainEqual(
+    expect.stringMatching(/^E manifests\/csv\.yaml:8 invalid example: /),
+  );
+});
+
 it('misses an apiVersion', () => {
   const manifest = 'kind: ClusterServiceVersion\nmetadata: {name: a.v1.0.0}\n';
   const files = aBundleWith({}, { 'manifests/csv.yaml': manifest });
