@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
+import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import { planInstallation } from '../plan-installation.ts';
 import { otherObjects } from './other-objects.ts';
 
@@ -24,6 +24,19 @@ it('writes roles in the version that is left of their API, which has the same fi
   expect(apiVersionOf('rbac.authorization.k8s.io/v1alpha1', 'ClusterRole')).toBe(
     'rbac.authorization.k8s.io/v1',
   );
+});
+
+it('writes priority classes and disruption budgets in the version that is left of theirs', () => {
+  expect(apiVersionOf('scheduling.k8s.io/v1beta1', 'PriorityClass')).toBe('scheduling.k8s.io/v1');
+  const budget = (selector: object) => {
+    const object = anObject('PodDisruptionBudget');
+    const others = [{ ...object, apiVersion: 'policy/v1beta1', spec: { selector } }];
+    const bundle = aRegistryBundle({ others });
+    return otherObjects(bundle, planInstallation(bundle))[0]?.apiVersion;
+  };
+  expect(budget({ matchLabels: { app: 'x' } })).toBe('policy/v1');
+  // Selects no Pod in the one version, and all of them in the other.
+  expect(budget({})).toBe('policy/v1beta1');
 });
 
 it("leaves other groups' kinds of the same name alone", () => {
