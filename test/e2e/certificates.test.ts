@@ -177,7 +177,7 @@ async function podsHash(): Promise<string | undefined> {
 
 describe('core’s own certificates', () => {
   test('are replaced twice, across a crash, and no request fails', async () => {
-    const flags = ['--serving-certificate-lifetime=70s'];
+    const flags = ['--serving-certificate-lifetime=90s'];
     const core = await startSystem(flags);
     await bringOut('certified', certifiedContent({ namespace, secret }));
     const program = await startProgram();
@@ -194,6 +194,9 @@ describe('core’s own certificates', () => {
     expect(await kube.client.request(aWidgetOfV2)).toMatchObject({ spec: { width: 3 } });
 
     const stream = new Stream([aWish(), aWidgetOfV2]);
+    // The first is asked for, so that a slow start of core does not outlast a certificate.
+    const asked = 'core.rukpak.io/rotate-certificates=1';
+    await kubectl.must(['annotate', 'bundledeployment', 'certified', asked]);
     await eventually(async () => expect(await liveSecret()).toHaveProperty(['next.crt']));
     // At the worst moment: the next certificate is made, and not everybody may trust it.
     await core.kill();
@@ -202,7 +205,7 @@ describe('core’s own certificates', () => {
     await delay(3_000);
     await stream.end();
     expect(stream.failures).toEqual([]);
-    expect(stream.sent).toBeGreaterThan(500);
+    expect(stream.sent).toBeGreaterThan(200);
     expect(await podsHash()).not.toBe(hash);
     const events = await kubectl.list('events');
     expect(events.map(({ reason }) => reason)).toContain('CertificateRotated');
