@@ -8,8 +8,8 @@ import {
 } from '../../core/sdk.ts';
 import type { RegistryConfig } from './config/registry-config.ts';
 import { convert } from './convert.ts';
-import { watchesAllNamespaces } from './install-modes.ts';
-import { anyInstallation, planInstallation } from './plan-installation.ts';
+import { watchesAllNamespaces } from './installation/install-modes.ts';
+import { anyInstallation, planInstallation } from './installation/plan-installation.ts';
 import { type ReadBundleOptions, readRegistryBundle } from './read-bundle.ts';
 
 export interface ConvertBundleOptions extends ReadBundleOptions {

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../core/sdk.ts';
 import { TerminalError, WaitingError } from '../../core/sdk.ts';
 import { generators } from './generators/index.ts';
-import type { Installation } from './installation.ts';
+import type { Installation } from './installation/installation.ts';
+import { uniqueObjects } from './objects/unique-objects.ts';
 import type { RegistryBundle } from './registry-bundle.ts';
 import { requirements } from './requirements/index.ts';
-import { uniqueObjects } from './unique-objects.ts';
 import { validators } from './validators/index.ts';
 
 /**

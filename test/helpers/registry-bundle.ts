@@ -98,3 +98,19 @@ export function anOwnedApiService(fields: Partial<OwnedApiService> = {}): OwnedA
     ...fields,
   };
 }
+
+/** A bundle whose deployments all have pods labelled `app: <name>`. */
+export function aServer(
+  csv: Partial<ClusterServiceVersion>,
+  names: readonly string[] = ['web'],
+  fields: Partial<RegistryBundle> = {},
+): RegistryBundle {
+  const deployments = names.map((name) => ({
+    name,
+    labels: {},
+    podAnnotations: {},
+    serviceAccountName: '',
+    spec: { selector: { matchLabels: { app: name } } },
+  }));
+  return aRegistryBundle({ csv: aCsv({ deployments, ...csv }), ...fields });
+}

@@ -1,8 +1,8 @@
 import type { JsonObject, KubernetesObject } from '../../../core/sdk.ts';
 import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
+import { serviceAccountOf } from '../permissions/service-account-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { serviceAccountOf } from '../service-account-name.ts';
 import { serviceName } from '../webhooks/serving-names.ts';
 
 const rbac = 'rbac.authorization.k8s.io';

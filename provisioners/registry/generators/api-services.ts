@@ -1,7 +1,7 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { OwnedApiService } from '../csv/owned-api-service.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { caSource, serviceName } from '../webhooks/serving-names.ts';
 

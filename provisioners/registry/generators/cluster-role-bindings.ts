@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation.ts';
-import { clusterPermissions } from '../permissions.ts';
+import type { Installation } from '../installation/installation.ts';
+import { clusterPermissions } from '../permissions/permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** Binds each entry's account to the ClusterRole of the same name (spec section 9.7). */

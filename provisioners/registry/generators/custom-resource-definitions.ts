@@ -1,8 +1,8 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { JsonObject, KubernetesObject } from '../../../core/sdk.ts';
 import type { WebhookDefinition } from '../csv/webhook-definition.ts';
-import type { Installation } from '../installation.ts';
-import { objectName } from '../object-name.ts';
+import type { Installation } from '../installation/installation.ts';
+import { objectName } from '../objects/object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { isConversionWebhook } from '../webhooks/admission-webhook.ts';
 import { caSource } from '../webhooks/serving-names.ts';

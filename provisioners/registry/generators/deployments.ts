@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import { deploymentSteps } from '../pod-template/index.ts';
 import { targetNamespacesKey } from '../pod-template/target-namespaces.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { anInstallation } from '../../../test/helpers/installation.ts';
 import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import type { PolicyRule, StrategyDeployment } from '../csv/cluster-service-version.ts';
-import { supportedKinds } from '../supported-kinds.ts';
+import { supportedKinds } from '../objects/supported-kinds.ts';
 import { clusterRoleBindings } from './cluster-role-bindings.ts';
 import { clusterRoles } from './cluster-roles.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';

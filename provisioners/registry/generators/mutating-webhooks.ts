@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { webhookConfiguration } from '../webhooks/webhook-configuration.ts';
 

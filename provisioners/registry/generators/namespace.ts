@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** The namespace that everything namespaced goes to (spec section 9.2). */

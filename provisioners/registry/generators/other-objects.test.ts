@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
-import { planInstallation } from '../plan-installation.ts';
+import {
+  aCsv,
+  anObject,
+  aRegistryBundle,
+  aServer,
+  aWebhook,
+} from '../../../test/helpers/registry-bundle.ts';
+import { planInstallation } from '../installation/plan-installation.ts';
 import { otherObjects } from './other-objects.ts';
 
 function apiVersionOf(apiVersion: string, kind: string): string | undefined {
@@ -111,4 +117,14 @@ describe('bindings that a bundle ships', () => {
     const ofOpenShift = { ...foreign, apiVersion: 'authorization.openshift.io/v1' };
     expect(subjectsOf(ofOpenShift)).toEqual([...written, account('agent', 'here')]);
   });
+});
+
+it('ships no Secret in the place of one with a certificate', () => {
+  const secret = { ...anObject('Secret', { name: 'web-service-cert' }), apiVersion: 'v1' };
+  const other = { ...secret, metadata: { name: 'another' } };
+  const bundle = aServer({ webhookDefinitions: [aWebhook()] }, ['web', 'idle'], {
+    others: [secret, other, { ...secret, metadata: { name: 'idle-service-cert' } }],
+  });
+  const names = otherObjects(bundle, anInstallation()).map(({ metadata }) => metadata.name);
+  expect(names).toEqual(['another', 'idle-service-cert']);
 });

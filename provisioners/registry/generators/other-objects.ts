@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import { withOwnAccounts } from '../bound-accounts.ts';
-import type { Installation } from '../installation.ts';
-import { objectName } from '../object-name.ts';
+import type { Installation } from '../installation/installation.ts';
+import { objectName } from '../objects/object-name.ts';
+import { withServedApiVersion } from '../objects/served-api-version.ts';
+import { scopeOf } from '../objects/supported-kinds.ts';
+import { withOwnAccounts } from '../permissions/bound-accounts.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { withServedApiVersion } from '../served-api-version.ts';
-import { scopeOf } from '../supported-kinds.ts';
 import { isMadeSecret } from '../webhooks/made-secret.ts';
 import { serviceAccounts } from './service-accounts.ts';
 

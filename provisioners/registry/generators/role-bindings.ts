@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation.ts';
-import { namespacedPermissions } from '../permissions.ts';
+import type { Installation } from '../installation/installation.ts';
+import { namespacedPermissions } from '../permissions/permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** Binds each entry's account, which is in the install namespace, to the Role of the same name. */

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation.ts';
-import { namespacedPermissions } from '../permissions.ts';
+import type { Installation } from '../installation/installation.ts';
+import { namespacedPermissions } from '../permissions/permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** A Role per entry of permissions in each namespace, where the operator does not watch all. */

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
+import { defaultServiceAccount, serviceAccountOf } from '../permissions/service-account-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { defaultServiceAccount, serviceAccountOf } from '../service-account-name.ts';
 
 /** One per account that a deployment or permission names; `default` exists anyway (spec 9.6). */
 export function serviceAccounts(

@@ -1,8 +1,8 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
 import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
-import type { Installation } from '../installation.ts';
-import { objectName } from '../object-name.ts';
+import type { Installation } from '../installation/installation.ts';
+import { objectName } from '../objects/object-name.ts';
 import { isMap, itemsOf } from '../pod-template/template-parts.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { type ServedPort, servedPorts } from '../webhooks/served-ports.ts';

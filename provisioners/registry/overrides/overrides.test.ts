@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
 import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import { deployments } from '../generators/deployments.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { DeploymentOverrides } from './deployment-overrides.ts';
 
 const condition = { name: 'OPERATOR_CONDITION_NAME', value: 'pkg.v1.0.0' };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../core/sdk.ts';
 import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** What a step may look at beside the spec that it changes. */

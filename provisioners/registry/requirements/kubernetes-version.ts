@@ -1,4 +1,4 @@
-import type { Requirement } from './index.ts';
+import type { Requirement } from './requirement.ts';
 
 /**
  * `spec.minKubeVersion`, as OLM compares it: a cluster's own suffix (`-eks-1234`) does not count, so

@@ -1,8 +1,8 @@
 import type { ClusterFacts } from '../../../core/sdk.ts';
 import type { RequiredApi } from '../csv/required-api.ts';
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import type { Requirement } from './index.ts';
+import type { Requirement } from './requirement.ts';
 
 /**
  * The kinds of others that the operator says it needs, as by OLM: CRDs, aggregated APIs and native

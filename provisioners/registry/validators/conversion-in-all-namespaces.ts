@@ -1,4 +1,4 @@
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { isConversionWebhook } from '../webhooks/admission-webhook.ts';
 

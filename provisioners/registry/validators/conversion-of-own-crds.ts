@@ -1,4 +1,4 @@
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { isConversionWebhook } from '../webhooks/admission-webhook.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../core/sdk.ts';
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
 import { isMap } from '../pod-template/template-parts.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { isConversionWebhook } from '../webhooks/admission-webhook.ts';

@@ -1,4 +1,4 @@
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { apiServiceDeployments } from './api-service-deployments.ts';
 import { conversionInAllNamespaces } from './conversion-in-all-namespaces.ts';

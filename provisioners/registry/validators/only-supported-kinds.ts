@@ -1,6 +1,6 @@
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
+import { supportedKinds } from '../objects/supported-kinds.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { supportedKinds } from '../supported-kinds.ts';
 
 /** A bundle may ship objects of the kinds in spec section 9.8 only. */
 export function onlySupportedKinds({ others }: RegistryBundle): string | undefined {

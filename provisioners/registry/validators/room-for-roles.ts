@@ -1,6 +1,6 @@
 import { stringifyJson } from '../../../core/sdk.ts';
-import { watchesAllNamespaces } from '../install-modes.ts';
-import type { Installation } from '../installation.ts';
+import { watchesAllNamespaces } from '../installation/install-modes.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 const gone = 'apiextensions.k8s.io/v1beta1';

@@ -1,5 +1,9 @@
-import { neededModes, supportedModes, watchesAllNamespaces } from '../install-modes.ts';
-import type { Installation } from '../installation.ts';
+import {
+  neededModes,
+  supportedModes,
+  watchesAllNamespaces,
+} from '../installation/install-modes.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type KubernetesObject, stringifyJson } from '../../../core/sdk.ts';
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /** Of two definitions of one kind only one would be there, and which is up to nobody. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
-import { supportedKinds } from '../supported-kinds.ts';
+import { supportedKinds } from '../objects/supported-kinds.ts';
 import { validators } from './index.ts';
 import { onlySupportedKinds } from './only-supported-kinds.ts';
 import { servedCrdVersion } from './served-crd-version.ts';

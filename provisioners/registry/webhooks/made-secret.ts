@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { ClusterServiceVersion } from '../csv/cluster-service-version.ts';
-import { objectName } from '../object-name.ts';
+import { objectName } from '../objects/object-name.ts';
 import { servedPorts } from './served-ports.ts';
 import { secretName } from './serving-names.ts';
 

@@ -1,7 +1,7 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { hashObject, type JsonObject, type KubernetesObject } from '../../../core/sdk.ts';
 import type { WebhookDefinition } from '../csv/webhook-definition.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { caSource, serviceName } from './serving-names.ts';
 

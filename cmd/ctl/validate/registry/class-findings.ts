@@ -1,11 +1,11 @@
 import { errorMessage } from '../../../../core/errors.ts';
 import { readPackageName } from '../../../../provisioners/registry/annotations.ts';
 import type { RegistryConfig } from '../../../../provisioners/registry/config/registry-config.ts';
-import type { Installation } from '../../../../provisioners/registry/installation.ts';
+import type { Installation } from '../../../../provisioners/registry/installation/installation.ts';
 import {
   anyInstallation,
   planInstallation,
-} from '../../../../provisioners/registry/plan-installation.ts';
+} from '../../../../provisioners/registry/installation/plan-installation.ts';
 import { registryBundleOf } from '../../../../provisioners/registry/read-bundle.ts';
 import type { RegistryBundle } from '../../../../provisioners/registry/registry-bundle.ts';
 import { supportedInstallMode } from '../../../../provisioners/registry/validators/supported-install-mode.ts';

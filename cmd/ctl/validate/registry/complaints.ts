@@ -1,4 +1,4 @@
-import type { Installation } from '../../../../provisioners/registry/installation.ts';
+import type { Installation } from '../../../../provisioners/registry/installation/installation.ts';
 import type { RegistryBundle } from '../../../../provisioners/registry/registry-bundle.ts';
 import { type Validator, validators } from '../../../../provisioners/registry/validators/index.ts';
 import { error, type Finding } from '../finding.ts';

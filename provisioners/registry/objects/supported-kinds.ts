@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
+import { isMap } from '../pod-template/template-parts.ts';
 import { groupOf } from './api-group.ts';
-import { isMap } from './pod-template/template-parts.ts';
 
 export type Scope = 'Namespaced' | 'Cluster';
 

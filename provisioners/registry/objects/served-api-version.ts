@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../core/sdk.ts';
+import type { KubernetesObject } from '../../../core/sdk.ts';
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 

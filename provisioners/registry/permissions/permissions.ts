@@ -1,12 +1,12 @@
-import { hashObject } from '../../core/sdk.ts';
+import { hashObject } from '../../../core/sdk.ts';
 import type {
   ClusterServiceVersion,
   PolicyRule,
   StrategyPermissions,
-} from './csv/cluster-service-version.ts';
-import { watchesAllNamespaces } from './install-modes.ts';
-import type { Installation } from './installation.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
+} from '../csv/cluster-service-version.ts';
+import { watchesAllNamespaces } from '../installation/install-modes.ts';
+import type { Installation } from '../installation/installation.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
 import { serviceAccountOf } from './service-account-name.ts';
 
 /** Permissions of one account, under one name for role and binding. */

@@ -1,5 +1,5 @@
-import type { ClusterFacts } from '../../core/sdk.ts';
-import type { DeploymentOverrides } from './overrides/deployment-overrides.ts';
+import type { ClusterFacts } from '../../../core/sdk.ts';
+import type { DeploymentOverrides } from '../overrides/deployment-overrides.ts';
 
 /** How one deployment has a bundle installed: what validators and generators see beside the bundle. */
 export interface Installation {

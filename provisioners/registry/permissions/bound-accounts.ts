@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
-import { groupOf } from './api-group.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
+import { groupOf } from '../objects/api-group.ts';
 
 const bindings: ReadonlySet<string> = new Set(['RoleBinding', 'ClusterRoleBinding']);
 /** Whose bindings they are; kinds of others by these names are anything. */

@@ -1,4 +1,4 @@
-import type { ClusterServiceVersion } from './csv/cluster-service-version.ts';
+import type { ClusterServiceVersion } from '../csv/cluster-service-version.ts';
 import type { Installation } from './installation.ts';
 
 /** The install modes that a CSV says its operator supports, sorted; OLM's names or others. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { anInstallation } from '../../test/helpers/installation.ts';
-import { aCsv, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
+import { anInstallation } from '../../../test/helpers/installation.ts';
+import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import type {
   ClusterServiceVersion,
   PolicyRule,
   StrategyPermissions,
-} from './csv/cluster-service-version.ts';
+} from '../csv/cluster-service-version.ts';
 import { clusterPermissions, namespacedPermissions } from './permissions.ts';
 
 function aRule(fields: Partial<PolicyRule>): PolicyRule {

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../core/sdk.ts';
+import type { KubernetesObject } from '../../../core/sdk.ts';
 import { groupOf } from './api-group.ts';
 import { objectName, objectNamespace } from './object-name.ts';
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../core/sdk.ts';
+import type { KubernetesObject } from '../../../core/sdk.ts';
 
 /** An object's name, or an empty text where the manifest has none or something else in its place. */
 export function objectName(object: KubernetesObject): string {

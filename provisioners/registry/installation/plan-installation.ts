@@ -1,8 +1,8 @@
-import type { ClusterFacts } from '../../core/sdk.ts';
-import type { RegistryConfig } from './config/registry-config.ts';
+import type { ClusterFacts } from '../../../core/sdk.ts';
+import type { RegistryConfig } from '../config/registry-config.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
 import { supportedModes } from './install-modes.ts';
 import type { Installation } from './installation.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
 
 /** How a bundle is installed by a config, or by v0.16's rules where that is absent. */
 export function planInstallation(

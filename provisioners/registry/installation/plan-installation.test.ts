@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aCsv, aRegistryBundle } from '../../test/helpers/registry-bundle.ts';
+import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
 import { neededModes } from './install-modes.ts';
 import { anyInstallation, planInstallation } from './plan-installation.ts';
 

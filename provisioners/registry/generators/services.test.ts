@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { anInstallation } from '../../../test/helpers/installation.ts';
+import {
+  anObject,
+  anOwnedApiService,
+  aServer,
+  aWebhook,
+} from '../../../test/helpers/registry-bundle.ts';
+import { uniqueObjects } from '../objects/unique-objects.ts';
+import { otherObjects } from './other-objects.ts';
+import { services } from './services.ts';
+
+const inNs = anInstallation({ installNamespace: 'ns' });
+
+describe('services', () => {
+  it('stand in front of each deployment that serves, with its ports once and in order', () => {
+    const bundle = aServer(
+      {
+        webhookDefinitions: [
+          aWebhook({ deploymentName: 'a.b', containerPort: 8443, targetPort: 'https' }),
+          aWebhook({ deploymentName: 'a.b' }),
+          aWebhook({ deploymentName: 'a.b', type: 'MutatingAdmissionWebhook' }),
+        ],
+        ownedApiServices: [anOwnedApiService({ deploymentName: 'api', containerPort: 5443 })],
+      },
+      ['idle', 'a.b', 'api'],
+    );
+    expect(services(bundle, inNs)).toStrictEqual([
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          name: 'a-b-service',
+          namespace: 'ns',
+          annotations: { 'core.rukpak.io/serving-certificate': 'a-b-service-cert' },
+        },
+        spec: {
+          ports: [
+            { name: '443', port: 443, targetPort: 9443 },
+            { name: '8443', port: 8443, targetPort: 'https' },
+          ],
+          selector: { app: 'a.b' },
+        },
+      },
+      {
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: {
+          name: 'api-service',
+          namespace: 'ns',
+          annotations: { 'core.rukpak.io/serving-certificate': 'api-service-cert' },
+        },
+        spec: {
+          ports: [{ name: '5443', port: 5443, targetPort: 5443 }],
+          selector: { app: 'api' },
+        },
+      },
+    ]);
+  });
+
+  it("keep what the bundle's own Service of that name has besides", () => {
+    const own = {
+      ...anObject('Service', { name: 'web-service', labels: { a: 'b' }, annotations: { c: 'd' } }),
+      spec: {
+        type: 'NodePort',
+        ports: [{ port: 443, targetPort: 1 }, { port: 8080 }],
+        selector: { wrong: 'pods' },
+      },
+    };
+    const others = [anObject('Service', { name: 'another' }), own];
+    const bundle = aServer({ webhookDefinitions: [aWebhook()] }, ['web'], { others });
+    const made = services(bundle, inNs);
+    expect(made).toMatchObject([
+      {
+        metadata: {
+          namespace: 'ns',
+          labels: { a: 'b' },
+          annotations: { c: 'd', 'core.rukpak.io/serving-certificate': 'web-service-cert' },
+        },
+      },
+    ]);
+    expect(made[0]?.['spec']).toEqual({
+      type: 'NodePort',
+      ports: [
+        { name: '443', port: 443, targetPort: 9443 },
+        { name: 'own-1', port: 8080 },
+      ],
+      selector: { app: 'web' },
+    });
+    expect(uniqueObjects([...otherObjects(bundle, inNs), ...made])).toHaveLength(2);
+  });
+
+  it('have a name that a Service may have', () => {
+    const deploymentName = 'd'.repeat(80);
+    const bundle = aServer({ webhookDefinitions: [aWebhook({ deploymentName })] }, [
+      deploymentName,
+    ]);
+    expect(services(bundle, inNs)[0]?.metadata.name).toBe(`${'d'.repeat(55)}-service`);
+  });
+});
