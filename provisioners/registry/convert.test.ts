@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { anInstallation } from '../../test/helpers/installation.ts';
-import { aCsv, anObject, aRegistryBundle, aWebhook } from '../../test/helpers/registry-bundle.ts';
+import {
+  aCsv,
+  anObject,
+  aRegistryBundle,
+  aStrategyDeployment,
+  aWebhook,
+} from '../../test/helpers/registry-bundle.ts';
 import { convert } from './convert.ts';
 import type { StrategyPermissions } from './csv/cluster-service-version.ts';
 
@@ -18,13 +24,7 @@ const permissions: StrategyPermissions = {
   ],
 };
 const roleName = 'pkg.v1.0.0-sa1-osbgchy2w9tcrfic1jspf8vsinkvximmfgh6o69h76';
-const deployment = {
-  name: 'web',
-  labels: {},
-  podAnnotations: {},
-  serviceAccountName: 'sa1',
-  spec: {},
-};
+const deployment = aStrategyDeployment({ serviceAccountName: 'sa1', spec: {} });
 
 describe('convert', () => {
   it('puts objects in the order of the spec', () => {

@@ -3,7 +3,10 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
-import type { ClusterServiceVersion } from '../../provisioners/registry/csv/cluster-service-version.ts';
+import type {
+  ClusterServiceVersion,
+  StrategyDeployment,
+} from '../../provisioners/registry/csv/cluster-service-version.ts';
 import type { OwnedApiService } from '../../provisioners/registry/csv/owned-api-service.ts';
 import type { WebhookDefinition } from '../../provisioners/registry/csv/webhook-definition.ts';
 import type { RegistryBundle } from '../../provisioners/registry/registry-bundle.ts';
@@ -105,12 +108,20 @@ export function aServer(
   names: readonly string[] = ['web'],
   fields: Partial<RegistryBundle> = {},
 ): RegistryBundle {
-  const deployments = names.map((name) => ({
-    name,
+  const deployments = names.map((name) =>
+    aStrategyDeployment({ name, spec: { selector: { matchLabels: { app: name } } } }),
+  );
+  return aRegistryBundle({ csv: aCsv({ deployments, ...csv }), ...fields });
+}
+
+/** Deployment `web` of a CSV, with the default account. */
+export function aStrategyDeployment(fields: Partial<StrategyDeployment> = {}): StrategyDeployment {
+  return {
+    name: 'web',
     labels: {},
     podAnnotations: {},
     serviceAccountName: '',
-    spec: { selector: { matchLabels: { app: name } } },
-  }));
-  return aRegistryBundle({ csv: aCsv({ deployments, ...csv }), ...fields });
+    spec: { replicas: 1 },
+    ...fields,
+  };
 }

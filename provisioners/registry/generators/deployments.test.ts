@@ -1,22 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
-import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
+import {
+  aCsv,
+  aRegistryBundle,
+  aStrategyDeployment,
+} from '../../../test/helpers/registry-bundle.ts';
 import { deployments } from './deployments.ts';
 
 const inNs = anInstallation({ installNamespace: 'ns' });
-
-function aDeployment(fields: Partial<StrategyDeployment> = {}): StrategyDeployment {
-  return {
-    name: 'web',
-    labels: {},
-    podAnnotations: {},
-    serviceAccountName: '',
-    spec: { replicas: 1 },
-    ...fields,
-  };
-}
 
 describe('deployments', () => {
   it('take name, labels and spec from the CSV and annotations from all sides', () => {
@@ -24,7 +16,11 @@ describe('deployments', () => {
     const csv = aCsv({
       annotations: { a: 'csv', b: 'csv', 'olm.targetNamespaces': 'csv' },
       deployments: [
-        aDeployment({ labels: { app: 'web' }, podAnnotations: { b: 'pod', c: 'pod' }, spec }),
+        aStrategyDeployment({
+          labels: { app: 'web' },
+          podAnnotations: { b: 'pod', c: 'pod' },
+          spec,
+        }),
       ],
     });
     expect(deployments(aRegistryBundle({ csv }), inNs)).toEqual([
@@ -46,7 +42,9 @@ describe('deployments', () => {
   });
 
   it('add nothing that the CSV does not say: no labels, strategy, resources or status', () => {
-    const csv = aCsv({ deployments: [aDeployment(), aDeployment({ spec: undefined })] });
+    const csv = aCsv({
+      deployments: [aStrategyDeployment(), aStrategyDeployment({ spec: undefined })],
+    });
     const [plain, empty] = deployments(aRegistryBundle({ csv }), inNs);
     const metadata = {
       name: 'web',
@@ -59,7 +57,7 @@ describe('deployments', () => {
   });
 
   it('name the watched namespaces on Deployment and pods', () => {
-    const csv = aCsv({ deployments: [aDeployment({ spec: { template: { spec: {} } } })] });
+    const csv = aCsv({ deployments: [aStrategyDeployment({ spec: { template: { spec: {} } } })] });
     const installation = anInstallation({ targetNamespaces: ['a', 'b'] });
     const annotations = { 'olm.targetNamespaces': 'a,b' };
     expect(deployments(aRegistryBundle({ csv }), installation)).toMatchObject([
@@ -76,7 +74,7 @@ describe('deployments', () => {
       containers: [{ name: 'main', env }, { name: 'side' }],
       initContainers: [{ name: 'init' }],
     });
-    const csv = aCsv({ deployments: [aDeployment({ spec })] });
+    const csv = aCsv({ deployments: [aStrategyDeployment({ spec })] });
     const name = { name: 'OPERATOR_CONDITION_NAME', value: 'pkg.v1.0.0' };
     expect(deployments(aRegistryBundle({ csv }), inNs)).toMatchObject([
       {
@@ -98,7 +96,7 @@ describe('deployments', () => {
       podsOf({ containers: {} }),
       podsOf({ containers: ['text', { env: 'text' }] }),
     ]) {
-      const csv = aCsv({ deployments: [aDeployment({ spec })] });
+      const csv = aCsv({ deployments: [aStrategyDeployment({ spec })] });
       expect(deployments(aRegistryBundle({ csv }), inNs)).toHaveLength(1);
     }
   });

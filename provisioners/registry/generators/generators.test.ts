@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
-import type { PolicyRule, StrategyDeployment } from '../csv/cluster-service-version.ts';
+import {
+  aCsv,
+  anObject,
+  aRegistryBundle,
+  aStrategyDeployment,
+} from '../../../test/helpers/registry-bundle.ts';
+import type { PolicyRule } from '../csv/cluster-service-version.ts';
 import { supportedKinds } from '../objects/supported-kinds.ts';
 import { clusterRoleBindings } from './cluster-role-bindings.ts';
 import { clusterRoles } from './cluster-roles.ts';
@@ -27,17 +32,6 @@ const withPermissions = aRegistryBundle({
 
 const inNs = anInstallation({ installNamespace: 'ns' });
 
-function aDeployment(fields: Partial<StrategyDeployment> = {}): StrategyDeployment {
-  return {
-    name: 'web',
-    labels: {},
-    podAnnotations: {},
-    serviceAccountName: '',
-    spec: { replicas: 1 },
-    ...fields,
-  };
-}
-
 describe('namespace', () => {
   it('is the install namespace and nothing else', () => {
     expect(namespace(aRegistryBundle(), inNs)).toEqual([
@@ -54,9 +48,9 @@ describe('serviceAccounts', () => {
   it('are the distinct accounts of deployments and permissions, without default', () => {
     const csv = aCsv({
       deployments: [
-        aDeployment({ serviceAccountName: 'a' }),
-        aDeployment({ serviceAccountName: '' }),
-        aDeployment({ serviceAccountName: 'default' }),
+        aStrategyDeployment({ serviceAccountName: 'a' }),
+        aStrategyDeployment({ serviceAccountName: '' }),
+        aStrategyDeployment({ serviceAccountName: 'default' }),
       ],
       permissions: [
         { serviceAccountName: 'b', rules: [] },

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { aCsv, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
+import {
+  aCsv,
+  aRegistryBundle,
+  aStrategyDeployment,
+} from '../../../test/helpers/registry-bundle.ts';
 import { deployments } from '../generators/deployments.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { DeploymentOverrides } from './deployment-overrides.ts';
@@ -20,15 +24,7 @@ function podSpecWith(podSpec: JsonObject, overrides: DeploymentOverrides): unkno
 function rendered(template: JsonObject, installation: Installation) {
   const csv = aCsv({
     annotations: { csv: 'csv' },
-    deployments: [
-      {
-        name: 'web',
-        labels: {},
-        podAnnotations: {},
-        serviceAccountName: '',
-        spec: { template },
-      },
-    ],
+    deployments: [aStrategyDeployment({ spec: { template } })],
   });
   return deployments(aRegistryBundle({ csv }), installation);
 }

@@ -5,6 +5,7 @@ import {
   aCsv,
   anOwnedApiService,
   aRegistryBundle,
+  aStrategyDeployment,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
 import type { ClusterServiceVersion } from '../csv/cluster-service-version.ts';
@@ -45,7 +46,7 @@ function podSpecWith(
 ): unknown {
   const spec = { template: { spec: podSpec } };
   const changed = certificateMounts(spec, {
-    deployment: { name: 'web', labels: {}, podAnnotations: {}, serviceAccountName: '', spec },
+    deployment: aStrategyDeployment({ spec }),
     bundle: aRegistryBundle({ csv: aCsv(csv) }),
     installation: anInstallation(),
   }) as { readonly template: { readonly spec: unknown } };

@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { aCsv, anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
+import {
+  aCsv,
+  anObject,
+  aRegistryBundle,
+  aStrategyDeployment,
+} from '../../../test/helpers/registry-bundle.ts';
 import { deploymentNames } from './deployment-names.ts';
 import { uniqueCrds } from './unique-crds.ts';
 import { uniqueDeployments } from './unique-deployments.ts';
 
 function withDeployments(...names: readonly string[]) {
-  const deployments = names.map((name) => ({
-    name,
-    labels: {},
-    podAnnotations: {},
-    serviceAccountName: '',
-    spec: undefined,
-  }));
+  const deployments = names.map((name) => aStrategyDeployment({ name }));
   return aRegistryBundle({ csv: aCsv({ deployments }) });
 }
 

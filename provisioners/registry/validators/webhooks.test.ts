@@ -5,6 +5,7 @@ import {
   anObject,
   anOwnedApiService,
   aRegistryBundle,
+  aStrategyDeployment,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
 import type { OwnedApiService } from '../csv/owned-api-service.ts';
@@ -22,9 +23,7 @@ import { webhookDeployments } from './webhook-deployments.ts';
 import { webhookNames } from './webhook-names.ts';
 import { webhookRules } from './webhook-rules.ts';
 
-const deployments = [
-  { name: 'web', labels: {}, podAnnotations: {}, serviceAccountName: '', spec: undefined },
-];
+const deployments = [aStrategyDeployment()];
 
 /** A bundle with deployment `web`, which serves all of these. */
 function serving(
