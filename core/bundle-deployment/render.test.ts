@@ -83,6 +83,15 @@ describe('the class of the Bundle', () => {
     expect(ofDeployment).not.toHaveProperty('cluster');
   });
 
+  test('knows whether its content is installed already', async () => {
+    const fixture = aFixture();
+    await fixture.reconcile();
+    expect(configure.mock.calls[0]?.[2]).not.toHaveProperty('installed');
+    fixture.changeSpec({ config: { watchNamespace: 'a' } });
+    await fixture.reconcile();
+    expect(configure.mock.calls[1]?.[2]).toMatchObject({ installed: true });
+  });
+
   test('that adapts nothing has no part', async () => {
     const fixture = aFixture({});
     await fixture.reconcile();

@@ -35,7 +35,11 @@ export async function render(
       const known = rendered.get(rendering);
       if (known !== undefined) return known;
       const stored = await content.load(bundle, signal);
-      const given = { ...handlerContext, ...(await prepared.read()) };
+      const given = {
+        ...handlerContext,
+        ...(await prepared.read()),
+        ...(isActive(bundle, deployment) ? { installed: true } : {}),
+      };
       try {
         const objects = await objectsOf(stored, deployment, { classes, given });
         rendered.set(rendering, objects, sizeOf(stored));
@@ -64,6 +68,10 @@ function classesOf(
   if (own?.deployment === undefined) return undefined;
   const ofBundle = bundleClasses.get(bundle.spec.provisionerClassName);
   return { deployment: own, ...(ofBundle?.configure === undefined ? {} : { bundle: ofBundle }) };
+}
+
+function isActive({ metadata }: Bundle, { status }: BundleDeployment): boolean {
+  return metadata.name !== undefined && metadata.name === status?.activeBundle;
 }
 
 interface Surroundings {

@@ -56,6 +56,11 @@ export interface DeploymentContext extends ProvisionerContext {
    * same, for whatever must be random and yet be the same at every call.
    */
   readonly seed?: Uint8Array;
+  /**
+   * True where the same Bundle's content is what the deployment has installed. What a class waits
+   * for before that must not hold up that it is kept as it is.
+   */
+  readonly installed?: boolean;
 }
 
 /**

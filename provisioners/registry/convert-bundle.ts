@@ -17,6 +17,8 @@ export interface ConvertBundleOptions extends ReadBundleOptions {
   readonly config?: RegistryConfig;
   /** Of the cluster that it is for, where there is one. */
   readonly cluster?: ClusterFacts;
+  /** What that lacks is awaited no more: the deployment has the same content installed. */
+  readonly installed?: boolean;
 }
 
 /**
@@ -28,10 +30,10 @@ export function convertRegistryBundle(
   files: BundleFiles,
   options: ConvertBundleOptions = {},
 ): readonly KubernetesObject[] {
-  const { config, cluster } = options;
+  const { config, cluster, installed = false } = options;
   return explained(() => {
     const bundle = readRegistryBundle(files, options);
-    return convert(bundle, planInstallation(bundle, config, cluster));
+    return convert(bundle, { ...planInstallation(bundle, config, cluster), installed });
   });
 }
 

@@ -25,8 +25,8 @@ export function convert(
   return uniqueObjects(generators.flatMap((generate) => generate(bundle, installation)));
 }
 
-function checkRequirements(bundle: RegistryBundle, { cluster }: Installation): void {
-  if (cluster === undefined) return;
+function checkRequirements(bundle: RegistryBundle, { cluster, installed }: Installation): void {
+  if (cluster === undefined || installed === true) return;
   for (const lackOf of requirements) {
     const lack = lackOf(bundle, cluster);
     if (lack !== undefined) throw new WaitingError(lack);

@@ -58,7 +58,7 @@ function validate(objects: readonly KubernetesObject[], maxObjects: number): voi
 function configure(
   stored: BundleFiles,
   { spec }: BundleDeployment,
-  { limits, logger, cluster }: DeploymentContext,
+  { limits, logger, cluster, installed = false }: DeploymentContext,
 ): BundleFiles {
   const config = parseConfig(spec.config, logger);
   const files = originalContent(stored);
@@ -66,6 +66,7 @@ function configure(
   const objects = convertRegistryBundle(files, {
     ...(config === undefined ? {} : { config }),
     ...(cluster === undefined ? {} : { cluster }),
+    installed,
     maxObjects: limits.maxEntries,
   });
   return deployedContent(objects, limits);

@@ -47,10 +47,11 @@ export function handlersInPool({ pool, ...origin }: PlaceInPool): HandlersInPool
   };
 }
 
-function factsOf({ inputs, cluster, seed }: DeploymentContext): GivenFacts {
+function factsOf({ inputs, cluster, seed, installed }: DeploymentContext): GivenFacts {
   return {
     inputs,
     ...(cluster === undefined ? {} : { cluster }),
     ...(seed === undefined ? {} : { seed }),
+    ...(installed === undefined ? {} : { installed }),
   };
 }

@@ -19,7 +19,7 @@ export const maxFrameBytes = 5 * 1024 * 1024;
 export type HandlerName = 'bundle' | 'configure' | 'deployment' | 'inputs' | 'fetch' | 'describe';
 
 /** What `configure` and `deployment` are given besides content and object. */
-export type GivenFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
+export type GivenFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed' | 'installed'>;
 
 /** What a source in a worker process is given of its context. */
 export interface FetchOrigin {

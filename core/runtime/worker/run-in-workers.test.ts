@@ -70,11 +70,11 @@ const behaviours = {
 };
 const run = async (files, object, context) => await behaviours[object.metadata.name](files, object, context);
 
-const configure = async (files, { metadata }, { inputs, cluster, seed, limits }) => {
+const configure = async (files, { metadata }, { inputs, cluster, seed, installed, limits }) => {
   if (metadata.name === 'nothing') return undefined;
   if (metadata.name === 'same') return files;
   if (metadata.name === 'waiting') throw new WaitingError('not yet');
-  const facts = JSON.stringify({ pid: process.pid, inputs: inputs.length, cluster, seed: String(seed) });
+  const facts = JSON.stringify({ pid: process.pid, inputs: inputs.length, cluster, seed: String(seed), installed });
   return { files: new Map([...files.files, ['facts.json', Buffer.from(facts)]]), directories: files.directories };
 };
 const inputs = async ({ metadata }) => [{ kind: 'Secret', name: metadata.name, key: 'k' }];
@@ -222,10 +222,20 @@ describe('configure', () => {
   test('runs there with content and facts, and gives other content', async () => {
     const cluster = { version: 'v1.36.3', apiVersions: ['v1'], systemNamespace: 'system' };
     const seed = Buffer.from('seed');
-    const { files } = await configured(await start(), 'demo', { cluster, seed });
+    const { files } = await configured(await start(), 'demo', {
+      cluster,
+      seed,
+      installed: true,
+    });
     expect([...files.keys()].slice(0, -1)).toEqual([...someFiles().files.keys()]);
     const facts = JSON.parse(String(Buffer.from(files.get('facts.json')!))) as { pid: number };
-    expect(facts).toEqual({ pid: expect.any(Number) as number, inputs: 0, cluster, seed: 'seed' });
+    expect(facts).toEqual({
+      pid: expect.any(Number) as number,
+      inputs: 0,
+      cluster,
+      seed: 'seed',
+      installed: true,
+    });
     expect(facts.pid).not.toBe(process.pid);
   });
 

@@ -15,4 +15,6 @@ export interface Installation {
   readonly overrides: DeploymentOverrides;
   /** Absent where no cluster is known, as when a Bundle is unpacked. */
   readonly cluster?: ClusterFacts;
+  /** The deployment has the same content installed: what that needs is awaited no more. */
+  readonly installed?: boolean;
 }

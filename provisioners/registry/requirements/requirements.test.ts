@@ -101,6 +101,11 @@ describe('a bundle with requirements', () => {
     expect(() => convert(bundle, installation)).toThrow(WaitingError);
   });
 
+  it('waits for nothing once it is installed: what it needs may go, and it is kept as it is', () => {
+    const installation = anInstallation({ cluster: aCluster(), installed: true });
+    expect(convert(bundle, installation)).not.toEqual([]);
+  });
+
   it('is converted where no cluster is known', () => {
     expect(convert(bundle, anInstallation())).not.toEqual([]);
   });
