@@ -102,6 +102,8 @@ function isServable(
   return (
     certificate !== undefined &&
     expiryOf(certificate) > now &&
+    // A clock that was ahead has made what nobody takes yet.
+    certificate.validFromDate.getTime() <= now &&
     hosts.every((host) => certificate.checkHost(host) !== undefined) &&
     parseCertificates(authorities).some((authority) => hasSigned(authority, certificate)) &&
     belongTogether(pair)

@@ -106,6 +106,14 @@ test('objects without annotations stay as they are, and cost no request', async 
   expect(client.calls).toEqual([]);
 });
 
+test('what would be too large with trust in it is refused before it is sent', async () => {
+  const webhooks = Array.from({ length: 6_000 }, () => ({ clientConfig }));
+  const list = [service, { ...configuration, webhooks }];
+  await expect(certificates.certify({ deployment, objects: list, signal })).rejects.toThrow(
+    /^ValidatingWebhookConfiguration "hook" has \d+ bytes as JSON, more than the 3145728 that/,
+  );
+});
+
 test('a Secret is made, and trusted', async () => {
   const view = await reconcile();
   expect(Object.keys(view.data)).toEqual(['tls.crt', 'tls.key', 'ca.crt']);
@@ -311,4 +319,15 @@ describe('a plan', () => {
     const foreseen = await aProcess().foresee({ deployment, objects, signal });
     expect(viewOf(foreseen).data).toEqual(data);
   });
+});
+
+test('a certificate of a clock that was ahead is replaced once the clock is right', async () => {
+  const now = clock.now();
+  clock.advance(30 * day);
+  const ahead = await reconcile();
+  clock.advance(-30 * day);
+  const right = await reconcile();
+  expect(right.serving.fingerprint).not.toBe(ahead.serving.fingerprint);
+  expect(right.serving.validFromDate.getTime()).toBeLessThanOrEqual(now);
+  expect(isTrusted(right)).toBe(true);
 });

@@ -46,6 +46,22 @@ test('Services that name one Secret share it; without a namespace they are in th
   ]);
 });
 
+test('so many Services ask for certificates as can be looked after', () => {
+  const services = (count: number, secret: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) =>
+      anAnnotated('v1', 'Service', {
+        name: `s${index}`,
+        namespace: 'app',
+        [serving]: secret(index),
+      }),
+    );
+  expect(problemOf(...services(100, (index) => `cert-${index}`))).toBe('');
+  const problem =
+    '101 Services are annotated with core.rukpak.io/serving-certificate, more than 100: take the annotation from those that do not serve TLS, or split the content';
+  expect(problemOf(...services(101, (index) => `cert-${index}`))).toBe(problem);
+  expect(problemOf(...services(101, () => 'cert'))).toBe(problem);
+});
+
 const holder = (source: string) =>
   anAnnotated('apiregistration.k8s.io/v1', 'APIService', { [inject]: source });
 

@@ -23,6 +23,9 @@ export interface WantedCertificates {
 
 const listedProblems = 20;
 
+/** Each takes time to make, and to look at with every reconcile, of which nobody else has any. */
+const maxServices = 100;
+
 /** A DNS subdomain, as names of Secrets are. */
 const secretName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
@@ -37,6 +40,7 @@ export function wantedCertificates(
 ): WantedCertificates | undefined {
   const annotated = objects.filter(isAnnotated);
   if (annotated.length === 0) return undefined;
+  checkCount(annotated);
   const problems: string[] = [];
   const secrets = secretsOf(annotated, { systemNamespace, problems });
   const holders = new Map<KubernetesObject, string>();
@@ -68,6 +72,16 @@ function isAnnotated(object: KubernetesObject): boolean {
 function annotationOf({ metadata }: KubernetesObject, key: string): string | undefined {
   const value = mapOf(metadata.annotations)[key];
   return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function checkCount(annotated: readonly KubernetesObject[]): void {
+  const { length: count } = annotated.filter(
+    (object) => annotationOf(object, annotation.servingCertificate) !== undefined,
+  );
+  if (count <= maxServices) return;
+  throw new TerminalError(
+    `${count} Services are annotated with ${annotation.servingCertificate}, more than ${maxServices}: take the annotation from those that do not serve TLS, or split the content`,
+  );
 }
 
 interface Gathering {

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../../../api/meta.ts';
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
 import { isKept } from '../../../apply/desired.ts';
 import { builtInStage, stageOf } from '../../../apply/stage-of.ts';
+import { checkObjectSize } from '../../../manifests/object-bounds.ts';
 import { encoded, secretOf } from '../certificate-secret.ts';
 import type { CertificateState } from '../certificate-state.ts';
 import { secretsUsedBy, withCertificateHash } from '../mounted-secrets.ts';
@@ -25,9 +26,10 @@ export function selfIssued(
   issue: SelfIssue,
 ): readonly KubernetesObject[] {
   const { wanted, states } = issue;
+  const users = usersOf(objects, issue);
   const secrets = [...wanted.secrets].map(([key, each]) =>
     withAnnotations(secretOf(each, states.get(key)), {
-      ...stageFor(each, objects, issue),
+      ...stageFor([...each.services, ...(users.get(key) ?? [])]),
       ...keepFor(each),
     }),
   );
@@ -35,7 +37,13 @@ export function selfIssued(
     const source = wanted.holders.get(object);
     if (source === undefined) return withHash(object, issue);
     const authorities = states.get(source)?.authorities;
-    return withTrust(object, authorities === undefined ? undefined : encoded(authorities));
+    const trusting = withTrust(
+      object,
+      authorities === undefined ? undefined : encoded(authorities),
+    );
+    // It is in each of its webhooks.
+    checkObjectSize(trusting);
+    return trusting;
   });
   return [...secrets, ...changed];
 }
@@ -56,18 +64,28 @@ function withHash(
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** The first stage of those that need the Secret: nothing else may come between. */
-function stageFor(
-  { name, namespace, services }: WantedCertificate,
+/** Workloads whose pods use a Secret that is made, by its key; looked for once for all of them. */
+function usersOf(
   objects: readonly KubernetesObject[],
-  { systemNamespace }: SelfIssue,
-): Annotations {
-  const users = objects.filter(
-    (object) =>
-      (object.metadata.namespace || systemNamespace) === namespace &&
-      secretsUsedBy(object).includes(name),
-  );
-  const stage = Math.min(...[...services, ...users].map(stageOfObject));
+  { wanted, systemNamespace }: SelfIssue,
+): ReadonlyMap<string, readonly KubernetesObject[]> {
+  const users = new Map<string, KubernetesObject[]>();
+  for (const object of objects) {
+    const namespace = object.metadata.namespace || systemNamespace;
+    for (const name of secretsUsedBy(object)) {
+      const key = `${namespace}/${name}`;
+      if (!wanted.secrets.has(key)) continue;
+      const known = users.get(key);
+      if (known === undefined) users.set(key, [object]);
+      else known.push(object);
+    }
+  }
+  return users;
+}
+
+/** The first stage of those that need the Secret: nothing else may come between. */
+function stageFor(needing: readonly KubernetesObject[]): Annotations {
+  const stage = Math.min(...needing.map(stageOfObject));
   return stage === builtInStage.configuration ? {} : { [annotation.stage]: String(stage) };
 }
 
