@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type JsonValue, stringifyJson } from '../../api/json.ts';
+import { readBlockStyle } from './yaml/block-style/block-reader.ts';
 import { parseYaml } from './yaml.ts';
 
-/** Text as the block reader reads it, and as the `yaml` package does: an anchor is left to it. */
+/** Text as the block reader reads it, and as the `yaml` package does: a tag is left to it. */
 function bothWays(text: string): readonly [JsonValue, JsonValue] {
-  const withAnchor = parseYaml(`x-anchor: &anchor 1\n${text}`) as Record<string, JsonValue>;
-  const { 'x-anchor': _, ...rest } = withAnchor;
+  const tagged = `x-tag: !!str 1\n${text}`;
+  expect(readBlockStyle(tagged)).toBeUndefined();
+  const withTag = parseYaml(tagged) as Record<string, JsonValue>;
+  const { 'x-tag': _, ...rest } = withTag;
   return [parseYaml(text), rest];
 }
 
@@ -195,6 +198,15 @@ describe('anchors and merge keys', () => {
 });
 
 describe('styles', () => {
+  it.each([
+    ['{"a":1,"b":["c",true],"d":{"e":null}}', { a: 1, b: ['c', true], d: { e: null } }],
+    ["{'a':b}", { a: 'b' }],
+    ['{"a": 1,b: "c"}', { a: 1, b: 'c' }],
+  ])('reads %s without the help of the `yaml` package', (written, value) => {
+    expect(readBlockStyle(`x: ${written}\n`)?.value).toEqual({ x: value });
+    expectBoth(`x: ${written}\n`, { x: value });
+  });
+
   it('folds quoted and plain lines', () => {
     const text = `a: "one
   two

@@ -30,10 +30,12 @@ function readItems(cursor: Cursor, depth: number): JsonValue[] {
 function readMembers(cursor: Cursor, depth: number): JsonValue {
   const object = {};
   for (let more = startsItem(cursor, '}'); more; more = startsItem(cursor, '}')) {
-    const key = isQuote(cursor.code()) ? readQuoted(cursor) : plainKey(readWord(cursor));
+    const isQuoted = isQuote(cursor.code());
+    const key = isQuoted ? readQuoted(cursor) : plainKey(readWord(cursor));
     if (key === undefined || cursor.code() !== char.colon) throw unsupported;
-    if (cursor.text.charCodeAt(cursor.at + 1) !== char.space) throw unsupported;
     cursor.at += 1;
+    // As in JSON; where the key is a word, the colon may be part of it.
+    if (!isQuoted && cursor.code() !== char.space) throw unsupported;
     cursor.skipSpaces();
     setMember(object, key, readNode(cursor, depth));
     endItem(cursor, '}');
