@@ -68,7 +68,7 @@ describe('rukpakctl render', () => {
     });
   });
 
-  it('prints a JSON List with every digit, into the namespace asked for', async () => {
+  it('prints a JSON List with every digit', async () => {
     const json = await run(['render', plain, '--output', 'json']);
     expect(parseJson(json.stdout)).toEqual({
       apiVersion: 'v1',
@@ -77,8 +77,18 @@ describe('rukpakctl render', () => {
         { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, big: 9007199254740993n },
       ],
     });
-    const moved = await run(['render', good, '--install-namespace', 'ns', '--class', 'registry']);
-    expect(moved.stdout).toContain('name: ns\n');
+  });
+
+  it('puts operators into the namespace asked for, which is not theirs to make', async () => {
+    const permissions = [{ serviceAccountName: 'painter', rules: [] }];
+    const csv = aCsvManifest({ install: { spec: { permissions } } });
+    const operator = aDirectory('operator/1', {
+      'metadata/annotations.yaml': annotations,
+      'manifests/csv.json': JSON.stringify(csv),
+    });
+    const { stdout } = await run(['render', operator, '--install-namespace', 'ns']);
+    expect(stdout).toContain('  name: painter\n  namespace: ns\n');
+    expect(stdout).not.toContain('kind: Namespace\n');
   });
 
   it.each([
