@@ -26,7 +26,7 @@ import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
 import { followRollback } from './steps/follow-rollback.ts';
-import { loadObjects } from './steps/load-objects.ts';
+import { loadOrKeepActive } from './steps/load-or-keep-active.ts';
 import { noteHealthy } from './steps/note-healthy.ts';
 import { noteInstalled } from './steps/note-installed.ts';
 import { pause } from './steps/pause.ts';
@@ -47,7 +47,7 @@ const steps: readonly Step[] = [
   awaitUnpacked,
   awaitDependencies,
   awaitApproval,
-  loadObjects,
+  loadOrKeepActive,
   certify,
   settleFinalizer,
   runPreHooks,
@@ -100,7 +100,9 @@ export class BundleDeploymentReconciler {
       status: { ...deployment.status, observedGeneration },
     };
     try {
-      return await this.#runSteps(state, context);
+      const outcome = await this.#runSteps(state, context);
+      if (state.failure !== undefined) throw state.failure;
+      return outcome;
     } catch (error) {
       if (error instanceof TerminalError) return {};
       throw error;

@@ -109,6 +109,13 @@ describe('the class of the Bundle', () => {
   });
 });
 
+function refuseNewOnes(error: Error): void {
+  configure.mockImplementation(async (_files, _deployment, { installed }) => {
+    if (installed === true) return adapted;
+    throw error;
+  });
+}
+
 describe('what the class of the Bundle says is told', () => {
   const loadFailed = 'HasValidBundle False BundleLoadFailed';
 
@@ -156,6 +163,48 @@ describe('what the class of the Bundle says is told', () => {
       expect(fixture.conditions[0]).toBe(`${loadFailed}: namespace "a" is not there`);
       expect(fixture.status.activeBundle).toBe(activeBundle);
     }
+  });
+
+  test.each([new WaitingError('not there'), new TerminalError('not supported')])(
+    'that nothing can be made of a new Bundle, while the former one is kept in place: %s',
+    async (error) => {
+      const fixture = aFixture();
+      await fixture.reconcile();
+      const { activeBundle } = fixture.status;
+      const next = aTemplate('example.com/app:v2');
+      fixture.changeSpec({ template: next });
+      fixture.have(aBundleOf(next));
+      refuseNewOnes(error);
+      for (let tries = 1; tries <= 2; tries++) {
+        fixture.applier.apply.mockClear();
+        const thrown = await fixture.failure();
+        expect(thrown).toBe(error instanceof WaitingError ? error : undefined);
+        expect(fixture.conditions[0]).toBe(`${loadFailed}: ${error.message}`);
+        expect(fixture.applier.apply.mock.calls[0]?.[0].objects).toEqual(objects);
+        expect(fixture.status.activeBundle).toBe(activeBundle);
+      }
+      configure.mockReset().mockResolvedValue(adapted);
+      await fixture.reconcile();
+      expect(fixture.status.activeBundle).not.toBe(activeBundle);
+    },
+  );
+
+  test('but what the new Bundle has begun to replace is left as it is', async () => {
+    const fixture = aFixture();
+    await fixture.reconcile();
+    const next = aTemplate('example.com/app:v2');
+    fixture.changeSpec({ template: next });
+    fixture.have(aBundleOf(next));
+    fixture.applier.apply.mockRejectedValueOnce(new Error('refused half-way'));
+    await fixture.failure();
+    fixture.applier.apply.mockClear();
+    fixture.change({
+      ...fixture.live,
+      metadata: { ...fixture.live.metadata, labels: { a: 'b' } },
+    });
+    refuseNewOnes(new WaitingError('gone meanwhile'));
+    for (let tries = 1; tries <= 2; tries++) await fixture.failure();
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
   });
 
   test('waiting is no news where the very same is installed', async () => {

@@ -19,6 +19,8 @@ export interface BundleDeploymentState {
   target?: Bundle;
   /** Why the Bundle of the template is not, or not completely, brought out. */
   holdUp?: HoldUp | undefined;
+  /** Why nothing can be made of that Bundle: thrown once the active one is seen to. */
+  failure?: Error;
   objects?: readonly KubernetesObject[];
   /** The same before they were given certificates. */
   uncertified?: readonly KubernetesObject[];

@@ -245,7 +245,7 @@ describe('what an operator needs of the cluster', () => {
     }
   });
 
-  test('holds up an upgrade alone: what is installed stays until it is there', async () => {
+  test('holds up an upgrade alone: what is installed is kept in place until it is there', async () => {
     const name = 'growing';
     const crd = 'gadgets.awaited.example.com';
     const operator = anOperator(name);
@@ -259,6 +259,9 @@ describe('what an operator needs of the cluster', () => {
       );
       const [deployment] = await operator.objects('deployments');
       expect(containerOf(deployment as KubernetesObject).env).toContainEqual(conditionName(name));
+      const { namespace = '' } = deployment?.metadata ?? {};
+      await kubectl.run(['delete', 'deployments', '--all', '-n', namespace]);
+      await eventually(async () => expect(await operator.objects('deployments')).toHaveLength(1));
       await kubectl.apply(aCrd(crd, { kind: 'Gadget' }));
       await eventually(async () => expect(await next.healthy()).not.toBe(first));
     } finally {

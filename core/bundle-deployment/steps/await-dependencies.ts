@@ -1,13 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import {
-  bundleDeploymentCondition,
-  bundleDeploymentReason,
-  progressReason,
-} from '../../../api/v1alpha1/conditions.ts';
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { cycleText, dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
-import { findCondition } from '../../runtime/conditions.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { unreadiness } from '../dependency-readiness.ts';
+import { hasBegun } from '../has-begun.ts';
 import { holdUp } from '../hold-up.ts';
 import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 
@@ -32,30 +28,6 @@ export async function awaitDependencies(
   const shown = waiting.slice(0, shownDependencies).join('; ');
   const message = `waiting for ${shown}${more > 0 ? `; and for ${more} more` : ''}`;
   return holdUp(state, dependencies, { reason: progressReason.waitingForDependencies, message });
-}
-
-/** What these say at the end of a reconcile means that it repaired the active Bundle. */
-const notBegun: ReadonlySet<string | undefined> = new Set([
-  progressReason.waitingForDependencies,
-  progressReason.awaitingApproval,
-  bundleDeploymentReason.unpackPending,
-  bundleDeploymentReason.unpackFailed,
-]);
-
-const begun: ReadonlySet<string> = new Set([
-  progressReason.waitingForStage,
-  progressReason.waitingForHook,
-  bundleDeploymentReason.upgradeFailed,
-]);
-
-/** Half of the new Bundle is there already: to go back now would only do harm. */
-function hasBegun({ status, metadata }: BundleDeployment): boolean {
-  if (status?.observedGeneration !== metadata.generation) return false;
-  const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;
-  const { installed, progressing, hasValidBundle } = bundleDeploymentCondition;
-  if (notBegun.has(reasonOf(progressing)) || notBegun.has(reasonOf(hasValidBundle))) return false;
-  const reason = reasonOf(installed);
-  return reason !== undefined && begun.has(reason);
 }
 
 function reasonsToWait(
