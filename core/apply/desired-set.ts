@@ -6,7 +6,7 @@ import type { Discovery } from '../kube/discovery.ts';
 import type { Resource } from '../kube/resource.ts';
 import { contentProblem } from './content-check.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from './desired.ts';
-import { missingResource } from './failures.ts';
+import { missingResource, unknownKind } from './failures.ts';
 import { kindKey, resolveKinds } from './kinds.ts';
 
 /** Milliseconds of work between two looks at what else there is to do. */
@@ -75,7 +75,7 @@ function invalidContent(problems: readonly string[], operation: 'install' | 'upg
 
 function unknownKinds(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
   const list = problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`;
-  const message = `error while running post render on files: ${list}`;
+  const message = `${unknownKind}${list}`;
   return operation === 'install'
     ? new TerminalError(missingResource + message, { reason: bundleDeploymentReason.installFailed })
     : new TerminalError(message, { reason: bundleDeploymentReason.errorGettingReleaseState });

@@ -23,6 +23,15 @@ const reasons = {
 /** The prefix of spec section 5.2 for anything that should be there and is not. */
 export const missingResource = 'required resource not found: ';
 
+/** How a list of kinds begins that the cluster does not serve. */
+export const unknownKind = 'error while running post render on files: ';
+
+/** Whether something was missing, a namespace or a kind, that others may yet make. */
+export function isAboutMissing(error: unknown): boolean {
+  const message = errorMessage(error);
+  return message.startsWith(missingResource) || message.startsWith(unknownKind);
+}
+
 /**
  * One error for everything that went wrong. What the API server refused becomes a TerminalError
  * with the operation's reason; where it only could not answer, an ordinary error.

@@ -213,6 +213,17 @@ describe('Installed and Healthy', () => {
     expect(fixture.status.activeBundle).toBe(status.activeBundle);
   });
 
+  test.each([
+    ['required resource not found: namespaces "a" not found', 60_000],
+    ['error while running post render on files: no matches for kind "A"', 60_000],
+    ['refused', undefined],
+  ])('%s: what others may yet make is looked for soon', async (message, wait) => {
+    const fixture = aFixture();
+    fixture.applier.apply.mockRejectedValue(new TerminalError(message));
+    await fixture.failure();
+    expect(fixture.wakeAfter).toBe(wait);
+  });
+
   test('tell nothing new where the next try fails alike', async () => {
     const fixture = aFixture();
     fixture.applier.apply.mockRejectedValue(new Error('refused'));

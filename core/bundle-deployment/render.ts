@@ -9,10 +9,8 @@ import { checkObjectCount } from '../manifests/object-bounds.ts';
 import { withTimeLimit } from '../runtime/time-limit.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
 import type { RenderingClasses } from './facts/render-facts.ts';
+import { longestWait } from './longest-wait.ts';
 import type { BundleDeploymentState, StepContext } from './state.ts';
-
-/** Milliseconds until a deployment is looked at again that waits for what the cluster is to serve. */
-const longestWait = 60_000;
 
 /**
  * What the target's stored content makes of the deployment: the Bundle's class adapts it, and the

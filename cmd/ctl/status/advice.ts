@@ -10,6 +10,9 @@ import type { StatusReport } from './status-report.ts';
 /** How long a change may wait for its class before that is no coincidence; milliseconds. */
 const patience = 10_000;
 
+/** Makes objects of operators, and leaves it to others to apply them. */
+const contentClass = 'core-rukpak-io-registry';
+
 type AdviceRule = (report: StatusReport, now: number) => string | undefined;
 
 /** From the first cause to the last effect: the first that applies counts. */
@@ -41,6 +44,9 @@ function forDeletion({ deployment }: StatusReport): string | undefined {
 function forUnobserved({ deployment }: StatusReport, now: number): string | undefined {
   if (deploymentState(deployment).state !== 'NotObserved') return undefined;
   const { provisionerClassName: className } = deployment.spec;
+  if (className === contentClass) {
+    return `class "${className}" applies nothing: write core-rukpak-io-plain as spec.provisionerClassName, and keep ${className} in spec.template.spec`;
+  }
   return unserved({ what: 'it', className, since: lastChange(deployment) }, now);
 }
 
@@ -101,9 +107,9 @@ function forApproval({ metadata: { name }, status }: BundleDeployment): string {
 
 function forInstallation({ deployment, name }: StatusReport): string | undefined {
   const { state, reason } = deploymentState(deployment);
-  if (state !== 'NotInstalled') return undefined;
+  if (state !== 'NotInstalled' && state !== 'Installed') return undefined;
   const known = knownCause(reason, name);
-  if (known !== undefined) return known;
+  if (known !== undefined || state === 'Installed') return known;
   return `what the condition Installed says is tried again by itself; where the bundle is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl diff <bundle> ${name} shows beforehand what it would do)`;
 }
 

@@ -70,7 +70,9 @@ function notInstalled(deployment: BundleDeployment): DeploymentState | undefined
   const installed = conditionOf(deployment, bundleDeploymentCondition.installed);
   if (installed?.status === 'True') return undefined;
   const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
-  const cause = installed ?? heldUpBy(deployment) ?? valid;
+  // Where there is nothing to install, that an earlier try failed is of no help.
+  const first = valid?.status === 'False' ? valid : installed;
+  const cause = first ?? heldUpBy(deployment) ?? valid;
   return { state: 'NotInstalled', reason: cause === undefined ? '' : textOf(cause) };
 }
 

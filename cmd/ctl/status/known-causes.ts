@@ -1,5 +1,25 @@
+type Cause = readonly [
+  text: RegExp,
+  advice: (deploymentName: string, groups: readonly (string | undefined)[]) => string,
+];
+
 /** What to do about failures whose message alone does not say where to do it. */
-const causes: readonly (readonly [text: RegExp, advice: (name: string) => string])[] = [
+const causes: readonly Cause[] = [
+  [
+    /namespaces "([^"]+)" not found/,
+    (_, [namespace]) =>
+      `kubectl create namespace ${namespace}: it goes on by itself, within a minute`,
+  ],
+  [
+    /no matches for kind "ClusterServiceVersion"/,
+    (name) =>
+      `this is an operator: rukpakctl run --bundle-provisioner-class core-rukpak-io-registry ${name} <directory>, or that class as spec.template.spec.provisionerClassName (docs/howto/operators.md)`,
+  ],
+  [
+    /no matches for kind "/,
+    () =>
+      'install what brings the kinds that the condition names: it goes on by itself, within a minute',
+  ],
   [
     /AllNamespace install mode must be enabled/,
     (name) =>
@@ -32,5 +52,9 @@ const causes: readonly (readonly [text: RegExp, advice: (name: string) => string
 
 /** What to do about a failure, by its message; undefined where that says it all. */
 export function knownCause(message: string, deploymentName: string): string | undefined {
-  return causes.find(([text]) => text.test(message))?.[1](deploymentName);
+  for (const [text, advice] of causes) {
+    const match = text.exec(message);
+    if (match !== null) return advice(deploymentName, match.slice(1));
+  }
+  return undefined;
 }

@@ -95,6 +95,17 @@ describe('the state of a deployment', () => {
       'the next Bundle is not ready: ReasonHasValidBundle: x',
     ],
     [
+      'refused before, and now nothing to install',
+      {
+        conditions: [
+          aCondition('HasValidBundle', 'False', 'x'),
+          aCondition('Installed', 'False', 'y'),
+        ],
+      },
+      'NotInstalled',
+      'ReasonHasValidBundle: x',
+    ],
+    [
       'changed since',
       { conditions: [valid, installed], metadata: { generation: 2 } },
       'NotObserved',
@@ -183,6 +194,11 @@ describe('advice', () => {
       'nobody has looked at it for 60m: is a manager running that serves class "plain" (rukpak core --provisioner …), or',
     ],
     [
+      'a class that applies nothing',
+      aReport(aStoredDeployment({ className: 'core-rukpak-io-registry' })),
+      'write core-rukpak-io-plain as spec.provisionerClassName',
+    ],
+    [
       'a change of this moment',
       aReport(
         aDeployment({ metadata: { generation: 2, creationTimestamp: '2030-01-01T00:59:58Z' } }),
@@ -222,6 +238,34 @@ describe('advice', () => {
       'a config with a slip in it',
       aReport(aRefused('parse deployment config: spec.config.enV is not known')),
       'correct spec.config of BundleDeployment',
+    ],
+    [
+      'a config with a slip in it, of what is installed',
+      aReport(
+        aDeployment({
+          conditions: [
+            aCondition('HasValidBundle', 'False', 'parse deployment config: x'),
+            installed,
+            healthy,
+          ],
+        }),
+      ),
+      'correct spec.config of BundleDeployment',
+    ],
+    [
+      'a namespace that is not there',
+      aReport(aRefused('required resource not found: namespaces "shop" not found')),
+      'kubectl create namespace shop: it goes on by itself',
+    ],
+    [
+      'kinds that are not there',
+      aReport(aRefused('no matches for kind "ServiceMonitor" in version "v1"')),
+      'install what brings the kinds',
+    ],
+    [
+      'an operator that is taken for plain content',
+      aReport(aRefused('no matches for kind "ClusterServiceVersion" in version "v1"')),
+      'rukpakctl run --bundle-provisioner-class core-rukpak-io-registry demo <directory>',
     ],
     [
       'a CRD of others that is not there',

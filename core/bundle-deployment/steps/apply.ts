@@ -1,7 +1,9 @@
+import { isAboutMissing } from '../../apply/failures.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';
 import { installFailure } from '../install-failure.ts';
+import { longestWait } from '../longest-wait.ts';
 import { measureApply } from '../measure-apply.ts';
 import { withBegun } from '../revisions/progress.ts';
 import { stagesWait } from '../stage-waits.ts';
@@ -24,6 +26,8 @@ export async function apply(
   } catch (error) {
     const { signal } = context;
     if (signal.aborted) throw error;
+    // A namespace or a kind that somebody is about to make: nobody tells when it is there.
+    if (isAboutMissing(error)) context.wakeAfter(longestWait);
     throw installFailure(state, error, dependencies);
   }
   return 'continue';

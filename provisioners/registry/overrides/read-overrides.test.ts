@@ -28,6 +28,10 @@ describe('readOverrides', () => {
   it('finds none where there is none', () => {
     expect(readOverrides({})).toEqual({});
     expect(readOverrides({ env: null, watchNamespace: 'a' })).toEqual({});
+    const requests = { cpu: 0.5, memory: '+1.5Gi', disk: '.5', a: '1e-3', b: '100k', c: '1E' };
+    expect(readOverrides({ resources: { limits: null, requests } })).toEqual({
+      resources: { limits: null, requests },
+    });
     expect(readOverrides({ resources: {}, nodeSelector: {}, env: [] })).toEqual({
       resources: {},
       nodeSelector: {},
@@ -67,6 +71,7 @@ describe('readOverrides', () => {
       'tolerations[0].keys is not known: there are key, operator, value, effect, tolerationSeconds',
     ],
     [{ resources: { cpu: 1 } }, 'resources.cpu is not known: there are limits, requests, claims'],
+    [{ resources: { limits: 1 } }, 'resources.limits is a number: it must be an object'],
     [{ nodeSelector: ['a'] }, 'nodeSelector is a list: it must be an object'],
     [
       { nodeSelector: { ssd: true } },
@@ -81,5 +86,12 @@ describe('readOverrides', () => {
   ])('refuses %j', (config, problem) => {
     const message = `parse deployment config: spec.config.${problem}`;
     expect(() => readOverrides(config)).toThrow(new TerminalError(message));
+  });
+
+  it.each(['lots', '', '64 Mi', '1.2.3', '64mb', null, {}])('refuses the amount %j', (memory) => {
+    const problem = 'resources.limits.memory must be a quantity, such as 500m or 64Mi';
+    expect(() => readOverrides({ resources: { limits: { cpu: '1e3', memory } } })).toThrow(
+      new TerminalError(`parse deployment config: spec.config.${problem}`),
+    );
   });
 });

@@ -25,7 +25,7 @@ const readers: { readonly [Name in keyof Overrides]: Read<Overrides[Name]> } = {
     ),
   ),
   tolerations: listOf(objectOf('key', 'operator', 'value', 'effect', 'tolerationSeconds')),
-  resources: objectOf('limits', 'requests', 'claims'),
+  resources: readResources,
   nodeSelector: readTexts,
   affinity: readAffinity,
   annotations: readTexts,
@@ -84,6 +84,25 @@ function readVariable(item: unknown, path: string): NamedItem {
     `${path}.value`,
     `is ${typeOf(value)}: it must be a string, so put it in quotes`,
   );
+}
+
+/** As the API server reads quantities, whose own message does not say where one is wrong. */
+const quantity = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
+
+function readResources(value: unknown, path: string): JsonObject {
+  const resources = objectOf('limits', 'requests', 'claims')(value, path);
+  for (const field of ['limits', 'requests']) {
+    const amounts = resources[field] ?? {};
+    for (const [name, amount] of Object.entries(readObject(amounts, `${path}.${field}`))) {
+      if (isQuantity(amount)) continue;
+      throw configError(`${path}.${field}.${name}`, 'must be a quantity, such as 500m or 64Mi');
+    }
+  }
+  return resources;
+}
+
+function isQuantity(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && quantity.test(value));
 }
 
 function readAffinity(value: unknown, path: string): JsonObject {
