@@ -33,6 +33,12 @@ const backdate = 60 * minute;
 /** A request that begins so asks for nothing old to be trusted. */
 const revocation = 'revoke';
 
+/**
+ * Each is trusted until it expires; where new ones are asked for again and again, the newest alone.
+ * More would not fit into a Secret at some time.
+ */
+const mostAuthorities = 20;
+
 /** Longest time until an API server has seen what it is to trust. */
 const longestPropagation = 5 * minute;
 
@@ -117,7 +123,7 @@ async function replaced(
 ): Promise<CertificateState> {
   if (state?.next !== undefined) return servingNext(state);
   const fresh = await freshPair(circumstances);
-  const authorities = fresh.authority + (state?.authorities ?? '');
+  const authorities = withAuthority(fresh.authority, state?.authorities ?? '');
   return withRequest({ serving: fresh.pair, authorities }, circumstances);
 }
 
@@ -126,7 +132,16 @@ async function withNext(
   circumstances: Circumstances,
 ): Promise<CertificateState> {
   const { pair: next, authority } = await freshPair(circumstances);
-  return withRequest({ serving, next, authorities: authority + authorities }, circumstances);
+  return withRequest(
+    { serving, next, authorities: withAuthority(authority, authorities) },
+    circumstances,
+  );
+}
+
+function withAuthority(authority: string, authorities: string): string {
+  const all = parseCertificates(authority + authorities);
+  if (all.length <= mostAuthorities) return authority + authorities;
+  return bundleOf(all.slice(0, mostAuthorities));
 }
 
 function withRequest(

@@ -331,3 +331,16 @@ test('a certificate of a clock that was ahead is replaced once the clock is righ
   expect(right.serving.validFromDate.getTime()).toBeLessThanOrEqual(now);
   expect(isTrusted(right)).toBe(true);
 });
+
+test('however often others are asked for, what is trusted still fits into a Secret', async () => {
+  let view = await reconcile();
+  for (let request = 0; request < 25; request++) {
+    const annotations = { [annotation.rotateCertificates]: `${request}` };
+    const asking = aStoredDeployment({ metadata: { annotations } });
+    await reconcile(asking);
+    clock.advance(5 * minute);
+    view = await reconcile(asking);
+  }
+  expect(isTrusted(view)).toBe(true);
+  expect(view.trusted).toHaveLength(20);
+});
