@@ -7,6 +7,7 @@ import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import type { RawRequest } from '../../core/kube/kube-client.ts';
 import { certifiedContent, widgetKind } from '../helpers/certified-content.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aServiceAccount } from '../helpers/objects.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
@@ -329,6 +330,15 @@ describe('certificates of others', () => {
     }
     await untilGone('certified');
   });
+});
+
+test('the session of the howto goes as it is written', async () => {
+  await startSystem();
+  const howto = { page: 'certificates.md', kubectl, kubeconfig };
+  const printed = await followHowto(howto, 'A session');
+  expect(printed).toContain('Secret/shop/shop-webhook-cert');
+  expect(printed).toContain('CertificateIssued');
+  await followHowto(howto, 'The end of the session');
 });
 
 const widget = JSON.stringify({
