@@ -2,12 +2,14 @@ import { Argument, Command } from 'commander';
 import { defaultLimits } from '../../core/content/limits.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
+import { classWarning } from './class-warning.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import { loadDirectory } from './load-directory.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
 import { addUploadFlags, type UploadFlags } from './server-flags.ts';
+import { warningLogger } from './warning-logger.ts';
 
 interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, OutputFlags {}
 
@@ -25,6 +27,9 @@ export function runCommand(): Command {
 async function run(name: string, directory: string, flags: RunFlags): Promise<void> {
   const files = loadDirectory(directory, defaultLimits);
   const config = await deploymentConfig(flags);
+  const bundleClass = flags.bundleProvisionerClass;
+  const warning = classWarning({ files, bundleClass, hasConfig: config !== undefined });
+  if (warning !== undefined) warningLogger.warn({}, warning);
   // Slow to load, and not needed to say that the directory is not there.
   const [{ withCluster }, { runBundle }] = await Promise.all([
     import('./cluster.ts'),
@@ -37,7 +42,7 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
       files,
       ...(config === undefined ? {} : { config }),
       deploymentClass: flags.bundleDeploymentProvisionerClass,
-      bundleClass: flags.bundleProvisionerClass,
+      bundleClass,
       server: flags,
       timeout: flags.timeout,
       onApplied: () => report.line(`bundledeployment.core.rukpak.io "${name}" applied`),
