@@ -1,5 +1,6 @@
 import { type JsonValue, parseJson } from '../../api/json.ts';
 import { TerminalError } from '../errors.ts';
+import { checkObjectCount } from './object-bounds.ts';
 import { maxNesting, nestingError } from './yaml/yaml-error.ts';
 
 export interface JsonDocument {
@@ -17,8 +18,9 @@ export interface JsonStream {
 /**
  * Reads JSON objects that follow each other, separated by nothing or by white space. Stops without
  * an error where the text is no JSON object: what is left may be YAML.
+ * @throws TerminalError where there are more than `maxObjects`, or what no API server takes.
  */
-export function readJsonStream(text: string): JsonStream {
+export function readJsonStream(text: string, maxObjects = Number.POSITIVE_INFINITY): JsonStream {
   const documents: JsonDocument[] = [];
   let end = 0;
   for (;;) {
@@ -27,7 +29,7 @@ export function readJsonStream(text: string): JsonStream {
     const document = documentOfLine(text, start) ?? documentOfBraces(text, start);
     if (document === undefined) return { documents, end: start };
     checkValue(document.value, 1);
-    documents.push(document);
+    checkObjectCount(documents.push(document), maxObjects);
     end = start + document.text.length;
   }
 }

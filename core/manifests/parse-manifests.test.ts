@@ -12,6 +12,16 @@ function anObject(kind: string, fields: object = {}): object {
 }
 
 describe('documents', () => {
+  it.each(['{"kind":"A"}\n', '---\nkind: A\n', '{"kind":"A"}\n---\n'])(
+    'are read no further than there may be: %j',
+    (text) => {
+      const content = Buffer.from(text.repeat(100));
+      expect(parseManifests(path, content, 100)).toHaveLength(100);
+      expect(() => parseManifests(path, content, 99)).toThrow('bundle has more than 99 objects');
+      expect(() => parseObjects(content, 99)).toThrow('bundle has more than 99 objects');
+    },
+  );
+
   it.each([
     ['one', 'apiVersion: v1\nkind: A\n', ['A']],
     ['several', 'apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: B\n', ['A', 'B']],

@@ -52,15 +52,20 @@ function parseOrExplain(
 
 // What starts with a brace is tried as JSON first; from where it is none, it is read as YAML.
 function parseDocuments(text: string, maxObjects: number): readonly DecodedDocument[] {
-  if (!/^\s*\{/.test(text)) return parseYamlDocuments(text, maxObjects);
-  const { documents, end } = readJsonStream(text);
+  if (!/^\s*\{/.test(text)) return parseYamlDocuments([], text, maxObjects);
+  const { documents, end } = readJsonStream(text, maxObjects);
   if (end === text.length) return documents;
   if (documents.length > 1) throw new TerminalError(unexpectedCharacter(text, end));
-  return [...documents, ...parseYamlDocuments(text.slice(end), maxObjects)];
+  return parseYamlDocuments(documents, text.slice(end), maxObjects);
 }
 
-function parseYamlDocuments(text: string, maxObjects: number): readonly DecodedDocument[] {
-  const documents: DecodedDocument[] = [];
+/** Those before, and what is read of the text. */
+function parseYamlDocuments(
+  before: readonly DecodedDocument[],
+  text: string,
+  maxObjects: number,
+): readonly DecodedDocument[] {
+  const documents = [...before];
   for (const { text: document, firstLine } of splitDocuments(text)) {
     const value = readYamlDocument(document, firstLine);
     // Of a million one cannot wait for the last.
