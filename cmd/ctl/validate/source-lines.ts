@@ -102,11 +102,13 @@ interface Piece {
 /** JSON is YAML but for tabs, and for objects that follow each other. */
 function* pieces(text: string): Generator<Piece> {
   const { documents, end } = /^\s*\{/.test(text) ? readJsonStream(text) : { documents: [], end: 0 };
-  let from = 0;
+  let [from, counted, firstLine] = [0, 0, 1];
   for (const { text: json } of documents) {
     const start = text.indexOf(json, from);
-    yield { text: json.replaceAll('\t', ' '), firstLine: lineAt(text, start, 1) };
-    from = start + json.length;
+    // From the one before on: a file may have thousands.
+    firstLine = lineAt(text.slice(counted, start), start - counted, firstLine);
+    yield { text: json.replaceAll('\t', ' '), firstLine };
+    [from, counted] = [start + json.length, start];
   }
   const left = lineAt(text, end, 1);
   for (const piece of splitDocuments(text.slice(end))) {
