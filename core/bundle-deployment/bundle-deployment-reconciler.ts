@@ -101,8 +101,10 @@ export class BundleDeploymentReconciler {
     };
     try {
       const outcome = await this.#runSteps(state, context);
-      if (state.failure !== undefined) throw state.failure;
-      return outcome;
+      const { failure } = state;
+      // Trying again would not help, and the active one may have to be looked at again.
+      if (failure === undefined || failure instanceof TerminalError) return outcome;
+      throw failure;
     } catch (error) {
       if (error instanceof TerminalError) return {};
       throw error;

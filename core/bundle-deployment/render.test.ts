@@ -189,6 +189,17 @@ describe('what the class of the Bundle says is told', () => {
     },
   );
 
+  test('that a new Bundle is refused, which needs no other try, while the health of the former one does', async () => {
+    const fixture = aFixture();
+    await fixture.reconcile();
+    const next = aTemplate('example.com/app:v2');
+    fixture.changeSpec({ template: next });
+    fixture.have(aBundleOf(next));
+    refuseNewOnes(new TerminalError('not supported'));
+    fixture.applier.health.mockReturnValue([{ message: 'slow' }]);
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 16_000 });
+  });
+
   test('but what the new Bundle has begun to replace is left as it is', async () => {
     const fixture = aFixture();
     await fixture.reconcile();
