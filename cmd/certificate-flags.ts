@@ -31,7 +31,7 @@ export function addCertificateFlags(command: Command): void {
     .addOption(
       new Option(
         '--serving-certificate-lifetime <duration>',
-        'how long one is valid with --certificates=self; it is replaced a third before',
+        'how long one is valid with --certificates=self; it is replaced when a third of that is left',
       )
         .argParser(certificateLifetime)
         .default(lifetime, `${lifetime / hour}h`),

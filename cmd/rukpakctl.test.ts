@@ -92,7 +92,7 @@ describe('rukpakctl render', () => {
   });
 
   it.each([
-    ['a refused bundle', () => [refused], 'AllNamespace install mode must be enabled'],
+    ['a refused bundle', () => [refused], 'must be enabled: say in --config FILE what it watches'],
     ['a missing directory', () => [join(root, 'missing')], 'no such file or directory'],
     ['an unknown class', () => [good, '--class', 'helm3'], 'class "helm3" cannot be rendered'],
     ['nothing to render', () => [], 'name a directory or image, or use --stdin'],

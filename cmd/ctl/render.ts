@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
-import { TerminalError } from '../../core/errors.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
@@ -55,8 +55,20 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
     limits: defaultLimits,
     registries: flags,
   });
-  const objects = await renderContent(files, options);
+  const objects = await renderContent(files, options).catch((error: unknown) => {
+    throw withWayOut(error);
+  });
   await writeOutput([format(objects, flags.output)], process.stdout);
+}
+
+/** Without a cluster there is no spec.config to point at: the flag that stands for it is named. */
+function withWayOut(error: unknown): unknown {
+  const message = errorMessage(error);
+  if (!message.includes('AllNamespace install mode must be enabled')) return error;
+  return new TerminalError(
+    `${message}: say in --config FILE what it watches (rukpakctl validate has what to write)`,
+    { cause: error },
+  );
 }
 
 async function renderOptions(flags: RenderFlags): Promise<RenderContentOptions> {
