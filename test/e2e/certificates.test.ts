@@ -296,7 +296,7 @@ describe('certificates of others', () => {
     await kubectl.apply(...['Certificate', 'Issuer'].map(aForeignKind));
     const established = ['--for=condition=Established', '--timeout=60s'];
     await kubectl.must(['wait', 'crd', ...foreignKinds, ...established]);
-    // It would be tried again by itself, after a pause that grows.
+    // It would be tried again by itself, within a minute.
     await kubectl.must(['annotate', 'bundledeployment', 'certified', 'nudged=yes']);
     await untilInstalled('certified');
     const certificate = await kubectl.get('certificate.cert-manager.io', secret, 'default');

@@ -7,6 +7,8 @@ import {
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { defaultCertificates } from './certificate-options.ts';
+import { Certificates } from './certificates.ts';
 
 const day = 24 * 3_600_000;
 const minute = 60_000;
@@ -90,6 +92,26 @@ test('an annotation that cannot be followed is told in Installed, and nothing is
     'Installed False InstallFailed: annotation core.rukpak.io/serving-certificate of Service "hook" is "No Name"',
   );
   expect(fixture.applier.apply).not.toHaveBeenCalled();
+});
+
+test('a provider that the cluster does not have is looked for soon', async () => {
+  const { client, clock, events } = fixture;
+  const discovery = { apiVersions: async () => [], invalidate: () => undefined };
+  const certificates = new Certificates({
+    ...defaultCertificates,
+    provider: 'cert-manager',
+    client,
+    clock,
+    events,
+    discovery,
+    systemNamespace: 'rukpak-system',
+  });
+  const waiting = new BundleDeploymentFixture(aStoredDeployment(), { certificates });
+  waiting.have(aBundleOf());
+  waiting.handler.mockResolvedValue([service]);
+  await waiting.failure();
+  expect(waiting.conditions.join()).toContain('Installed False InstallFailed: core runs with');
+  expect(waiting.wakeAfter).toBe(minute);
 });
 
 test('an API server that does not answer says nothing of the deployment', async () => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { installFailure } from '../install-failure.ts';
+import { longestWait } from '../longest-wait.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 
 const shortestWait = 1_000;
@@ -25,6 +26,8 @@ export async function certify(
   } catch (error) {
     // What is wrong with the connection says nothing of the deployment.
     if (!isNews(error)) throw error;
+    // Nobody tells when the provider of certificates has come.
+    if (error instanceof WaitingError) wakeAfter(longestWait);
     throw installFailure(state, error, dependencies);
   }
 }
