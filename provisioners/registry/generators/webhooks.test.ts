@@ -8,14 +8,6 @@ import { validatingWebhooks } from './validating-webhooks.ts';
 
 const inNs = anInstallation({ installNamespace: 'ns' });
 
-const conversion = aWebhook({
-  type: 'ConversionWebhook',
-  generateName: 'cthings.example.com',
-  webhookPath: '/convert',
-  conversionCrds: ['things.example.com'],
-  fields: { sideEffects: 'None', admissionReviewVersions: ['v1', 'v1beta1'] },
-});
-
 describe('validatingWebhooks', () => {
   const rules = [
     { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
@@ -126,7 +118,9 @@ describe('mutatingWebhooks', () => {
       webhookPath: '/mutate',
       fields: { reinvocationPolicy: 'IfNeeded', sideEffects: 'None' },
     });
-    const bundle = aServer({ webhookDefinitions: [aWebhook(), mutating, conversion] });
+    const bundle = aServer({
+      webhookDefinitions: [aWebhook(), mutating, aWebhook({ type: 'ConversionWebhook' })],
+    });
     expect(mutatingWebhooks(bundle, inNs)).toMatchObject([
       {
         kind: 'MutatingWebhookConfiguration',
