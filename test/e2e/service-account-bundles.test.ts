@@ -48,6 +48,26 @@ async function written(config: object): Promise<string> {
   return file;
 }
 
+/**
+ * The API server makes ready what holds custom resources when they are first asked for. Where a CRD
+ * is deleted before that, it was seen to take minutes over emptying it.
+ */
+async function customResourcesAreServed(deployment: string): Promise<void> {
+  const owner = `core.rukpak.io/owner-name=${deployment}`;
+  for (const { spec } of await kubectl.list('customresourcedefinitions', owner)) {
+    const { group, names, versions } = spec as DefinitionSpec;
+    const [version] = versions.filter(({ served }) => served);
+    const path = `/apis/${group}/${version?.name}/${names.plural}?limit=1`;
+    await eventually(async () => await kubectl.must(['get', '--raw', path]));
+  }
+}
+
+interface DefinitionSpec {
+  readonly group: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+}
+
 /** They have namespaces, CRDs, workloads, webhooks, and roles of all kinds. */
 const bundles = [
   'bpfman-operator/0.4.1',
@@ -99,7 +119,8 @@ describe.runIf(present)('with what rukpakctl permissions prints, and nothing mor
       const live = await kubectl.get('bundledeployment', name);
       expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
     });
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await customResourcesAreServed(name);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     await kubectl.must(['delete', '-f', '-'], stdout);
   });
 });
