@@ -25,3 +25,13 @@ export function belongTogether({ certificate, privateKey }: KeyPair): boolean {
     return false;
   }
 }
+
+/** Whether the certificate is the authority's, by name and by signature. */
+export function hasSigned(authority: X509Certificate, certificate: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
+/** When a certificate ends, in milliseconds since the epoch. */
+export function expiryOf(certificate: X509Certificate): number {
+  return certificate.validToDate.getTime();
+}

@@ -7,6 +7,8 @@ import {
 import type { KeyPair } from '../../core/certificates/key-pair.ts';
 import {
   belongTogether,
+  expiryOf,
+  hasSigned,
   parseCertificate,
   parseCertificates,
 } from '../../core/certificates/pem.ts';
@@ -62,7 +64,7 @@ async function renewAuthority(
 ): Promise<Authority> {
   const { caBundle = '', caKey = '' } = state ?? {};
   const trusted = parseCertificates(caBundle);
-  const valid = trusted.filter((certificate) => notAfter(certificate) > now);
+  const valid = trusted.filter((certificate) => expiryOf(certificate) > now);
   const kept = valid.length === trusted.length ? caBundle : valid.map(String).join('');
   const [signer] = valid;
   if (signer !== undefined && canSign(signer, caKey, now)) return { caBundle: kept, caKey };
@@ -77,7 +79,7 @@ async function renewAuthority(
 function canSign(signer: X509Certificate, caKey: string, now: number): boolean {
   const { renewCaBefore } = certificateLifetimes;
   const pair = { certificate: signer.toString(), privateKey: caKey };
-  return notAfter(signer) - now > renewCaBefore && belongTogether(pair);
+  return expiryOf(signer) - now > renewCaBefore && belongTogether(pair);
 }
 
 interface Circumstances {
@@ -91,11 +93,11 @@ function mustReplaceServing(serving: KeyPair, { authority, hosts, now }: Circums
   const trusted = parseCertificates(authority.caBundle);
   const [signer] = trusted;
   if (certificate === undefined || signer === undefined || !belongTogether(serving)) return true;
-  if (notAfter(certificate) <= now || !hosts.every((host) => covers(certificate, host)))
+  if (expiryOf(certificate) <= now || !hosts.every((host) => covers(certificate, host)))
     return true;
-  if (!trusted.some((ca) => signed(ca, certificate))) return true;
-  const isDue = notAfter(certificate) - now <= certificateLifetimes.renewServingBefore;
-  return (isDue || !signed(signer, certificate)) && isPropagated(signer, now);
+  if (!trusted.some((ca) => hasSigned(ca, certificate))) return true;
+  const isDue = expiryOf(certificate) - now <= certificateLifetimes.renewServingBefore;
+  return (isDue || !hasSigned(signer, certificate)) && isPropagated(signer, now);
 }
 
 function isPropagated(signer: X509Certificate, now: number): boolean {
@@ -116,15 +118,7 @@ async function newServing(
   });
 }
 
-function signed(ca: X509Certificate, certificate: X509Certificate): boolean {
-  return certificate.checkIssued(ca) && certificate.verify(ca.publicKey);
-}
-
 function covers(certificate: X509Certificate, host: string): boolean {
   const match = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
   return match !== undefined;
-}
-
-function notAfter(certificate: X509Certificate): number {
-  return certificate.validToDate.getTime();
 }

@@ -1,7 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import { issueCertificateAuthority, issueServingCertificate } from '../../certificates/issue.ts';
 import type { KeyPair } from '../../certificates/key-pair.ts';
-import { belongTogether, parseCertificate, parseCertificates } from '../../certificates/pem.ts';
+import {
+  belongTogether,
+  expiryOf,
+  hasSigned,
+  parseCertificate,
+  parseCertificates,
+} from '../../certificates/pem.ts';
 
 /** All that is kept of one Secret's certificates; PEM throughout. No authority's key is among it. */
 export interface CertificateState {
@@ -207,14 +213,6 @@ function lastMoment({ expiry, lifetime }: Span): number {
 
 function pause({ lifetime }: Span): number {
   return Math.min(longestPropagation, lifetime / 12);
-}
-
-function hasSigned(authority: X509Certificate, certificate: X509Certificate): boolean {
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
-}
-
-function expiryOf(certificate: X509Certificate): number {
-  return certificate.validToDate.getTime();
 }
 
 function bundleOf(certificates: readonly X509Certificate[]): string {
