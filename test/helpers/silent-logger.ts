@@ -1,10 +1,2 @@
-import type { Logger } from '../../core/contracts/logger.ts';
-
 /** For tests that do not look at the log. */
-export const silentLogger: Logger = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-  child: () => silentLogger,
-};
+export { silentLogger } from '../../testing/builders/context.ts';
