@@ -26,7 +26,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/helpers/control-plane.ts', 'test/helpers/helm-engine.ts'],
-          testTimeout: 120_000,
+          // Longer than what `eventually` waits, which says what it waited for.
+          testTimeout: 300_000,
           hookTimeout: 400_000,
         },
       },

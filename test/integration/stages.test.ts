@@ -143,12 +143,13 @@ test('an owner that is gone while it waits is forgotten with what was found of i
     objects: [configMap('other', 0)],
     signal: stop.signal,
   });
-  // The watch of Deployments tells of a later one by now.
   await next.engine.apply({
     owner: another,
     objects: [workload('later', 'b')],
     signal: stop.signal,
   });
+  // Its deletion comes by the watch of Deployments after all that happened to the first one.
+  await kubectl.must(['delete', 'deployment', 'later', `--namespace=${namespace}`]);
   await eventually(() => expect(next.woken).toContain(another.metadata.name));
   expect(next.woken).not.toContain(name);
 });
