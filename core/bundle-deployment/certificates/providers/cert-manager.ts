@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { withTrust } from '../trust-holders.ts';
 import type { WantedCertificate, WantedCertificates } from '../wanted-certificates.ts';
-import { withAnnotation } from './with-annotation.ts';
+import { withAnnotations } from './with-annotations.ts';
 
 /** The kinds that cert-manager brings, as discovery names them. */
 export const certManagerKinds: readonly string[] = [
@@ -24,7 +24,7 @@ export function issuedByCertManager(
     const source = holders.get(object);
     if (source === undefined) return object;
     // A value of ours would be put back each time that its injector has replaced it.
-    return withAnnotation(withTrust(object, undefined), injectAnnotation, source);
+    return withAnnotations(withTrust(object, undefined), { [injectAnnotation]: source });
   });
   return [...[...secrets.values()].flatMap(issuerAndCertificate), ...changed];
 }

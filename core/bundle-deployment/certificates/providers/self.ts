@@ -9,6 +9,7 @@ import type { CertificateState } from '../certificate-state.ts';
 import { secretsUsedBy, withCertificateHash } from '../mounted-secrets.ts';
 import { withTrust } from '../trust-holders.ts';
 import type { WantedCertificate, WantedCertificates } from '../wanted-certificates.ts';
+import { type Annotations, withAnnotations } from './with-annotations.ts';
 
 export interface SelfIssue {
   readonly wanted: WantedCertificates;
@@ -62,8 +63,6 @@ function withHash(
   return withCertificateHash(object, hash.slice(0, hashLength));
 }
 
-type Annotations = Readonly<Record<string, string>>;
-
 /** Workloads whose pods use a Secret that is made, by its key; looked for once for all of them. */
 function usersOf(
   objects: readonly KubernetesObject[],
@@ -97,10 +96,4 @@ function stageOfObject(object: KubernetesObject): number {
 /** What outlives the deployment goes on being served. */
 function keepFor({ services }: WantedCertificate): Annotations {
   return services.some(isKept) ? { [annotation.keep]: 'true' } : {};
-}
-
-function withAnnotations(secret: KubernetesObject, added: Annotations): KubernetesObject {
-  if (Object.keys(added).length === 0) return secret;
-  const annotations = { ...secret.metadata.annotations, ...added };
-  return { ...secret, metadata: { ...secret.metadata, annotations } };
 }

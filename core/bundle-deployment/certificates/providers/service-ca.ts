@@ -3,7 +3,7 @@ import { annotation } from '../../../../api/v1alpha1/labels.ts';
 import { mapOf, stringAt } from '../../../apply/json-fields.ts';
 import { withTrust } from '../trust-holders.ts';
 import type { WantedCertificates } from '../wanted-certificates.ts';
-import { withAnnotation } from './with-annotation.ts';
+import { withAnnotations } from './with-annotations.ts';
 
 const secretAnnotation = 'service.beta.openshift.io/serving-cert-secret-name';
 const injectAnnotation = 'service.beta.openshift.io/inject-cabundle';
@@ -15,10 +15,10 @@ export function issuedByServiceCA(
 ): readonly KubernetesObject[] {
   return objects.map((object) => {
     if (holders.has(object)) {
-      return withAnnotation(withTrust(object, undefined), injectAnnotation, 'true');
+      return withAnnotations(withTrust(object, undefined), { [injectAnnotation]: 'true' });
     }
     const annotations = mapOf(object.metadata.annotations);
     const secret = stringAt(annotations, annotation.servingCertificate);
-    return secret === undefined ? object : withAnnotation(object, secretAnnotation, secret);
+    return secret === undefined ? object : withAnnotations(object, { [secretAnnotation]: secret });
   });
 }
