@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
-import { resolveKinds } from '../../core/apply/kinds.ts';
-import { describeObject } from '../../core/apply/object-id.ts';
-import { inKindOrder, isDefinition, isFoundation } from '../../core/apply/order.ts';
-import { controllerOf, isDeployment, labelledOwner } from '../../core/apply/ownership.ts';
-import { fieldManager } from '../../core/apply/projection.ts';
+import { fieldManager } from '../../core/apply/fields/projection.ts';
+import { resolveKinds } from '../../core/apply/kinds/kinds.ts';
+import { describeObject } from '../../core/apply/objects/object-id.ts';
+import { inKindOrder, isDefinition, isFoundation } from '../../core/apply/objects/order.ts';
+import { controllerOf, isDeployment, labelledOwner } from '../../core/apply/ownership/ownership.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { isNotFound } from '../../core/kube/api-error.ts';
 import { gvkOf, keyOf, type ObjectKey, type Resource } from '../../core/kube/resource.ts';

@@ -2,7 +2,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../api/v1alpha1/conditions.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { type ReleaseSecret, releaseSecrets } from '../../core/apply/adoption/release-secrets.ts';
-import { applySetKey, deploymentApplySetID } from '../../core/apply/applyset.ts';
+import { applySetKey, deploymentApplySetID } from '../../core/apply/objects/applyset.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { isConflict, isNotFound } from '../../core/kube/api-error.ts';
 import { secretResource } from '../../core/kube/core-resources.ts';

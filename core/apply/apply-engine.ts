@@ -12,8 +12,8 @@ import type {
 } from '../contracts/applier.ts';
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
-import { forecastRun } from './forecast/forecast-run.ts';
-import { keptByAnnotation, unreferenced } from './prune.ts';
+import { forecastRun } from './forecast-run.ts';
+import { keptByAnnotation, unreferenced } from './prune/prune.ts';
 import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */

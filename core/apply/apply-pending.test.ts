@@ -9,9 +9,9 @@ import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { keyOf, type Resource } from '../kube/resource.ts';
 import { applyPending } from './apply-pending.ts';
-import type { DesiredObject } from './desired.ts';
 import { engineParts } from './engine-parts.ts';
-import { OwnershipRefusal } from './ownership-check.ts';
+import type { DesiredObject } from './objects/desired.ts';
+import { OwnershipRefusal } from './plan/ownership-check.ts';
 import type { Run } from './run.ts';
 
 /** Has server-side apply as far as creation goes. */

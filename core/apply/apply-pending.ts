@@ -1,16 +1,20 @@
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
 import { isConflict } from '../kube/api-error.ts';
-import { handedOver } from './adoption/handed-over.ts';
-import { type ApplyFailure, type Operation, throwAny } from './failures.ts';
-import { stagesToRun } from './hooks/foundation-stage.ts';
-import { isDefinition, isFoundation } from './order.ts';
-import { type CheckedObject, OwnershipRefusal, type OwnershipRequest } from './ownership-check.ts';
-import type { PlannedObject } from './plan.ts';
-import { prune } from './prune.ts';
+import { handedOver } from './handed-over.ts';
+import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
+import { isDefinition, isFoundation } from './objects/order.ts';
+import {
+  type CheckedObject,
+  OwnershipRefusal,
+  type OwnershipRequest,
+} from './plan/ownership-check.ts';
+import type { PlannedObject } from './plan/plan.ts';
+import { prune } from './prune/prune.ts';
 import type { Run } from './run.ts';
-import { readinessOf } from './stage-readiness.ts';
-import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from './stages.ts';
+import { stagesToRun } from './stages/foundation-stage.ts';
+import { readinessOf } from './stages/stage-readiness.ts';
+import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from './stages/stages.ts';
 
 type Applied = Pick<ApplyResult, 'changes' | 'holdUp'>;
 

@@ -1,22 +1,22 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
-import { handsOverTo } from './adoption/adoption-level.ts';
 import { applyPending } from './apply-pending.ts';
-import type { DesiredObject } from './desired.ts';
-import { desiredSet } from './desired-set.ts';
-import { driftMode, noteDrift, splitPlan } from './drift-policy.ts';
+import { desiredHooks } from './content/desired-hooks.ts';
+import { desiredSet } from './content/desired-set.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { desiredHooks } from './hooks/desired-hooks.ts';
-import type { InventoryEntry } from './inventory.ts';
+import type { InventoryEntry } from './inventory/inventory.ts';
 import { readJudged } from './judged-objects.ts';
-import { isLeftByRukpak } from './ownership.ts';
-import { type PlannedObject, planSet } from './plan.ts';
+import type { DesiredObject } from './objects/desired.ts';
+import { handsOverTo } from './ownership/adoption-level.ts';
+import { isLeftByRukpak } from './ownership/ownership.ts';
+import { driftMode, noteDrift, splitPlan } from './plan/drift-policy.ts';
+import { type PlannedObject, planSet } from './plan/plan.ts';
 import { clientOf } from './privilege/owner-client.ts';
-import { superfluous } from './prune.ts';
+import { superfluous } from './prune/prune.ts';
 import { pruneRun } from './prune-run.ts';
 import type { Run } from './run.ts';
-import { checkStageOrder } from './stage-order.ts';
+import { checkStageOrder } from './stages/stage-order.ts';
 
 /** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { Resource } from '../kube/resource.ts';
 import type { EngineParts } from './engine-parts.ts';
-import type { GroupKind } from './run.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 
 /** The kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
 export async function earlierKinds(

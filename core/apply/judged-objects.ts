@@ -1,6 +1,6 @@
 import { isNotFound } from '../kube/api-error.ts';
-import type { DesiredObject } from './desired.ts';
-import { forEachLimit } from './for-each-limit.ts';
+import type { DesiredObject } from './objects/desired.ts';
+import { forEachLimit } from './objects/for-each-limit.ts';
 import type { Run } from './run.ts';
 
 const concurrentReads = 8;

@@ -1,11 +1,16 @@
 import { progressReason } from '../../api/v1alpha1/conditions.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
-import { throwAny } from './failures.ts';
-import type { InventoryEntry } from './inventory.ts';
-import { keptEvent } from './kept-event.ts';
-import { deleteObjects, inhabitedNamespaces, keptByAnnotation, superfluous } from './prune.ts';
-import { guardPrune } from './prune-guard.ts';
-import { leaveObject } from './removal-leave.ts';
+import type { InventoryEntry } from './inventory/inventory.ts';
+import { throwAny } from './objects/failures.ts';
+import { keptEvent } from './prune/kept-event.ts';
+import {
+  deleteObjects,
+  inhabitedNamespaces,
+  keptByAnnotation,
+  superfluous,
+} from './prune/prune.ts';
+import { guardPrune } from './prune/prune-guard.ts';
+import { leaveObject } from './removal/removal-leave.ts';
 import type { Run } from './run.ts';
 
 export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {

@@ -1,20 +1,20 @@
 import type { RemoveRequest, RemoveResult } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
-import { applySetKey } from './applyset.ts';
-import { isKept } from './desired.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
-import { type ApplyFailure, throwAny } from './failures.ts';
-import { forEachLimit } from './for-each-limit.ts';
-import type { InventoryEntry } from './inventory.ts';
-import { keptEvent } from './kept-event.ts';
-import { isWorkload } from './order.ts';
+import type { InventoryEntry } from './inventory/inventory.ts';
+import { applySetKey } from './objects/applyset.ts';
+import { isKept } from './objects/desired.ts';
+import { type ApplyFailure, throwAny } from './objects/failures.ts';
+import { forEachLimit } from './objects/for-each-limit.ts';
+import { isWorkload } from './objects/order.ts';
 import { clientOf } from './privilege/owner-client.ts';
-import { deleteObjects } from './prune.ts';
-import { leaveObject } from './removal-leave.ts';
-import { shownEntry, waitingMessage } from './removal-message.ts';
-import { leaveNamespaces } from './removal-namespaces.ts';
-import { planRemoval, removalStages } from './removal-plan.ts';
+import { keptEvent } from './prune/kept-event.ts';
+import { deleteObjects } from './prune/prune.ts';
+import { leaveObject } from './removal/removal-leave.ts';
+import { shownEntry, waitingMessage } from './removal/removal-message.ts';
+import { leaveNamespaces } from './removal/removal-namespaces.ts';
+import { planRemoval, removalStages } from './removal/removal-plan.ts';
 
 const concurrentWrites = 8;
 

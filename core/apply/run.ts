@@ -1,11 +1,9 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
-import type { GroupVersionKind } from '../kube/resource.ts';
-import type { DesiredObject } from './desired.ts';
-import type { DesiredSet } from './desired-set.ts';
+import type { DesiredSet } from './content/desired-set.ts';
 import type { EngineParts } from './engine-parts.ts';
-
-export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
+import type { DesiredObject } from './objects/desired.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 
 /** One apply of one owner's set. */
 export interface Run {

@@ -25,6 +25,23 @@ function importsOf(path: string): string[] {
   );
 }
 
+/** The folders inside `place` that can be reached from `folder` by imports; `.` holds the rest. */
+function reachedFolders(place: string, folder: string): ReadonlySet<string> {
+  const folderOf = (path: string): string => dirname(relative(place, path));
+  const inside = sourceFiles().filter((path) => path.startsWith(`${place}/`));
+  const reached = new Set<string>();
+  const open = [folder];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const targets = inside.filter((path) => folderOf(path) === next).flatMap(importsOf);
+    for (const target of targets.filter((path) => path.startsWith(`${place}/`)).map(folderOf)) {
+      if (target === next || reached.has(target)) continue;
+      reached.add(target);
+      open.push(target);
+    }
+  }
+  return reached;
+}
+
 describe('imports go down only', () => {
   test('every source file has a place in the table', () => {
     expect(sourceFiles().filter((path) => placeOf(path) === undefined)).toEqual([]);
@@ -37,6 +54,18 @@ describe('imports go down only', () => {
         .map((target) => `${path} imports ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  test('the folders of the apply engine import one another in no circle', () => {
+    const place = 'core/apply';
+    const folders = new Set(
+      sourceFiles()
+        .filter((path) => path.startsWith(`${place}/`))
+        .map((path) => dirname(relative(place, path))),
+    );
+    expect(folders.size).toBeGreaterThan(10);
+    const circular = [...folders].filter((folder) => reachedFolders(place, folder).has(folder));
+    expect(circular).toEqual([]);
   });
 
   test('the class of an example imports the SDK and Node alone', () => {

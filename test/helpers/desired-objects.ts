@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { type DesiredObject, desiredObject } from '../../core/apply/desired.ts';
+import { type DesiredObject, desiredObject } from '../../core/apply/objects/desired.ts';
 import { gvkOf } from '../../core/kube/resource.ts';
 import { aStoredDeployment } from './stored-objects.ts';
 

@@ -1,4 +1,4 @@
-import { Inventory, type InventoryEntry } from '../../core/apply/inventory.ts';
+import { Inventory, type InventoryEntry } from '../../core/apply/inventory/inventory.ts';
 import type { Resource } from '../../core/kube/resource.ts';
 
 export interface OwnedObject {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { mapOf } from '../../../core/apply/fields/json-fields.ts';
 import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
 import {
   isSecret,
@@ -8,7 +9,6 @@ import {
   withoutCopy,
 } from '../../../core/apply/forecast/secret-values.ts';
 import { wantedContent } from '../../../core/apply/forecast/wanted-content.ts';
-import { mapOf } from '../../../core/apply/json-fields.ts';
 import { toYaml } from '../../../core/manifests/write-yaml.ts';
 
 /** Both states as YAML, without what is the server's and without the values of Secrets. */

@@ -1,16 +1,16 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { DeploymentConsent } from '../../../core/apply/adoption/deployment-consent.ts';
-import { Claims } from '../../../core/apply/claims.ts';
-import { desiredSet } from '../../../core/apply/desired-set.ts';
+import { desiredSet } from '../../../core/apply/content/desired-set.ts';
 import {
   type ForeseenObject,
   forecastObjects,
 } from '../../../core/apply/forecast/forecast-objects.ts';
 import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
 import { splitHooks } from '../../../core/apply/hooks/split-hooks.ts';
-import { objectPath } from '../../../core/apply/object-id.ts';
-import { superfluous } from '../../../core/apply/prune.ts';
+import { objectPath } from '../../../core/apply/objects/object-id.ts';
+import { Claims } from '../../../core/apply/ownership/claims.ts';
+import { DeploymentConsent } from '../../../core/apply/ownership/deployment-consent.ts';
+import { superfluous } from '../../../core/apply/prune/prune.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { apiVersionOf } from '../../../core/kube/resource.ts';
 import type { Cluster } from '../cluster.ts';

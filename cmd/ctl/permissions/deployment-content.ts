@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { InventoryEntry } from '../../../core/apply/inventory.ts';
+import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
 import { bundleName, templateHash } from '../../../core/bundle-deployment/template-hash.ts';
 import { defaultLimits, storedLimits } from '../../../core/content/limits.ts';
 import { unpackBundle } from '../../../core/content/unpack-bundle.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { kindKey, resolveKinds } from '../../../core/apply/kinds.ts';
+import { kindKey, resolveKinds } from '../../../core/apply/kinds/kinds.ts';
 import { lifetimeVerbs } from '../../../core/apply/privilege/needed-permissions.ts';
 import { type Permission, permissionsOn } from '../../../core/apply/privilege/permission.ts';
 import { TerminalError } from '../../../core/errors.ts';

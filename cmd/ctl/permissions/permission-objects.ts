@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
 import { stringifyJson } from '../../../api/json.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
-import { isDefinition } from '../../../core/apply/order.ts';
+import { isDefinition } from '../../../core/apply/objects/order.ts';
 import { missingPermissions } from '../../../core/apply/privilege/missing-permissions.ts';
 import { neededPermissions } from '../../../core/apply/privilege/needed-permissions.ts';
 import { defaultLimits } from '../../../core/content/limits.ts';

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/json-fields.ts';
+import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';
 import { knownCause } from './known-causes.ts';

@@ -2,8 +2,8 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
 import { apiServiceProblem } from '../../../core/apply/health/extensions.ts';
 import { isHookObject } from '../../../core/apply/hooks/hook.ts';
-import type { Inventory, InventoryEntry } from '../../../core/apply/inventory.ts';
-import { inKindOrder } from '../../../core/apply/order.ts';
+import type { Inventory, InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
+import { inKindOrder } from '../../../core/apply/objects/order.ts';
 
 /** One object of a deployment. */
 export interface ObjectReport {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { contentProblem } from '../../../core/apply/content-check.ts';
-import { isDefinition } from '../../../core/apply/order.ts';
-import { stageOrderProblems } from '../../../core/apply/stage-order.ts';
+import { contentProblem } from '../../../core/apply/content/content-check.ts';
+import { isDefinition } from '../../../core/apply/objects/order.ts';
+import { stageOrderProblems } from '../../../core/apply/stages/stage-order.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { knownGroups } from '../permissions/known-kinds.ts';

@@ -1,4 +1,4 @@
-import { listOf } from '../../../core/apply/json-fields.ts';
+import { listOf } from '../../../core/apply/fields/json-fields.ts';
 import { createSecretReader } from '../../../core/kube/secret-reader.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';

@@ -1,8 +1,8 @@
 import { bundleCRD, bundleDeploymentCRD } from '../../../api/crd.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { digestOf } from '../../../core/apply/digest.ts';
+import { digestOf } from '../../../core/apply/fields/digest.ts';
+import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/json-fields.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
 import { definitionResource } from './resources.ts';

@@ -1,4 +1,4 @@
-import { stringAt } from '../../../core/apply/json-fields.ts';
+import { stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
 import { namespaceResource } from './resources.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import type { ObjectKey } from '../../../core/kube/resource.ts';
 import { type Lease, leaseResource } from '../../../core/runtime/lease.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { parseCertificates } from '../../../core/certificates/pem.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';

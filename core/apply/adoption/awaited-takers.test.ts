@@ -4,7 +4,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../kube/api-error.ts';
-import { Inventory } from '../inventory.ts';
+import { Inventory } from '../inventory/inventory.ts';
 import { AwaitedTakers } from './awaited-takers.ts';
 
 const resource = {

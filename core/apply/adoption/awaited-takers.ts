@@ -10,9 +10,9 @@ import type { Clock } from '../../clock.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
-import type { InventoryEntry } from '../inventory.ts';
-import { objectPath } from '../object-id.ts';
-import { handsOverTo } from './adoption-level.ts';
+import type { InventoryEntry } from '../inventory/inventory.ts';
+import { objectPath } from '../objects/object-id.ts';
+import { handsOverTo } from '../ownership/adoption-level.ts';
 
 /** How often is looked again while somebody may still take objects: other processes tell nothing. */
 const lookInterval = 5000;

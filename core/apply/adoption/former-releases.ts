@@ -6,13 +6,11 @@ import { errorMessage } from '../../errors.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
-import type { GroupVersionKind } from '../../kube/resource.ts';
-import { stringAt } from '../json-fields.ts';
-import { describeObject } from '../object-id.ts';
+import { stringAt } from '../fields/json-fields.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { describeObject } from '../objects/object-id.ts';
 import { releaseKinds } from './release-kinds.ts';
 import { type ReleaseSecret, releaseSecrets } from './release-secrets.ts';
-
-type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
 
 /** Revisions that are read where none of them was ever finished. */
 const maxRevisions = 10;

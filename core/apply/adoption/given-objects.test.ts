@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { Inventory } from '../inventory.ts';
+import { Inventory } from '../inventory/inventory.ts';
 import { GivenObjects } from './given-objects.ts';
 
 const desired = aDesiredObject({

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { DesiredObject } from '../desired.ts';
-import type { Inventory, InventoryEntry, InventoryListener } from '../inventory.ts';
-import { handsOverTo } from './adoption-level.ts';
+import type { Inventory, InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { handsOverTo } from '../ownership/adoption-level.ts';
 
 export interface GivenObjectsOptions {
   readonly inventory: Inventory;

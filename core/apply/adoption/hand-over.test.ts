@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hasFormerFields } from './former-fields.ts';
+import { hasFormerFields } from '../fields/former-fields.ts';
 import { handedOver } from './hand-over.ts';
 
 const own = {

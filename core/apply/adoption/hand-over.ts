@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldManager } from '../field-manager.ts';
-import { fieldAt, isMap, listOf, mapOf, stringAt } from '../json-fields.ts';
-import { isOwnEntry } from '../projection.ts';
-import { isFormerEntry } from './former-fields.ts';
+import { fieldManager } from '../fields/field-manager.ts';
+import { isFormerEntry } from '../fields/former-fields.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../fields/json-fields.ts';
+import { isOwnEntry } from '../fields/projection.ts';
 
 /**
  * Who has Helm's marks from then on. They stay, for Helm and for the way back to RukPak; what nobody

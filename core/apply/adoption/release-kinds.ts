@@ -2,10 +2,9 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
 import { parseJson } from '../../../api/json.ts';
-import { type GroupVersionKind, gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../kube/resource.ts';
 import { parseObjects } from '../../manifests/parse-manifests.ts';
-
-type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
+import type { GroupKind } from '../objects/group-kind.ts';
 
 /** Helm's limit is the Secret's, 1 MiB of gzip; text that unpacks to more is no release. */
 const maxReleaseBytes = 64 * 1024 * 1024;

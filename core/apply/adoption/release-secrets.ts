@@ -3,7 +3,7 @@ import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { acceptMetadata } from '../../kube/metadata-only.ts';
 import { collectionPath, queryString } from '../../kube/object-url.ts';
-import { controllerOf, isDeployment } from '../ownership.ts';
+import { controllerOf, isDeployment } from '../ownership/ownership.ts';
 
 /** A Secret that holds one revision of what RukPak installed for a deployment. */
 export interface ReleaseSecret {

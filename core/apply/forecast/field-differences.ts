@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../../api/json.ts';
-import { isMap } from '../json-fields.ts';
+import { isMap } from '../fields/json-fields.ts';
 
 /** A field that two states of an object have differently; undefined where one has it not at all. */
 export interface FieldDifference {

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ObjectKey, Resource } from '../../kube/resource.ts';
-import type { DesiredObject } from '../desired.ts';
-import { forEachLimit } from '../for-each-limit.ts';
-import { inKindOrder } from '../order.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import { inKindOrder } from '../objects/order.ts';
 import {
   ObjectForecast,
   type ObjectForecastOptions,

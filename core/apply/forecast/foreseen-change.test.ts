@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { DesiredObject } from '../desired.ts';
+import type { DesiredObject } from '../objects/desired.ts';
 import type { ForeseenObject } from './forecast-objects.ts';
 import { foreseenChange } from './foreseen-change.ts';
 

@@ -1,7 +1,7 @@
 import { stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FieldChange, ForecastChange } from '../../contracts/applier.ts';
-import { objectID } from '../object-id.ts';
+import { objectID } from '../objects/object-id.ts';
 import { type FieldDifference, fieldDifferences } from './field-differences.ts';
 import type { ForeseenObject } from './forecast-objects.ts';
 import { isSecret, mask, secretFields, withoutCopy } from './secret-values.ts';

@@ -7,15 +7,15 @@ import { isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
-import { consentedOwnership } from '../adoption/consented-ownership.ts';
-import type { DeploymentConsent } from '../adoption/deployment-consent.ts';
-import type { DesiredObject } from '../desired.ts';
-import type { DesiredSet } from '../desired-set.ts';
-import { isTransient } from '../failures.ts';
-import { withLeftFields } from '../left-fields.ts';
-import { describeObject, objectPath } from '../object-id.ts';
-import { OpenAPIDocuments } from '../openapi-documents.ts';
-import { ServerSideApply } from '../server-side-apply.ts';
+import type { DesiredSet } from '../content/desired-set.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { isTransient } from '../objects/failures.ts';
+import { describeObject, objectPath } from '../objects/object-id.ts';
+import { consentedOwnership } from '../ownership/consented-ownership.ts';
+import type { DeploymentConsent } from '../ownership/deployment-consent.ts';
+import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import { withLeftFields } from '../writes/left-fields.ts';
+import { ServerSideApply } from '../writes/server-side-apply.ts';
 
 /** Two states of one object; undefined where it does not exist. */
 export interface ObjectStates {

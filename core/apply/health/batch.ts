@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { integerAt, stringAt } from '../json-fields.ts';
+import { integerAt, stringAt } from '../fields/json-fields.ts';
 import { isTrue } from './object-conditions.ts';
 import { current, failed, inProgress, type ObjectStatus } from './status.ts';
 

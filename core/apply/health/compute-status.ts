@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { gvkOf } from '../../kube/resource.ts';
-import { integerAt } from '../json-fields.ts';
+import { integerAt } from '../fields/json-fields.ts';
 import { jobStatus } from './batch.ts';
 import { alwaysCurrent, claimStatus, serviceStatus } from './core-kinds.ts';
 import type { CustomRule } from './custom-rule.ts';

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { stringAt } from '../json-fields.ts';
+import { stringAt } from '../fields/json-fields.ts';
 import { current, inProgress, type ObjectStatus } from './status.ts';
 
 export function claimStatus(object: KubernetesObject): ObjectStatus {

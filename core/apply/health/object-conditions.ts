@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../json-fields.ts';
+import { fieldAt, isMap, listOf, stringAt } from '../fields/json-fields.ts';
 
 /** A condition as any controller may have written it: every part may be missing. */
 export interface ObjectCondition {

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../fields/json-fields.ts';
 import { conditionOf, isTrue } from './object-conditions.ts';
 import { current, failed, inProgress, type ObjectStatus } from './status.ts';
 

@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { Resource } from '../../kube/resource.ts';
-import { type DesiredContext, type DesiredObject, desiredObject } from '../desired.ts';
-import { mapOf } from '../json-fields.ts';
+import { mapOf } from '../fields/json-fields.ts';
+import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
 
 /**
  * A hook as it is created: marked as its owner's, and as of one run. It is no part of the applied

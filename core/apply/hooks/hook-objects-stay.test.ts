@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { Inventory } from '../inventory.ts';
-import { superfluous } from '../prune.ts';
-import { planRemoval } from '../removal-plan.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { superfluous } from '../prune/prune.ts';
+import { planRemoval } from '../removal/removal-plan.ts';
 
 const owner = aStoredDeployment();
 let inventory: Inventory;

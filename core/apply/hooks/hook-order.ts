@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { gvkOf } from '../../kube/resource.ts';
-import { inKindOrder } from '../order.ts';
+import { inKindOrder } from '../objects/order.ts';
 import { type HookEvent, hookOf } from './hook.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { gvkOf } from '../../kube/resource.ts';
+import { fieldAt, integerAt, listOf, stringAt } from '../fields/json-fields.ts';
 import { conditionOf, isTrue } from '../health/object-conditions.ts';
-import { fieldAt, integerAt, listOf, stringAt } from '../json-fields.ts';
 
 /** What has become of a hook's object. */
 export type HookOutcome =

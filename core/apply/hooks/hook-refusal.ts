@@ -1,9 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ObjectKey } from '../../kube/resource.ts';
-import type { Ownership } from '../ownership.ts';
-import { OwnershipRefusal } from '../ownership-check.ts';
-import { ownershipMessage } from '../ownership-message.ts';
+import type { Ownership } from '../ownership/ownership.ts';
+import { ownershipMessage } from '../ownership/ownership-message.ts';
+import { OwnershipRefusal } from '../plan/ownership-check.ts';
 
 /** Something of somebody else's is in a hook's place: the text is that of any other object. */
 export function hookRefusal(

@@ -9,7 +9,7 @@ import type { HookProgress } from '../../contracts/applier.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { keyOf, type Resource } from '../../kube/resource.ts';
 import { type EngineParts, engineParts } from '../engine-parts.ts';
-import { OwnershipRefusal } from '../ownership-check.ts';
+import { OwnershipRefusal } from '../plan/ownership-check.ts';
 
 const jobs: Resource = {
   group: 'batch',

@@ -1,4 +1,4 @@
-import type { InventoryEntry, InventoryListener } from '../inventory.ts';
+import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
 import { hookRunOf } from './hook.ts';
 import { type HookOutcome, hookOutcome } from './hook-outcome.ts';
 

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { mapOf } from '../json-fields.ts';
+import { mapOf } from '../fields/json-fields.ts';
 
 /** When hooks run, in the order of a deployment's life. */
 export const hookEvents = [

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { KubeClient } from '../../kube/kube-client.ts';
-import { forEachLimit } from '../for-each-limit.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
 import { type Permission, scopeKey } from './permission.ts';
 
 const concurrentReviews = 8;

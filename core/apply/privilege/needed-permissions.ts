@@ -1,5 +1,5 @@
-import type { InventoryEntry } from '../inventory.ts';
-import type { PlannedObject } from '../plan.ts';
+import type { InventoryEntry } from '../inventory/inventory.ts';
+import type { PlannedObject } from '../plan/plan.ts';
 import { type Permission, permissionsOn } from './permission.ts';
 
 /**

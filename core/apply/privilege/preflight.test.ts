@@ -5,7 +5,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import { configMapResource, secretResource } from '../../kube/core-resources.ts';
 import type { RawRequest } from '../../kube/kube-client.ts';
 import type { ObjectKey, Resource } from '../../kube/resource.ts';
-import type { PlannedObject } from '../plan.ts';
+import type { PlannedObject } from '../plan/plan.ts';
 import type { Permission } from './permission.ts';
 import { Preflight, type PreflightRequest } from './preflight.ts';
 

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
 import { hookOf } from '../../apply/hooks/hook.ts';
-import { annotatedStage } from '../../apply/stage-of.ts';
+import { annotatedStage } from '../../apply/stages/stage-of.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isAtDeletion } from '../hooks/hooks-status.ts';
 import type { BundleDeploymentState } from '../state.ts';

@@ -1,6 +1,6 @@
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { isTransient } from '../../apply/failures.ts';
 import { hooksOf } from '../../apply/hooks/hook-order.ts';
+import { isTransient } from '../../apply/objects/failures.ts';
 import { errorMessage } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';

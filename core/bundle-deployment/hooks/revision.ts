@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { digestOf } from '../../apply/digest.ts';
+import { digestOf } from '../../apply/fields/digest.ts';
 import type { SplitObjects } from '../../apply/hooks/split-hooks.ts';
 
 interface KnownRevision {

@@ -1,4 +1,4 @@
-import { isAboutMissing } from '../../apply/failures.ts';
+import { isAboutMissing } from '../../apply/objects/failures.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';

@@ -6,7 +6,7 @@ import type {
   BundleStatus,
   BundleTemplate,
 } from '../../../api/v1alpha1/index.ts';
-import { controllerReference } from '../../../core/apply/desired.ts';
+import { controllerReference } from '../../../core/apply/objects/desired.ts';
 import { desiredBundle } from '../../../core/bundle-deployment/desired-bundle.ts';
 import { templateHash } from '../../../core/bundle-deployment/template-hash.ts';
 import type { Kubectl } from '../kubectl.ts';

@@ -1,4 +1,4 @@
-import { isMap } from '../../../core/apply/json-fields.ts';
+import { isMap } from '../../../core/apply/fields/json-fields.ts';
 
 /** The JSON merge patch that makes `after` of `before`. */
 export function mergePatch(before: unknown, after: unknown): unknown {

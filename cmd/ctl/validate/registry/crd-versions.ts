@@ -1,4 +1,4 @@
-import { fieldAt, listOf, stringAt } from '../../../../core/apply/json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../../../../core/apply/fields/json-fields.ts';
 import type { LocatedObject } from '../manifest-objects.ts';
 
 /** One version of a CRD. */

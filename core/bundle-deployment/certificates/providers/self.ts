@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
-import { isKept } from '../../../apply/desired.ts';
-import { builtInStage, stageOf } from '../../../apply/stage-of.ts';
+import { isKept } from '../../../apply/objects/desired.ts';
+import { builtInStage, stageOf } from '../../../apply/stages/stage-of.ts';
 import { checkObjectSize } from '../../../manifests/object-bounds.ts';
 import { encoded, secretOf } from '../certificate-secret.ts';
 import type { CertificateState } from '../certificate-state.ts';

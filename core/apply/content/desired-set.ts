@@ -1,0 +1,82 @@
+import { setImmediate } from 'node:timers/promises';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { TerminalError } from '../../errors.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { kindKey, resolveKinds } from '../kinds/kinds.ts';
+import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
+import { missingResource, unknownKind } from '../objects/failures.ts';
+import { contentProblem } from './content-check.ts';
+
+/** Milliseconds of work between two looks at what else there is to do. */
+const maxTurn = 10;
+
+/** Everything that a deployment shall have, with the marks of its owner. */
+export interface DesiredSet {
+  readonly objects: readonly DesiredObject[];
+  readonly ids: ReadonlySet<string>;
+  /** Each kind once. */
+  readonly resources: readonly Resource[];
+  /** Whether the cluster served the object's kind when the set was made. */
+  readonly isServed: (object: DesiredObject) => boolean;
+  /** The resource under which an object can be read at that time; undefined where none can exist. */
+  readonly presentAs: (object: DesiredObject) => Resource | undefined;
+}
+
+export interface DesiredSetRequest extends DesiredContext {
+  readonly objects: readonly KubernetesObject[];
+  readonly operation: 'install' | 'upgrade';
+  readonly discovery: Discovery;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Finds the kind of every object and marks them all. Of objects that are listed twice the last
+ * counts, as with `kubectl apply`.
+ * @throws TerminalError for unknown kinds (spec section 6, number 4) and names that cannot be.
+ */
+export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
+  const { objects, operation, discovery, signal, owner } = request;
+  const problems = objects.flatMap((object) => contentProblem(object, owner) ?? []);
+  if (problems.length > 0) throw invalidContent(problems, operation);
+  const kinds = await resolveKinds(objects, discovery, signal);
+  if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);
+  const byID = new Map<string, DesiredObject>();
+  let turn = performance.now();
+  for (const object of objects) {
+    // Tens of thousands of objects take a second: others must get their turn.
+    if (performance.now() - turn > maxTurn) {
+      await setImmediate();
+      signal.throwIfAborted();
+      turn = performance.now();
+    }
+    const resource = kinds.resources.get(kindKey(object));
+    if (resource === undefined) continue;
+    const desired = desiredObject(object, resource, request);
+    byID.set(desired.id, desired);
+  }
+  return {
+    objects: [...byID.values()],
+    ids: new Set(byID.keys()),
+    resources: [...kinds.resources.values()],
+    isServed: ({ object }) => !kinds.fromBundle.has(kindKey(object)),
+    presentAs: ({ object }) => kinds.present.get(kindKey(object)),
+  };
+}
+
+function invalidContent(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
+  const reason =
+    operation === 'install'
+      ? bundleDeploymentReason.installFailed
+      : bundleDeploymentReason.upgradeFailed;
+  return new TerminalError(problems.slice(0, 20).join(' && '), { reason });
+}
+
+function unknownKinds(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
+  const list = problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`;
+  const message = `${unknownKind}${list}`;
+  return operation === 'install'
+    ? new TerminalError(missingResource + message, { reason: bundleDeploymentReason.installFailed })
+    : new TerminalError(message, { reason: bundleDeploymentReason.errorGettingReleaseState });
+}

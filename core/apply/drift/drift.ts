@@ -1,0 +1,129 @@
+import type { Clock } from '../../clock.ts';
+import type { HealthRules } from '../health/health-rules.ts';
+import { objectHealth } from '../health/object-health.ts';
+import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
+import {
+  type Inventory,
+  type InventoryEntry,
+  type InventoryListener,
+  projectionUnder,
+  slim,
+} from '../inventory/inventory.ts';
+import { anyState, driftState } from './drift-state.ts';
+import type { RepairBackoff } from './repair-backoff.ts';
+
+export interface DriftDetectorOptions {
+  readonly inventory: Inventory;
+  readonly records: AppliedRecords;
+  readonly backoff: RepairBackoff;
+  readonly rules: HealthRules;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Called with an owner whose objects need a look. */
+  readonly notify: (owner: string) => void;
+}
+
+/**
+ * Compares what the watches see with what was applied: calls `notify` when an object was deleted
+ * or changed by others, or its health is another. Our own writes and changes of status that leave
+ * the health as it was are silent.
+ */
+export class DriftDetector implements InventoryListener {
+  readonly #options: DriftDetectorOptions;
+  /** Objects with a request of ours under way: the answer decides, not an event that overtook it. */
+  readonly #inFlight = new Set<string>();
+  readonly #timers = new Map<string, AbortController>();
+
+  constructor(options: DriftDetectorOptions) {
+    this.#options = options;
+  }
+
+  changed(entry: InventoryEntry): void {
+    this.#review(entry.id);
+  }
+
+  removed(entry: InventoryEntry): void {
+    this.#review(entry.id);
+  }
+
+  /** True where the live object is no longer what was applied. */
+  hasDrifted(record: AppliedRecord): boolean {
+    const entry = this.#options.inventory.get(record.resource, record.key);
+    if (entry?.owner !== record.owner) return true;
+    return projectionUnder(entry, record.ignored) !== record.projection;
+  }
+
+  begin(id: string): void {
+    this.#inFlight.add(id);
+  }
+
+  /** Ends `begin`. After a success, what was seen meanwhile is reviewed. */
+  end(id: string, succeeded: boolean): void {
+    this.#inFlight.delete(id);
+    // A failure is tried again by its caller, with back-off; an event must not cut that short.
+    if (succeeded) this.#review(id);
+  }
+
+  /** Computes the health of an object; changes of it from now on are reported. */
+  health(record: AppliedRecord): string | undefined {
+    const { inventory, rules, clock } = this.#options;
+    const entry = inventory.get(record.resource, record.key);
+    const object = entry?.object;
+    // A rule's message can say anything of an object: only its owner may ask for that.
+    const isOwn = entry?.owner === record.owner;
+    const rule = isOwn ? rules.find(record.owner, record.resource) : undefined;
+    const { problem, recheckAfter } = objectHealth({ ...record, object, rule }, clock.now());
+    record.problem = problem;
+    if (recheckAfter !== undefined) this.#later(record, recheckAfter);
+    return problem;
+  }
+
+  forget(id: string): void {
+    this.#timers.get(id)?.abort();
+    this.#timers.delete(id);
+    this.#options.backoff.forget(id);
+  }
+
+  #review(id: string): void {
+    const { inventory, records, backoff, notify } = this.#options;
+    const record = records.get(id);
+    if (record === undefined || this.#inFlight.has(id)) return;
+    const entry = inventory.get(record.resource, record.key);
+    const drifted = this.hasDrifted(record);
+    if (entry !== undefined && !drifted) this.#settled(entry, record);
+    const before = record.problem;
+    const healthChanged = this.health(record) !== before;
+    const pause = drifted ? backoff.pause(id) : 0;
+    if (healthChanged || (pause === 0 && isNews(record, drifted, entry))) notify(record.owner);
+    if (pause > 0) this.#later(record, pause);
+  }
+
+  /** What differs is still to be compared field by field; what is as applied needs no content. */
+  #settled(entry: InventoryEntry, { owner, resource }: AppliedRecord): void {
+    // A rule may ask for anything that the object has.
+    if (this.#options.rules.find(owner, resource) === undefined) slim(entry);
+  }
+
+  /** Reviews an object once more after a while; one pending review per object, the latest. */
+  #later({ id }: AppliedRecord, delay: number): void {
+    const { clock, signal } = this.#options;
+    this.#timers.get(id)?.abort();
+    const timer = new AbortController();
+    this.#timers.set(id, timer);
+    const due = (): void => {
+      if (this.#timers.get(id) === timer) this.#timers.delete(id);
+      this.#review(id);
+    };
+    clock.sleep(delay, AbortSignal.any([signal, timer.signal])).then(due, () => undefined);
+  }
+}
+
+/** Drift that is let be is news only once it is another one, or gone. */
+function isNews(
+  { accepted }: AppliedRecord,
+  drifted: boolean,
+  entry: InventoryEntry | undefined,
+): boolean {
+  if (accepted === undefined) return drifted;
+  return accepted !== anyState && (!drifted || driftState(entry) !== accepted);
+}

@@ -1,0 +1,131 @@
+import { parseJson, stringifyJson } from '../../../api/json.ts';
+import { TerminalError } from '../../errors.ts';
+import { isMap, listOf } from './json-fields.ts';
+
+/**
+ * Some fields of one object, by the JSON pointers that name them. A list that the object has is
+ * remembered by its items' scalars: so the API server's `k:{"name":"app"}` finds its index.
+ */
+export interface FieldTree {
+  /** True where everything below belongs to it. */
+  readonly whole: boolean;
+  /** By map key or list index; `*` is for all. */
+  readonly children: ReadonlyMap<string, FieldTree>;
+  /** What the object has here is a list, with these items. */
+  readonly items?: readonly unknown[];
+}
+
+/** Pointers with `*` in different places name twice as many fields with each segment. */
+const maxFields = 10_000;
+
+interface Branch {
+  whole: boolean;
+  readonly children: Map<string, Branch>;
+}
+
+/**
+ * The tree of JSON pointers (RFC 6901) in `object`; `*` in a pointer stands for each item or key.
+ * @throws TerminalError where they name too many fields.
+ */
+export function fieldTree(pointers: Iterable<string>, object: unknown): FieldTree {
+  const root: Branch = { whole: false, children: new Map() };
+  for (const pointer of pointers) {
+    let branch = root;
+    for (const segment of segmentsOf(pointer)) {
+      const child = branch.children.get(segment) ?? { whole: false, children: new Map() };
+      branch.children.set(segment, child);
+      branch = child;
+    }
+    branch.whole = true;
+  }
+  return resolved([root], object, { fields: 0 });
+}
+
+/** The tree below a map key or list index. */
+export function childTree(tree: FieldTree | undefined, key: string): FieldTree | undefined {
+  return tree?.children.get(key) ?? tree?.children.get('*');
+}
+
+/** The tree below one path element of fieldsV1: `f:<field>`, `k:<keys>`, `v:<value>` or `i:<index>`. */
+export function elementTree(tree: FieldTree | undefined, element: string): FieldTree | undefined {
+  if (tree === undefined || element === '.') return undefined;
+  const operand = element.slice(2);
+  if (element.startsWith('f:') || element.startsWith('i:')) return childTree(tree, operand);
+  const index = (tree.items ?? []).findIndex((item) => isItem(item, element));
+  return childTree(tree, String(index));
+}
+
+/** True where a path element of fieldsV1 names this item of a list. */
+export function isItem(item: unknown, element: string): boolean {
+  if (!element.startsWith('v:') && !element.startsWith('k:')) return false;
+  const operand = parseJson(element.slice(2));
+  if (element.startsWith('v:')) return stringifyJson(item) === stringifyJson(operand);
+  if (!isMap(item) || !isMap(operand)) return false;
+  // A key that the item leaves out has its default.
+  return Object.entries(operand).every(
+    ([key, expected]) =>
+      item[key] === undefined || stringifyJson(item[key]) === stringifyJson(expected),
+  );
+}
+
+/** The value without the fields of the tree; items of lists become null, so that the others keep their places. */
+export function withoutFields(value: unknown, tree: FieldTree | undefined): unknown {
+  if (tree === undefined) return value;
+  if (Array.isArray(value)) {
+    return value.map((item, index) => {
+      const child = childTree(tree, String(index));
+      return child?.whole === true ? null : withoutFields(item, child);
+    });
+  }
+  if (!isMap(value)) return value;
+  const kept = Object.entries(value).flatMap(([key, field]) => {
+    const child = childTree(tree, key);
+    return child?.whole === true ? [] : [[key, withoutFields(field, child)]];
+  });
+  return Object.fromEntries(kept);
+}
+
+function segmentsOf(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Branches of the same place as one tree. What `*` stands for in the object has a place of its own. */
+function resolved(
+  branches: readonly Branch[],
+  value: unknown,
+  seen: { fields: number },
+): FieldTree {
+  seen.fields += 1;
+  if (seen.fields > maxFields) {
+    throw new TerminalError(
+      `spec.drift.ignore names more than ${maxFields} fields of an object: use fewer paths with * in them`,
+    );
+  }
+  const named = branches.flatMap(({ children }) => [...children.keys()]);
+  const all = named.includes('*') ? [...named, ...keysOf(value)] : named;
+  const children = [...new Set(all)].map((key): [string, FieldTree] => {
+    const below = branches.flatMap(({ children: own }) => [own.get(key), own.get('*')]);
+    const found = new Set(below.filter((branch) => branch !== undefined));
+    return [key, resolved([...found], childValue(value, key), seen)];
+  });
+  const tree = { whole: branches.some(({ whole }) => whole), children: new Map(children) };
+  return Array.isArray(value) ? { ...tree, items: listOf(value).map(scalarsOf) } : tree;
+}
+
+function keysOf(value: unknown): readonly string[] {
+  return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+}
+
+function childValue(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return listOf(value)[Number(key)];
+  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** What tells an item apart are scalars; the rest is not worth its memory. */
+function scalarsOf(item: unknown): unknown {
+  if (!isMap(item)) return item;
+  return Object.fromEntries(Object.entries(item).filter(([, value]) => typeof value !== 'object'));
+}

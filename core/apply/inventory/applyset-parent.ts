@@ -1,0 +1,98 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { stringAt } from '../fields/json-fields.ts';
+import {
+  applySetKey,
+  applySetTooling,
+  deploymentApplySetID,
+  formatGroupKinds,
+  parseGroupKinds,
+} from '../objects/applyset.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { isNewer } from '../objects/object-id.ts';
+
+/** Keeps the ApplySet marks on the parents: which kinds a deployment's objects are of. */
+export class ApplySetParents {
+  readonly #client: KubeClient;
+  /** The last answers to our own patches: what a watch hands in may be older. */
+  readonly #written = new Map<string, KubernetesObject>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** True where the deployment has been marked as a parent: we have had it before. */
+  isParent(owner: BundleDeployment): boolean {
+    return marksOf(this.#latest(owner)).id === deploymentApplySetID(owner.metadata.name ?? '');
+  }
+
+  /** The kinds that the parent says its set may have. */
+  kinds(owner: BundleDeployment): readonly GroupKind[] {
+    return parseGroupKinds(marksOf(this.#latest(owner)).groupKinds);
+  }
+
+  /** Writes the marks where they are not yet so. */
+  async write(
+    owner: BundleDeployment,
+    kinds: Iterable<GroupKind>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const name = owner.metadata.name ?? '';
+    const wanted = {
+      id: deploymentApplySetID(name),
+      groupKinds: formatGroupKinds(kinds),
+      tooling: applySetTooling,
+    };
+    const now = marksOf(this.#latest(owner));
+    if (
+      now.id === wanted.id &&
+      now.groupKinds === wanted.groupKinds &&
+      now.tooling === wanted.tooling
+    ) {
+      return;
+    }
+    const metadata = {
+      // A namesake made meanwhile is not to be touched.
+      uid: owner.metadata.uid,
+      labels: { [applySetKey.id]: wanted.id },
+      annotations: {
+        [applySetKey.groupKinds]: wanted.groupKinds,
+        [applySetKey.tooling]: wanted.tooling,
+      },
+    };
+    const target = { resource: bundleDeploymentResource, key: { name } };
+    this.#written.set(
+      name,
+      await this.#client.patch(target, { metadata }, { type: 'merge', signal }),
+    );
+  }
+
+  forget(name: string): void {
+    this.#written.delete(name);
+  }
+
+  #latest(owner: BundleDeployment): KubernetesObject {
+    const written = this.#written.get(owner.metadata.name ?? '');
+    return written !== undefined &&
+      written.metadata.uid === owner.metadata.uid &&
+      isNewer(written, owner)
+      ? written
+      : owner;
+  }
+}
+
+interface ParentMarks {
+  readonly id: string | undefined;
+  readonly groupKinds: string | undefined;
+  readonly tooling: string | undefined;
+}
+
+function marksOf({ metadata }: KubernetesObject): ParentMarks {
+  return {
+    id: stringAt(metadata.labels, applySetKey.id),
+    groupKinds: stringAt(metadata.annotations, applySetKey.groupKinds),
+    tooling: stringAt(metadata.annotations, applySetKey.tooling),
+  };
+}

@@ -1,0 +1,116 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { Inventory, slim } from './inventory.ts';
+
+const configMaps: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ConfigMap',
+  plural: 'configmaps',
+  namespaced: true,
+};
+
+let inventory: Inventory;
+let heard: string[];
+
+beforeEach(() => {
+  inventory = new Inventory();
+  heard = [];
+  inventory.listen({
+    changed: ({ key, object }) => void heard.push(`${key.name}@${object.metadata.resourceVersion}`),
+    removed: ({ key }) => void heard.push(`-${key.name}`),
+  });
+});
+
+function live(name: string, resourceVersion: string, owner = 'demo'): KubernetesObject {
+  const labels = {
+    'core.rukpak.io/owner-kind': 'BundleDeployment',
+    'core.rukpak.io/owner-name': owner,
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: 'n', resourceVersion, labels },
+    data: { a: '1' },
+  };
+}
+
+function names(owner = 'demo'): string[] {
+  return inventory.ownedBy(owner).map(({ key }) => key.name);
+}
+
+test('lists, events and relists are followed', () => {
+  const sink = inventory.sink(configMaps);
+  sink.replace([live('a', '9'), live('b', '2', 'other')]);
+  sink.upsert(live('a', '10'));
+  sink.upsert(live('c', '11'));
+  sink.remove(live('b', '12', 'other'));
+  expect(names()).toEqual(['a', 'c']);
+  expect(names('other')).toEqual([]);
+  sink.replace([live('c', '11')]);
+  expect(names()).toEqual(['c']);
+  expect(heard).toEqual(['a@9', 'b@2', 'a@10', 'c@11', '-b', '-a']);
+});
+
+test('an answer that overtakes its event silences it', () => {
+  const sink = inventory.sink(configMaps);
+  inventory.put(configMaps, live('a', '10'));
+  sink.upsert(live('a', '9'));
+  sink.upsert(live('a', '10'));
+  sink.remove(live('a', '8'));
+  expect(heard).toEqual([]);
+  expect(names()).toEqual(['a']);
+  sink.upsert(live('a', '11'));
+  expect(heard).toEqual(['a@11']);
+});
+
+test('an answer that is older than its events is not stored', () => {
+  inventory.sink(configMaps).upsert(live('a', '11'));
+  const entry = inventory.put(configMaps, live('a', '10'));
+  expect(entry.object.metadata.resourceVersion).toBe('10');
+  const key = { namespace: 'n', name: 'a' };
+  expect(inventory.get(configMaps, key)?.object.metadata.resourceVersion).toBe('11');
+});
+
+test('an object that changes its owner label changes its place', () => {
+  const sink = inventory.sink(configMaps);
+  sink.upsert(live('a', '1'));
+  sink.upsert(live('a', '2', 'other'));
+  expect(names()).toEqual([]);
+  expect(names('other')).toEqual(['a']);
+});
+
+test('a kind that vanishes takes its objects with it', () => {
+  inventory.sink(configMaps).upsert(live('a', '1'));
+  inventory.dropKind(configMaps);
+  expect(names()).toEqual([]);
+  expect(heard).toEqual(['a@1', '-a']);
+});
+
+test('slimming keeps what health and ownership read, and drops the content', () => {
+  const object = { ...live('a', '1'), status: { x: 1 }, spec: { replicas: 2 } };
+  const apps = { ...configMaps, group: 'apps' };
+  const entry = inventory.put(configMaps, object);
+  slim(entry);
+  expect(entry.object).toMatchObject({
+    metadata: object.metadata,
+    status: { x: 1 },
+    spec: { replicas: 2 },
+  });
+  expect(entry.object).not.toHaveProperty('data');
+  expect(entry.object.metadata).not.toHaveProperty('managedFields');
+  const definition = inventory.put(
+    { ...apps, group: 'x' },
+    { ...object, spec: { group: 'g', names: { kind: 'K' }, versions: [] } },
+  );
+  slim(definition);
+  expect(definition.object['spec']).toEqual({ group: 'g', names: { kind: 'K' } });
+});
+
+test('an answer that gives an object to another owner is news to the one that had it', () => {
+  inventory.sink(configMaps).replace([live('a', '1')]);
+  inventory.put(configMaps, live('a', '2', 'other'));
+  inventory.put(configMaps, live('a', '3', 'other'));
+  expect(heard).toEqual(['a@1', 'a@2']);
+});

@@ -1,0 +1,180 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { ReflectorSink } from '../../kube/reflector.ts';
+import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
+import type { IgnoredTree } from '../fields/ignored-fields.ts';
+import { fieldAt, listOf } from '../fields/json-fields.ts';
+import { isOtherEntry } from '../fields/other-managers.ts';
+import { projectionOf, withOwnFieldsOnly } from '../fields/projection.ts';
+import { isNewer, objectID } from '../objects/object-id.ts';
+import { labelledOwner } from '../ownership/ownership.ts';
+
+/** One live object that carries the label of an owner. */
+export interface InventoryEntry {
+  readonly id: string;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  /** The deployment that the labels name. */
+  readonly owner: string;
+  /** Without the ignored fields of `ignoring`: see `projectionUnder`. */
+  projection: string;
+  ignoring: string | undefined;
+  /** Without foreign managed fields; without its content once `slim` was called. */
+  object: KubernetesObject;
+  slim: boolean;
+  /** We deleted it, and the watch has not said so yet. */
+  deleted: boolean;
+}
+
+/** Hears what the watches see; the entry is already stored, or already gone. */
+export interface InventoryListener {
+  changed(entry: InventoryEntry): void;
+  removed(entry: InventoryEntry): void;
+}
+
+/** All live objects of all deployments, as the watches and our own requests last saw them. */
+export class Inventory {
+  readonly #byKind = new Map<string, Map<string, InventoryEntry>>();
+  readonly #byOwner = new Map<string, Set<InventoryEntry>>();
+  #listener: InventoryListener | undefined;
+
+  listen(listener: InventoryListener): void {
+    this.#listener = listener;
+  }
+
+  get(resource: Resource, key: ObjectKey): InventoryEntry | undefined {
+    return this.#byKind.get(kindOf(resource))?.get(objectID(resource, key));
+  }
+
+  ownedBy(owner: string): readonly InventoryEntry[] {
+    return [...(this.#byOwner.get(owner) ?? [])];
+  }
+
+  /**
+   * Stores the server's answer to a request of ours, unless the watch already knows something
+   * newer. Returns the answer as an entry.
+   */
+  put(resource: Resource, object: KubernetesObject): InventoryEntry {
+    const entry = entryOf(resource, object);
+    const known = this.get(resource, entry.key);
+    if (known !== undefined && isNewer(known.object, object)) return entry;
+    this.#store(entry);
+    // The watch has nothing to add to it, and the former owner may be waiting for the object.
+    if (known !== undefined && known.owner !== entry.owner) this.#listener?.changed(entry);
+    return entry;
+  }
+
+  /** Forgets an object that is its owner's no longer; what the watch says of that is no news. */
+  leave({ owner, id }: InventoryEntry): void {
+    for (const entry of this.ownedBy(owner)) {
+      if (entry.id === id) this.#erase(entry);
+    }
+  }
+
+  /** Forgets every object of a kind that is no longer served. */
+  dropKind(resource: Resource): void {
+    const entries = this.#byKind.get(kindOf(resource))?.values().toArray() ?? [];
+    for (const entry of entries) this.#remove(entry);
+    this.#byKind.delete(kindOf(resource));
+  }
+
+  /** Receives what the watch of one kind sees. */
+  sink(resource: Resource): ReflectorSink {
+    return {
+      replace: (items) => this.#replace(resource, items),
+      upsert: (item) => this.#upsert(resource, item),
+      remove: (item) => {
+        const known = this.get(resource, entryOf(resource, item).key);
+        // A deletion older than what we know is that of a predecessor.
+        if (known !== undefined && !isNewer(known.object, item)) this.#remove(known);
+      },
+    };
+  }
+
+  #replace(resource: Resource, items: readonly KubernetesObject[]): void {
+    const gone = new Map(this.#byKind.get(kindOf(resource)));
+    for (const item of items) gone.delete(this.#upsert(resource, item));
+    for (const entry of gone.values()) this.#remove(entry);
+  }
+
+  #upsert(resource: Resource, item: KubernetesObject): string {
+    const entry = entryOf(resource, item);
+    const known = this.get(resource, entry.key);
+    if (known === undefined || isNewer(item, known.object)) {
+      this.#store(entry);
+      this.#listener?.changed(entry);
+    }
+    return entry.id;
+  }
+
+  #store(entry: InventoryEntry): void {
+    const known = this.get(entry.resource, entry.key);
+    if (known !== undefined) this.#erase(known);
+    const kind = kindOf(entry.resource);
+    this.#byKind.set(kind, (this.#byKind.get(kind) ?? new Map()).set(entry.id, entry));
+    this.#byOwner.set(entry.owner, (this.#byOwner.get(entry.owner) ?? new Set()).add(entry));
+  }
+
+  #remove(entry: InventoryEntry): void {
+    this.#erase(entry);
+    this.#listener?.removed(entry);
+  }
+
+  #erase(entry: InventoryEntry): void {
+    this.#byKind.get(kindOf(entry.resource))?.delete(entry.id);
+    const siblings = this.#byOwner.get(entry.owner);
+    siblings?.delete(entry);
+    if (siblings?.size === 0) this.#byOwner.delete(entry.owner);
+  }
+}
+
+/** The projection of an object without what is ignored in it; of a slim one that was known before. */
+export function projectionUnder(entry: InventoryEntry, ignored: IgnoredTree | undefined): string {
+  if (entry.ignoring !== ignored?.key && !entry.slim) {
+    entry.projection = projectionOf(entry.object, ignored);
+    entry.ignoring = ignored?.key;
+  }
+  return entry.projection;
+}
+
+/** Drops content that nothing reads once an object is known to be as applied. */
+export function slim(entry: InventoryEntry): void {
+  const { apiVersion, kind, metadata, spec, status } = entry.object;
+  const { managedFields, ...rest } = metadata as typeof metadata & { managedFields?: unknown };
+  // Who else sets fields is told when we take one.
+  const others = listOf(managedFields).filter(isOtherEntry);
+  const kept = others.length === 0 ? rest : { ...rest, managedFields: others };
+  entry.object = { apiVersion, kind, metadata: kept, spec: slimSpec(entry.resource, spec), status };
+  entry.slim = true;
+}
+
+/** Health rules read the specification of built-in workloads only; of a CRD its name is needed. */
+function slimSpec({ group }: Resource, spec: unknown): unknown {
+  if (group === '' || group === 'apps' || group === 'batch') return spec;
+  return { group: fieldAt(spec, 'group'), names: { kind: fieldAt(spec, 'names', 'kind') } };
+}
+
+function entryOf(resource: Resource, live: KubernetesObject): InventoryEntry {
+  const { namespace, name = '' } = live.metadata;
+  const key: ObjectKey = resource.namespaced ? { namespace, name } : { name };
+  const object = withOwnFieldsOnly({
+    ...live,
+    // Items of a list come without them.
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+  });
+  return {
+    id: objectID(resource, key),
+    resource,
+    key,
+    owner: labelledOwner(object) ?? '',
+    projection: projectionOf(object),
+    ignoring: undefined,
+    object,
+    slim: false,
+    deleted: false,
+  };
+}
+
+function kindOf({ group, version, kind }: Resource): string {
+  return `${group}|${version}|${kind}`;
+}

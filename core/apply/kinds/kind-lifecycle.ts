@@ -1,0 +1,41 @@
+import type { Discovery } from '../../kube/discovery.ts';
+import { stringAt } from '../fields/json-fields.ts';
+import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
+import { isDefinition } from '../objects/order.ts';
+import type { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import type { KindWatches } from './kind-watches.ts';
+
+export interface KindLifecycleOptions {
+  readonly discovery: Discovery;
+  readonly documents: OpenAPIDocuments;
+  readonly watches: KindWatches;
+  /** Hears everything as well, after this one. */
+  readonly next: InventoryListener;
+}
+
+/** Keeps what is known about kinds true to the CRDs that come and go. */
+export class KindLifecycle implements InventoryListener {
+  readonly #options: KindLifecycleOptions;
+
+  constructor(options: KindLifecycleOptions) {
+    this.#options = options;
+  }
+
+  changed(entry: InventoryEntry): void {
+    if (isDefinition(entry.resource)) this.#options.documents.invalidate();
+    this.#options.next.changed(entry);
+  }
+
+  removed(entry: InventoryEntry): void {
+    if (isDefinition(entry.resource)) this.#definitionGone(entry);
+    this.#options.next.removed(entry);
+  }
+
+  #definitionGone({ object: { spec } }: InventoryEntry): void {
+    const { discovery, documents, watches } = this.#options;
+    documents.invalidate();
+    discovery.invalidate();
+    const [group, kind] = [stringAt(spec, 'group'), stringAt(spec, 'names', 'kind')];
+    if (group !== undefined && kind !== undefined) watches.stop({ group, kind });
+  }
+}

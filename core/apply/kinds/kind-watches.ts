@@ -1,0 +1,144 @@
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { TerminalError } from '../../errors.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { Reflector } from '../../kube/reflector.ts';
+import { apiVersionOf, type GroupVersionKind, type Resource } from '../../kube/resource.ts';
+import { withOwnFieldsOnly } from '../fields/projection.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+
+const syncTimeout = 30_000;
+/** A kind that is just coming, or just allowed, is refused for a moment. */
+const refusedTimeout = 3_000;
+const checkInterval = 250;
+
+export interface KindWatchesOptions {
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  readonly inventory: Inventory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends every watch. */
+  readonly signal: AbortSignal;
+}
+
+interface KindWatch {
+  readonly resource: Resource;
+  readonly reflector: Reflector;
+  readonly abort: AbortController;
+}
+
+/**
+ * One label-selected watch per kind and version, shared by all deployments. A watch starts when a
+ * deployment first needs its kind and runs until its CRD goes away.
+ */
+export class KindWatches {
+  readonly #options: KindWatchesOptions;
+  readonly #watches = new Map<string, KindWatch>();
+
+  constructor(options: KindWatchesOptions) {
+    this.#options = options;
+  }
+
+  /** The resource under which a group and kind is watched, whatever the version. */
+  watched({ group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>): Resource | undefined {
+    for (const { resource } of this.#watches.values()) {
+      if (resource.group === group && resource.kind === kind) return resource;
+    }
+    return undefined;
+  }
+
+  /**
+   * Starts the missing watches and waits until the inventory knows all objects of these kinds.
+   * @throws TerminalError (CreateDynamicWatchFailed) where the server forbids it or cannot do it,
+   * Error where the kind is gone or the list takes more than 30 seconds.
+   */
+  async ensure(resources: Iterable<Resource>, signal: AbortSignal): Promise<void> {
+    const waiting: KindWatch[] = [];
+    for (const resource of resources) {
+      const watch = this.#working(resource) ?? this.#start(resource);
+      if (!watch.reflector.synced) waiting.push(watch);
+    }
+    await Promise.all(waiting.map((watch) => this.#synced(watch, signal)));
+  }
+
+  /** Ends the watches of a kind that is no longer served and forgets its objects. */
+  stop({ group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>): void {
+    for (const [key, { resource, abort }] of this.#watches) {
+      if (resource.group !== group || resource.kind !== kind) continue;
+      this.#watches.delete(key);
+      abort.abort();
+      this.#options.inventory.dropKind(resource);
+    }
+  }
+
+  /** The watch of a kind; none where the kind is gone: what was known of it would stay for good. */
+  #working(resource: Resource): KindWatch | undefined {
+    const watch = this.#watches.get(keyOfKind(resource));
+    if (watch?.reflector.synced !== true || !isNotFound(watch.reflector.lastError)) return watch;
+    this.#options.discovery.invalidate();
+    this.stop(resource);
+    return undefined;
+  }
+
+  #start(resource: Resource): KindWatch {
+    const { client, inventory, clock, logger, signal } = this.#options;
+    const abort = new AbortController();
+    const reflector = new Reflector({
+      client,
+      resource,
+      labelSelector: `${label.ownerKind}=BundleDeployment`,
+      sink: inventory.sink(resource),
+      transform: withOwnFieldsOnly,
+      clock,
+      logger,
+    });
+    const watch = { resource, reflector, abort };
+    this.#watches.set(keyOfKind(resource), watch);
+    void reflector.run(AbortSignal.any([signal, abort.signal]));
+    return watch;
+  }
+
+  async #synced(watch: KindWatch, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const limit = AbortSignal.any([signal, watch.abort.signal, done.signal]);
+    const failure = this.#failure(watch, limit);
+    try {
+      await Promise.race([watch.reflector.whenSynced(limit), failure]);
+    } finally {
+      done.abort();
+      await failure.catch(() => undefined);
+    }
+  }
+
+  /** Rejects once there is no more hope for the first list. */
+  async #failure({ reflector, resource }: KindWatch, signal: AbortSignal): Promise<never> {
+    const { clock, discovery } = this.#options;
+    const started = clock.now();
+    for (;;) {
+      await clock.sleep(checkInterval, signal);
+      const { lastError } = reflector;
+      const missing = isNotFound(lastError);
+      const refused = lastError instanceof ApiError && [403, 405].includes(lastError.code);
+      const timeout = missing || refused ? refusedTimeout : syncTimeout;
+      if (clock.now() - started < timeout) continue;
+      if (missing) {
+        // Its CRD was deleted, and discovery has not heard of it.
+        discovery.invalidate();
+        this.stop(resource);
+      }
+      const cause = lastError?.message ?? `no answer within ${timeout / 1000} s`;
+      const message = `cannot watch ${resource.plural} of ${apiVersionOf(resource)}: ${cause}`;
+      const reason = bundleDeploymentReason.createDynamicWatchFailed;
+      throw refused ? new TerminalError(message, { reason }) : new Error(message);
+    }
+  }
+}
+
+function keyOfKind({ group, version, kind }: Resource): string {
+  return `${group}|${version}|${kind}`;
+}

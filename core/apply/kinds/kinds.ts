@@ -1,0 +1,88 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import { type GroupVersionKind, gvkOf, type Resource } from '../../kube/resource.ts';
+import { fieldAt, listOf, stringAt } from '../fields/json-fields.ts';
+import { isDefinition } from '../objects/order.ts';
+
+/** Every kind of a set, or the sentences about those that nobody serves. */
+export interface ResolvedKinds {
+  /** By apiVersion and kind, as `kindKey` writes them. */
+  readonly resources: ReadonlyMap<string, Resource>;
+  /** Keys of kinds that exist only once the set's own CRDs are established. */
+  readonly fromBundle: ReadonlySet<string>;
+  /** Where objects of a kind can be found before that: another version may be served already. */
+  readonly present: ReadonlyMap<string, Resource>;
+  /** One per object whose kind is unknown (spec section 6, number 4). */
+  readonly problems: readonly string[];
+}
+
+export function kindKey(object: Pick<KubernetesObject, 'apiVersion' | 'kind'>): string {
+  return `${object.apiVersion}|${object.kind}`;
+}
+
+/** Finds every kind, in the cluster or in the CRDs of the set itself. */
+export async function resolveKinds(
+  objects: readonly KubernetesObject[],
+  discovery: Discovery,
+  signal: AbortSignal,
+): Promise<ResolvedKinds> {
+  const known = await lookUp(objects, discovery, signal);
+  if (known.problems.length === 0 && known.fromBundle.size === 0) return known;
+  // A CRD may be newer than what discovery remembers.
+  discovery.invalidate();
+  return await lookUp(objects, discovery, signal);
+}
+
+async function lookUp(
+  objects: readonly KubernetesObject[],
+  discovery: Discovery,
+  signal: AbortSignal,
+): Promise<ResolvedKinds> {
+  const definitions = objects.filter((object) => isDefinition(gvkOf(object)));
+  const resources = new Map<string, Resource>();
+  const present = new Map<string, Resource>();
+  const fromBundle = new Set<string>();
+  const examples = new Map(objects.map((object) => [kindKey(object), object]));
+  for (const [key, object] of examples) {
+    const gvk = gvkOf(object);
+    const served = await discovery.resourceFor(gvk, signal);
+    const resource = served ?? definedResource(gvk, definitions);
+    if (resource !== undefined) resources.set(key, resource);
+    if (served === undefined) fromBundle.add(key);
+    const readable = served ?? (await discovery.resourceForGroupKind(gvk.group, gvk.kind, signal));
+    if (readable !== undefined) present.set(key, readable);
+  }
+  const unknown = objects.filter((object) => !resources.has(kindKey(object)));
+  return { resources, fromBundle, present, problems: unknown.map(noMatch) };
+}
+
+/** The resource that one of these CRDs defines for a kind and serves in its version. */
+function definedResource(
+  gvk: GroupVersionKind,
+  definitions: readonly KubernetesObject[],
+): Resource | undefined {
+  for (const { spec } of definitions) {
+    const plural = stringAt(spec, 'names', 'plural');
+    if (plural === undefined || stringAt(spec, 'group') !== gvk.group) continue;
+    if (stringAt(spec, 'names', 'kind') !== gvk.kind) continue;
+    const served = listOf(fieldAt(spec, 'versions')).some(
+      (version) => stringAt(version, 'name') === gvk.version && fieldAt(version, 'served') === true,
+    );
+    if (served) return { ...gvk, plural, namespaced: stringAt(spec, 'scope') === 'Namespaced' };
+  }
+  return undefined;
+}
+
+function noMatch(object: KubernetesObject): string {
+  const { name, namespace } = object.metadata;
+  return (
+    `resource mapping not found for name: "${shown(name)}" namespace: "${shown(namespace)}" ` +
+    `from "": no matches for kind "${shown(object.kind)}" in version "${shown(object.apiVersion)}"\n` +
+    'ensure CRDs are installed first'
+  );
+}
+
+/** The names are a stranger's, and there may be thousands of them in one message. */
+function shown(text = ''): string {
+  return text.slice(0, 300);
+}

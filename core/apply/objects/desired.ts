@@ -1,0 +1,158 @@
+import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import { digestOf } from '../fields/digest.ts';
+import { withoutFields } from '../fields/field-tree.ts';
+import { type IgnoredTree, ignoredIn } from '../fields/ignored-fields.ts';
+import { isMap, mapOf } from '../fields/json-fields.ts';
+import { applySetKey, deploymentApplySetID } from './applyset.ts';
+import { objectID } from './object-id.ts';
+
+/** One object as it shall be in the cluster. */
+export interface DesiredObject {
+  readonly id: string;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+  /** What of it is left to others, once it exists. */
+  readonly ignored?: IgnoredTree | undefined;
+  /** Equal digests mean nothing new is asked for. */
+  readonly digest: string;
+}
+
+export interface DesiredContext {
+  readonly owner: BundleDeployment;
+  readonly systemNamespace: string;
+  /** The owner removes its objects itself: the garbage collector must find none through it. */
+  readonly ordered?: boolean;
+}
+
+/** Set by the API server, or read by nobody in an applied object. */
+const serverFields: ReadonlySet<string> = new Set([
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'managedFields',
+  'generation',
+  'selfLink',
+  'ownerReferences',
+]);
+
+const resourcePolicy = 'helm.sh/resource-policy';
+
+/** Tell people whose a kept object is, in place of an ownerReference. */
+export const primaryResourceKeys = [
+  'operator-sdk/primary-resource',
+  'operator-sdk/primary-resource-type',
+] as const;
+
+/** Objects with our keep annotation or Helm's outlive their owner and are never pruned. */
+export function isKept(object: KubernetesObject): boolean {
+  const annotations = mapOf(object.metadata.annotations);
+  return annotations[annotation.keep] === 'true' || annotations[resourcePolicy] === 'keep';
+}
+
+/**
+ * The content of a bundle with the marks of its owner (spec section 6, numbers 2 and 3). Of the
+ * content itself only fields that belong to the API server are dropped. A Secret's stringData
+ * becomes data, as the server would write it: only so can it be compared and taken back.
+ */
+export function desiredObject(
+  written: KubernetesObject,
+  resource: Resource,
+  context: DesiredContext,
+): DesiredObject {
+  const { owner, systemNamespace } = context;
+  const content = withoutHookRun(written);
+  const name = content.metadata.name ?? '';
+  const key: ObjectKey = resource.namespaced
+    ? { namespace: content.metadata.namespace || systemNamespace, name }
+    : { name };
+  const { namespace: _, ...metadata } = mapOf(content.metadata);
+  const { status: __, ...body } = content;
+  const object: KubernetesObject = {
+    ...withEncodedData(body),
+    metadata: {
+      ...withoutServerFields(metadata),
+      ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
+      ...ownerMarks(content, context),
+    },
+  };
+  const ignored = ignoredIn(owner, { resource, key }, object);
+  return {
+    id: objectID(resource, key),
+    resource,
+    key,
+    object,
+    ignored,
+    digest: digestOf(
+      ignored === undefined ? object : [ignored.key, withoutFields(object, ignored.tree)],
+    ),
+  };
+}
+
+export function controllerReference(owner: BundleDeployment): OwnerReference {
+  return {
+    apiVersion: owner.apiVersion,
+    kind: owner.kind,
+    name: owner.metadata.name ?? '',
+    uid: owner.metadata.uid ?? '',
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}
+
+function ownerMarks(
+  content: KubernetesObject,
+  { owner, ordered = false }: Pick<DesiredContext, 'owner' | 'ordered'>,
+): object {
+  const name = owner.metadata.name ?? '';
+  const labels = {
+    ...mapOf(content.metadata.labels),
+    [label.ownerKind]: 'BundleDeployment',
+    [label.ownerName]: name,
+    [applySetKey.partOf]: deploymentApplySetID(name),
+  };
+  const kept = isKept(content);
+  if (!kept && !ordered) return { labels, ownerReferences: [controllerReference(owner)] };
+  if (!kept) {
+    const uid = { [annotation.ownerUID]: owner.metadata.uid ?? '' };
+    return { labels, annotations: { ...mapOf(content.metadata.annotations), ...uid } };
+  }
+  // The garbage collector must not find these through their owner; annotations tell people.
+  const [resource, type] = primaryResourceKeys;
+  const annotations = {
+    ...mapOf(content.metadata.annotations),
+    [resource]: `/${name}`,
+    [type]: 'BundleDeployment.core.rukpak.io',
+  };
+  return { labels, annotations };
+}
+
+/** It tells what hooks have made from what is kept, and comes along where an object is copied. */
+function withoutHookRun(content: KubernetesObject): KubernetesObject {
+  const annotations = mapOf(content.metadata.annotations);
+  if (!Object.hasOwn(annotations, annotation.hookRun)) return content;
+  const { [annotation.hookRun]: _, ...rest } = annotations as Record<string, string>;
+  return { ...content, metadata: { ...content.metadata, annotations: rest } };
+}
+
+function withoutServerFields(metadata: object): object {
+  return Object.fromEntries(Object.entries(metadata).filter(([field]) => !serverFields.has(field)));
+}
+
+function withEncodedData(object: KubernetesObject): KubernetesObject {
+  const { stringData, ...rest } = object;
+  if (object.apiVersion !== 'v1' || object.kind !== 'Secret') return object;
+  if (!isMap(stringData) || !Object.values(stringData).every(isString)) return object;
+  const encoded = Object.entries(stringData)
+    .filter((entry): entry is [string, string] => isString(entry[1]))
+    .map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+  return { ...rest, data: { ...mapOf(object['data']), ...Object.fromEntries(encoded) } };
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === 'string';
+}

@@ -1,0 +1,96 @@
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import type { DesiredObject } from './desired.ts';
+
+/** `install` and `upgrade` of a set, or `reconcile`: putting back what was applied before. */
+export type Operation = 'install' | 'upgrade' | 'reconcile';
+
+export interface ApplyFailure {
+  readonly object: Pick<DesiredObject, 'resource' | 'key'>;
+  readonly action: 'create' | 'patch' | 'delete';
+  readonly error: unknown;
+}
+
+const listedFailures = 20;
+
+const reasons = {
+  install: bundleDeploymentReason.installFailed,
+  upgrade: bundleDeploymentReason.upgradeFailed,
+  reconcile: bundleDeploymentReason.reconcileFailed,
+} as const;
+
+/** The prefix of spec section 5.2 for anything that should be there and is not. */
+export const missingResource = 'required resource not found: ';
+
+/** How a list of kinds begins that the cluster does not serve. */
+export const unknownKind = 'error while running post render on files: ';
+
+/** Whether something was missing, a namespace or a kind, that others may yet make. */
+export function isAboutMissing(error: unknown): boolean {
+  const message = errorMessage(error);
+  return message.startsWith(missingResource) || message.startsWith(unknownKind);
+}
+
+/**
+ * One error for everything that went wrong. What the API server refused becomes a TerminalError
+ * with the operation's reason; where it only could not answer, an ordinary error.
+ */
+export function failuresError(failures: readonly ApplyFailure[], operation: Operation): Error {
+  const refused = failures.filter(({ error }) => !isTransient(error));
+  if (refused.length === 0) return transientError(failures);
+  // What is missing comes first: it carries the prefix.
+  const sorted = refused.toSorted(
+    (a, b) => Number(isNotFound(b.error)) - Number(isNotFound(a.error)),
+  );
+  const texts = [...new Set(sorted.map((failure) => failureText(failure, operation)))];
+  const more = texts.length - listedFailures;
+  const listed = texts.slice(0, listedFailures).join(' && ');
+  const prefix = sorted.some(({ error }) => isNotFound(error)) ? missingResource : '';
+  return new TerminalError(`${prefix}${listed}${more > 0 ? ` && ${more} more` : ''}`, {
+    reason: reasons[operation],
+    cause: sorted[0]?.error,
+  });
+}
+
+/** Throws one error for all failures, if there are any; that of the signal comes first. */
+export function throwAny(
+  failures: readonly ApplyFailure[],
+  operation: Operation,
+  signal: AbortSignal,
+): void {
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failuresError(failures, operation);
+}
+
+/** Conflicts, overload, a server or a webhook that is down: worth the same request again. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof TerminalError) return false;
+  if (!(error instanceof ApiError)) return true;
+  // The server answers 500 to content that its types cannot hold.
+  if (/failed to create typed patch object/.test(error.message)) return false;
+  return error.code === 401 || error.code === 409 || error.code === 429 || error.code >= 500;
+}
+
+function transientError(failures: readonly ApplyFailure[]): Error {
+  const [first] = failures;
+  const subject = first === undefined ? '' : `${first.action} ${nameOf(first)}: `;
+  return new Error(`${subject}${errorMessage(first?.error)}`, { cause: first?.error });
+}
+
+function failureText(failure: ApplyFailure, operation: Operation): string {
+  const { object, error, action } = failure;
+  const text = errorMessage(error);
+  const named =
+    text.includes(object.key.name) || isNotFound(error) ? text : `${nameOf(failure)}: ${text}`;
+  if (action === 'delete') return `cannot delete ${nameOf(failure)}: ${text}`;
+  if (operation === 'reconcile') return `${action} error: ${named}`;
+  return operation === 'upgrade' && action === 'patch'
+    ? `cannot patch "${object.key.name}" with kind ${object.resource.kind}: ${text}`
+    : named;
+}
+
+function nameOf({ object: { resource, key } }: ApplyFailure): string {
+  const name = key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`;
+  return `${resource.kind} "${name}"`;
+}

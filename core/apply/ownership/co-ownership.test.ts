@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { fieldConflicts } from '../fields/field-conflicts.ts';
+import { CoOwnership } from './co-ownership.ts';
+
+const desired = aDesiredObject({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop' },
+});
+const owner = aStoredDeployment();
+
+let clock: ManualClock;
+let events: { readonly type: string; readonly reason: string; readonly message: string }[];
+let coOwnership: CoOwnership;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  events = [];
+  coOwnership = new CoOwnership({
+    clock,
+    events: { event: (_, event) => void events.push(event) },
+  });
+});
+
+function withOurs(fields: object, ...others: readonly object[]): KubernetesObject {
+  const own = { manager: 'rukpak-core', operation: 'Apply', fieldsV1: { 'f:spec': fields } };
+  const metadata = { ...desired.object.metadata, managedFields: [own, ...others] };
+  return { ...desired.object, metadata };
+}
+
+function others(manager: string, time: string, more: object = {}): object {
+  return { manager, operation: 'Update', time, ...more };
+}
+
+const all = { 'f:replicas': {}, 'f:paused': {} };
+
+function putBack(manager: string, time: string): void {
+  const before = withOurs({ 'f:paused': {} }, others(manager, time));
+  coOwnership.putBack(owner, desired, { before, after: withOurs(all) });
+}
+
+describe('what was put back', () => {
+  test('is told with the fields, who changed them and when', () => {
+    const scaled = others('kubectl-scale', '2026-01-02T00:00:00Z', { subresource: 'scale' });
+    const older = others('helm-diff', '2026-01-01T00:00:00Z');
+    const controller = others('controller', '2026-01-03T00:00:00Z', { subresource: 'status' });
+    const before = withOurs({ 'f:paused': {} }, older, scaled, controller);
+    coOwnership.putBack(owner, desired, { before, after: withOurs(all) });
+    expect(events).toEqual([
+      {
+        type: 'Warning',
+        reason: 'FieldsPutBack',
+        message:
+          'Deployment "web" in namespace "shop": spec.replicas was changed by "kubectl-scale" at ' +
+          '2026-01-02T00:00:00Z, and put back. Leave it to them with spec.drift.ignore, or stop who else sets it',
+      },
+    ]);
+  });
+
+  test('is told where nobody has it, because it was removed', () => {
+    coOwnership.putBack(owner, desired, { before: withOurs({}), after: withOurs(all) });
+    expect(events[0]?.message).toContain('spec.replicas, spec.paused were changed by others, and');
+  });
+
+  test('is nothing where no field was ours to lose, or nothing is known', () => {
+    coOwnership.putBack(owner, desired, { before: withOurs(all), after: withOurs(all) });
+    coOwnership.putBack(owner, desired, { before: desired.object, after: withOurs(all) });
+    expect(events).toEqual([]);
+  });
+
+  test('is told again only when it is something else, or after a while', () => {
+    putBack('a', '2026-01-01T00:00:00Z');
+    putBack('a', '2026-01-01T00:00:01Z');
+    expect(events).toHaveLength(1);
+    putBack('b', '2026-01-01T00:00:02Z');
+    expect(events).toHaveLength(2);
+    clock.advance(600_000);
+    putBack('b', '2026-01-01T00:10:02Z');
+    expect(events).toHaveLength(3);
+  });
+});
+
+test('what an apply takes is told by who had it, as the API server says it', () => {
+  const cause = (field: string, message: string) => ({
+    reason: 'FieldManagerConflict',
+    field,
+    message,
+  });
+  const causes = [
+    cause('.spec.replicas', 'conflict with "kubectl" with subresource "scale" using apps/v1'),
+    cause('.spec.paused', 'conflict with "argo"'),
+  ];
+  const error = new ApiError(409, { reason: 'Conflict', details: { causes } });
+  const before = withOurs({}, others('kubectl', '2026-01-01T00:00:00Z'));
+  coOwnership.taken(owner, desired, { before, conflicts: fieldConflicts(error) });
+  expect(events).toMatchObject([
+    {
+      reason: 'FieldsTaken',
+      message:
+        'Deployment "web" in namespace "shop": spec.replicas was set by "kubectl" at 2026-01-01T00:00:00Z; ' +
+        'spec.paused was set by "argo", and taken over with what the bundle says. ' +
+        'Leave it to them with spec.drift.ignore, or stop who else sets it',
+    },
+  ]);
+});
+
+test('other refusals are no conflicts of fields', () => {
+  expect(fieldConflicts(new ApiError(409, { reason: 'Conflict' }))).toEqual([]);
+  expect(fieldConflicts(new ApiError(403, { reason: 'Forbidden' }))).toEqual([]);
+  expect(fieldConflicts(new Error('no'))).toEqual([]);
+});

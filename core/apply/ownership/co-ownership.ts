@@ -1,0 +1,104 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../../clock.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import type { FieldConflict } from '../fields/field-conflicts.ts';
+import { fieldsBeyond } from '../fields/field-set.ts';
+import { otherManagers } from '../fields/other-managers.ts';
+import { managedFieldsOf } from '../fields/projection.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { describeObject } from '../objects/object-id.ts';
+
+const listedFields = 10;
+const rememberedObjects = 1000;
+/** The same about the same object is not news before this long (milliseconds). */
+const quietPeriod = 10 * 60_000;
+
+export interface CoOwnershipOptions {
+  readonly events: EventSink;
+  readonly clock: Clock;
+}
+
+interface Told {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Says loudly on a deployment that somebody else sets fields which it sets too. */
+export class CoOwnership {
+  readonly #options: CoOwnershipOptions;
+  /** By object, the longest unchanged first. */
+  readonly #told = new Map<string, Told>();
+
+  constructor(options: CoOwnershipOptions) {
+    this.#options = options;
+  }
+
+  /** A repair took back what others had changed or removed. */
+  putBack(
+    owner: BundleDeployment,
+    desired: DesiredObject,
+    { before, after }: { readonly before: KubernetesObject; readonly after: KubernetesObject },
+  ): void {
+    const [own, left] = [managedFieldsOf(after), managedFieldsOf(before)];
+    if (own === undefined || left === undefined) return;
+    const fields = fieldsBeyond(own, left);
+    if (fields.length === 0) return;
+    const [latest] = otherManagers(before);
+    const who = latest === undefined ? 'by others' : `by "${latest.name}"${at(latest.time)}`;
+    const text = `${fieldList(fields)} changed ${who}, and put back`;
+    this.#tell(owner, desired, { reason: 'FieldsPutBack', text });
+  }
+
+  /** An apply takes over what others had set in an object as it was before. */
+  taken(
+    owner: BundleDeployment,
+    desired: DesiredObject,
+    {
+      before,
+      conflicts,
+    }: { readonly before: KubernetesObject; readonly conflicts: readonly FieldConflict[] },
+  ): void {
+    const managers = otherManagers(before);
+    const texts = [...Map.groupBy(conflicts, ({ manager }) => manager)].map(([manager, found]) => {
+      const time = managers.find(({ name }) => name === manager)?.time;
+      return `${fieldList(found.map(({ field }) => field))} set by "${manager}"${at(time)}`;
+    });
+    const text = `${texts.join('; ')}, and taken over with what the bundle says`;
+    this.#tell(owner, desired, { reason: 'FieldsTaken', text });
+  }
+
+  #tell(
+    owner: BundleDeployment,
+    { id, resource, key }: DesiredObject,
+    { reason, text }: { readonly reason: string; readonly text: string },
+  ): void {
+    const { events, clock } = this.#options;
+    const now = clock.now();
+    // When it was is another time at each repetition, and no news.
+    const told = { text: text.replaceAll(/ at [^ ,;]+/g, ''), at: now };
+    const known = this.#told.get(id);
+    if (known?.text === told.text && now - known.at < quietPeriod) return;
+    this.#told.delete(id);
+    this.#told.set(id, told);
+    for (const oldest of this.#told.keys()) {
+      if (this.#told.size <= rememberedObjects) break;
+      this.#told.delete(oldest);
+    }
+    const message =
+      `${describeObject(resource.kind, key)}: ${text}. ` +
+      'Leave it to them with spec.drift.ignore, or stop who else sets it';
+    events.event(owner, { type: 'Warning', reason, message });
+  }
+}
+
+function at(time: string | undefined): string {
+  return time === undefined ? '' : ` at ${time}`;
+}
+
+function fieldList(fields: readonly string[]): string {
+  const shown = [...new Set(fields)].slice(0, listedFields).map((field) => field.slice(0, 200));
+  const more = fields.length - shown.length;
+  const rest = more > 0 ? ` and ${more} more` : '';
+  return `${shown.join(', ')}${rest} ${fields.length === 1 ? 'was' : 'were'}`;
+}

@@ -1,0 +1,32 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { DeploymentConsent } from './deployment-consent.ts';
+import { controllerOf, type Ownership, ownershipOf } from './ownership.ts';
+
+/** Names the deployment that handed an object over, where one did. */
+export type ConsentedOwnership = Ownership & {
+  readonly handedOverBy?: BundleDeployment | undefined;
+};
+
+export interface OwnershipSubject {
+  readonly owner: BundleDeployment;
+  readonly id: string;
+  readonly live: KubernetesObject;
+}
+
+/** Judges a live object; what another deployment has may be taken where that one consents. */
+export async function consentedOwnership(
+  { owner, id, live }: OwnershipSubject,
+  systemNamespace: string,
+  consent: DeploymentConsent,
+): Promise<ConsentedOwnership> {
+  const ownership = ownershipOf(live, owner, systemNamespace);
+  if (ownership.verdict !== 'refused' || ownership.deployment === undefined) return ownership;
+  const { deployment: holder } = ownership;
+  const answer = await consent.toTake({ holder, id, live }, owner);
+  if (!answer.given) return ownership;
+  const { handedOverBy } = answer;
+  // The former deployment's reference is a field of ours: the apply takes it out.
+  const dropControllers = handedOverBy === undefined && controllerOf(live) !== undefined;
+  return { verdict: 'adopt', dropControllers, handedOverBy };
+}

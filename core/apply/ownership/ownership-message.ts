@@ -1,0 +1,62 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { ObjectKey } from '../../kube/resource.ts';
+import { describeObject, objectPath } from '../objects/object-id.ts';
+
+/** A refused object, for the message. */
+export interface RefusedObject {
+  readonly kind: string;
+  readonly key: ObjectKey;
+  readonly because: string;
+  /** The other deployment that has it. */
+  readonly deployment?: string | undefined;
+}
+
+const listedRefusals = 10;
+const listedDeployments = 3;
+
+/** The message of spec section 6, number 5, up to its last colon; then who has each object and the way out. */
+export function ownershipMessage(
+  refused: readonly RefusedObject[],
+  owner: BundleDeployment,
+  operation: 'install' | 'update',
+): string {
+  const listed = refused.slice(0, listedRefusals);
+  const objects = listed.map(
+    ({ kind, key, because }) =>
+      `${describeObject(kind, key)} exists and cannot be imported into the current release: it ${because}`,
+  );
+  const more = refused.length - listed.length;
+  const rest = more > 0 ? `; and ${more} more` : '';
+  const [them, is] = refused.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
+  return (
+    'rendered manifests contain a resource that already exists. ' +
+    `Unable to continue with ${operation}: ${objects.join('; ')}${rest}. ` +
+    `Delete or rename ${them}, or if ${is} to belong to this BundleDeployment: ` +
+    [handOver(refused, owner), adopt(refused, owner)].filter(Boolean).join('; ')
+  );
+}
+
+/** For what other deployments have: they are to give it. */
+function handOver(refused: readonly RefusedObject[], owner: BundleDeployment): string {
+  const holders = [...new Set(refused.flatMap(({ deployment }) => deployment ?? []))];
+  const commands = holders
+    .slice(0, listedDeployments)
+    .map(
+      (name) =>
+        `kubectl annotate bundledeployment ${name} ${annotation.handOver}=${owner.metadata.name ?? ''}`,
+    );
+  return commands.join('; ');
+}
+
+function adopt(refused: readonly RefusedObject[], { metadata, spec }: BundleDeployment): string {
+  const strangers = refused.filter(({ deployment }) => deployment === undefined);
+  if (strangers.length === 0) return '';
+  if (spec.adoption === 'Never') return 'set spec.adoption to Unowned or Always in place of Never';
+  const paths = strangers.map(({ kind, key }) => objectPath(kind, key)).join(',');
+  const names = strangers.length > listedRefusals ? "'*'" : paths;
+  return (
+    `set spec.adoption to Unowned or Always, or ` +
+    `kubectl annotate bundledeployment ${metadata.name ?? ''} ${annotation.adopt}=${names}`
+  );
+}

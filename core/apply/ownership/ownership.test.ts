@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { isLeftByRukpak, labelledOwner, ownershipOf } from './ownership.ts';
+
+function owner(annotations: object = {}, spec: object = {}): BundleDeployment {
+  return { metadata: { name: 'demo', annotations }, spec } as unknown as BundleDeployment;
+}
+
+function judge(metadata: object, deployment = owner()) {
+  const live = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c', namespace: 'n', ...metadata },
+  };
+  return ownershipOf(live, deployment, 'rukpak-system');
+}
+
+function labels(name: string, kind = 'BundleDeployment'): object {
+  return { labels: { 'core.rukpak.io/owner-kind': kind, 'core.rukpak.io/owner-name': name } };
+}
+
+function controlledBy(reference: object): object {
+  const controller = {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    uid: 'u',
+    controller: true,
+  };
+  return { ownerReferences: [{ ...controller, ...reference }] };
+}
+
+function release(name: string, namespace: string): object {
+  return {
+    labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+    annotations: { 'meta.helm.sh/release-name': name, 'meta.helm.sh/release-namespace': namespace },
+  };
+}
+
+test.each([
+  ['our controller reference', controlledBy({ name: 'demo' })],
+  [
+    'our controller reference, whatever the labels',
+    { ...labels('other'), ...controlledBy({ name: 'demo' }) },
+  ],
+  ['our labels without a controller', labels('demo')],
+])('ours by %s', (_, metadata) => {
+  expect(judge(metadata)).toEqual({ verdict: 'ours' });
+});
+
+test.each([
+  ['has no owner', {}],
+  ['has no owner', labels('demo', 'Bundle')],
+  [
+    'is controlled by ReplicaSet "demo"',
+    controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'demo' }),
+  ],
+  [
+    'is controlled by BundleDeployment "demo"',
+    controlledBy({ apiVersion: 'other.io/v1', name: 'demo' }),
+  ],
+  [
+    'belongs to Helm release "other" in namespace "rukpak-system"',
+    release('other', 'rukpak-system'),
+  ],
+  ['belongs to Helm release "demo" in namespace "default"', release('demo', 'default')],
+])('refused: %s', (because, metadata) => {
+  expect(judge(metadata)).toEqual({ verdict: 'refused', because });
+});
+
+describe('what another deployment has', () => {
+  const others = [
+    ['belongs to', labels('other')],
+    ['is controlled by', { ...labels('demo'), ...controlledBy({ name: 'other' }) }],
+  ] as const;
+
+  test.each(others)('is refused with its name, whatever is adopted: it %s it', (verb, metadata) => {
+    const because = `${verb} BundleDeployment "other"`;
+    const refused = { verdict: 'refused', because, deployment: 'other' };
+    expect(judge(metadata)).toEqual(refused);
+    expect(judge(metadata, owner({}, { adoption: 'Always' }))).toEqual(refused);
+    expect(judge(metadata, owner({ 'core.rukpak.io/adopt': '*' }))).toEqual(refused);
+  });
+
+  test.each(others)('is left to it where it was handed over: it %s it', (_, metadata) => {
+    const giver = owner({ 'core.rukpak.io/hand-over': 'some, other' });
+    expect(judge(metadata, giver)).toEqual({ verdict: 'left', to: 'other' });
+  });
+});
+
+describe('spec.adoption', () => {
+  const foreign = controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'x' });
+  const named = { 'core.rukpak.io/adopt': '*' };
+
+  test.each([
+    ['Never', {}, 'refused'],
+    ['Never', release('demo', 'rukpak-system'), 'refused'],
+    ['Never', labels('demo'), 'ours'],
+    ['Unowned', {}, 'adopt'],
+    ['Unowned', release('demo', 'rukpak-system'), 'adopt'],
+    ['Unowned', release('other', 'default'), 'refused'],
+    ['Unowned', foreign, 'refused'],
+    ['Always', {}, 'adopt'],
+    ['Always', release('other', 'default'), 'adopt'],
+    ['Always', foreign, 'adopt'],
+  ])('%s: %j is %s', (adoption, metadata, verdict) => {
+    expect(judge(metadata, owner({}, { adoption })).verdict).toBe(verdict);
+  });
+
+  test.each([
+    ['Never', 'refused'],
+    ['Unowned', 'adopt'],
+    ['Always', 'adopt'],
+  ])('%s with the annotation: what has a controller is %s', (adoption, verdict) => {
+    expect(judge(foreign, owner(named, { adoption })).verdict).toBe(verdict);
+  });
+});
+
+test('the Helm release of the same name is taken over', () => {
+  expect(judge(release('demo', 'rukpak-system'))).toEqual({
+    verdict: 'adopt',
+    dropControllers: false,
+  });
+});
+
+describe('what RukPak wrote is left by it', () => {
+  const managedFields = [{ manager: 'core', operation: 'Update', apiVersion: 'v1' }];
+
+  function isLeft(metadata: object): boolean {
+    const object = { name: 'c', namespace: 'n', managedFields, ...metadata };
+    const live = { apiVersion: 'v1', kind: 'ConfigMap', metadata: object };
+    return isLeftByRukpak(live, 'demo', 'rukpak-system');
+  }
+
+  test.each([
+    ['as part of the release of this name', release('demo', 'rukpak-system')],
+    ['without marks of Helm, as what it repaired', labels('demo')],
+  ])('%s', (_, metadata) => {
+    expect(isLeft(metadata)).toBe(true);
+    expect(isLeft({ ...metadata, managedFields: [] })).toBe(false);
+  });
+
+  test.each([
+    ['nobody says it is of this deployment', {}],
+    ['it is of another deployment', labels('other')],
+    [
+      'it has no marks of Helm, and we have applied it since',
+      {
+        ...labels('demo'),
+        managedFields: [
+          { manager: 'core', operation: 'Update' },
+          { manager: 'rukpak-core', operation: 'Apply', fieldsV1: {} },
+        ],
+      },
+    ],
+    ['it is of another release', { ...labels('demo'), ...release('other', 'rukpak-system') }],
+    ['it is of a release elsewhere', release('demo', 'default')],
+  ])('unless %s', (_, metadata) => {
+    expect(isLeft(metadata)).toBe(false);
+  });
+});
+
+test.each(['*', 'ConfigMap/n/c', 'Secret/n/x, ConfigMap/n/c '])('adopt=%s allows it', (adopt) => {
+  const deployment = owner({ 'core.rukpak.io/adopt': adopt });
+  expect(judge({}, deployment)).toEqual({ verdict: 'adopt', dropControllers: false });
+  const foreign = controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'other' });
+  expect(judge(foreign, deployment)).toEqual({ verdict: 'adopt', dropControllers: true });
+});
+
+test.each(['', 'ConfigMap/c', 'Secret/n/c', 'ConfigMap/n/c2'])('adopt=%s does not', (adopt) => {
+  expect(judge({}, owner({ 'core.rukpak.io/adopt': adopt })).verdict).toBe('refused');
+});
+
+test('a cluster-scoped object is named without a namespace', () => {
+  const deployment = owner({ 'core.rukpak.io/adopt': 'ConfigMap/c' });
+  expect(judge({ namespace: undefined }, deployment).verdict).toBe('adopt');
+});
+
+describe('a Bundle that was generated for a deployment', () => {
+  const generated = {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: {
+      name: 'demo-1234',
+      labels: {
+        'core.rukpak.io/owner-kind': 'BundleDeployment',
+        'core.rukpak.io/owner-name': 'demo',
+        'core.rukpak.io/bundle-template-hash': '1234',
+      },
+      ...controlledBy({ name: 'demo' }),
+    },
+  };
+
+  test("is nobody's content, not even by consent", () => {
+    expect(labelledOwner(generated)).toBeUndefined();
+    const adopting = owner({ 'core.rukpak.io/adopt': '*' });
+    expect(ownershipOf(generated, adopting, 'rukpak-system')).toEqual({
+      verdict: 'refused',
+      because: 'was generated for BundleDeployment "demo"',
+    });
+  });
+
+  test('is told from one that the content has', () => {
+    const labels = {
+      ...generated.metadata.labels,
+      'applyset.kubernetes.io/part-of': 'applyset-x-v1',
+    };
+    const content = { ...generated, metadata: { ...generated.metadata, labels } };
+    expect(labelledOwner(content)).toBe('demo');
+    expect(ownershipOf(content, owner(), 'rukpak-system')).toEqual({ verdict: 'ours' });
+  });
+});

@@ -1,0 +1,137 @@
+import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { hasFormerFields } from '../fields/former-fields.ts';
+import { stringAt } from '../fields/json-fields.ts';
+import { managedFieldsOf } from '../fields/projection.ts';
+import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
+
+/** Whether an existing object may become, or already is, part of a deployment. */
+export type Ownership =
+  | { readonly verdict: 'ours' }
+  /** Free to take once the references of its former controllers are removed, if it has any. */
+  | { readonly verdict: 'adopt'; readonly dropControllers: boolean }
+  /** Handed over to the deployment that has it by now: nothing of it is ours to change. */
+  | { readonly verdict: 'left'; readonly to: string }
+  /** Who has it, as the second half of "it …", and which other deployment that is. */
+  | { readonly verdict: 'refused'; readonly because: string; readonly deployment?: string };
+
+export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** True for the controller reference of the BundleDeployment with this name. */
+export function isDeployment(reference: OwnerReference, name: string): boolean {
+  return (
+    reference.kind === bundleDeploymentResource.kind &&
+    reference.name === name &&
+    reference.apiVersion.startsWith(`${bundleDeploymentResource.group}/`)
+  );
+}
+
+/** The deployment that an object's labels name as the one whose content it is. */
+export function labelledOwner(object: KubernetesObject): string | undefined {
+  const { labels } = object.metadata;
+  // What a deployment unpacks its content with is never its content, and never to be pruned.
+  if (generatedFor(object) !== undefined) return undefined;
+  if (stringAt(labels, label.ownerKind) !== bundleDeploymentResource.kind) return undefined;
+  return stringAt(labels, label.ownerName) || undefined;
+}
+
+/**
+ * Judges a live object. It is ours by its controller reference, or by its labels where it has no
+ * controller (kept objects). Objects of the Helm release that RukPak made under the same name are
+ * taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
+ * annotation `core.rukpak.io/adopt` allow it. What another BundleDeployment has is refused, with its
+ * name: whether it may be taken all the same is for `DeploymentConsent` to say.
+ */
+export function ownershipOf(
+  live: KubernetesObject,
+  owner: BundleDeployment,
+  systemNamespace: string,
+): Ownership {
+  const generated = generatedFor(live);
+  if (generated !== undefined) return refused(`was generated for BundleDeployment "${generated}"`);
+  const controller = controllerOf(live);
+  const deployment = deploymentThatHas(live, controller);
+  const name = owner.metadata.name ?? '';
+  if (deployment === name) return { verdict: 'ours' };
+  const because = holder(live, controller);
+  if (deployment !== undefined) {
+    if (handsOverTo(owner).includes(deployment)) return { verdict: 'left', to: deployment };
+    return { ...refused(because), deployment };
+  }
+  return mayAdopt(live, owner, systemNamespace)
+    ? { verdict: 'adopt', dropControllers: controller !== undefined }
+    : refused(because);
+}
+
+function refused(because: string): Ownership & { readonly verdict: 'refused' } {
+  return { verdict: 'refused', because };
+}
+
+/** The deployment that controls an object, or has it by its labels where nobody controls it. */
+function deploymentThatHas(
+  live: KubernetesObject,
+  controller: OwnerReference | undefined,
+): string | undefined {
+  if (controller === undefined) return labelledOwner(live);
+  return isDeployment(controller, controller.name) ? controller.name : undefined;
+}
+
+/** Of what no deployment has. */
+function mayAdopt(
+  live: KubernetesObject,
+  owner: BundleDeployment,
+  systemNamespace: string,
+): boolean {
+  const name = owner.metadata.name ?? '';
+  if (controllerOf(live) !== undefined) return takesOwned(owner, live);
+  if (isReleaseOf(live, name, systemNamespace)) return owner.spec.adoption !== 'Never';
+  return helmRelease(live) === undefined ? takesUnowned(owner, live) : takesOwned(owner, live);
+}
+
+interface Release {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+function helmRelease(live: KubernetesObject): Release | undefined {
+  const { labels, annotations } = live.metadata;
+  const name = stringAt(annotations, 'meta.helm.sh/release-name');
+  if (stringAt(labels, 'app.kubernetes.io/managed-by') !== 'Helm') return undefined;
+  if (name === undefined) return undefined;
+  return { name, namespace: stringAt(annotations, 'meta.helm.sh/release-namespace') ?? '' };
+}
+
+/** True where fields of an object of this deployment still belong to RukPak, which it came from. */
+export function isLeftByRukpak(
+  live: KubernetesObject,
+  name: string,
+  systemNamespace: string,
+): boolean {
+  if (!hasFormerFields(live)) return false;
+  // What RukPak had repaired has no marks of Helm (spec section 6, number 10). Where we have applied
+  // it since, these may be fields of a namesake of RukPak's.
+  if (helmRelease(live) === undefined) {
+    return labelledOwner(live) === name && managedFieldsOf(live) === undefined;
+  }
+  return isReleaseOf(live, name, systemNamespace);
+}
+
+function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: string): boolean {
+  const release = helmRelease(live);
+  return release?.name === name && release.namespace === systemNamespace;
+}
+
+function holder(live: KubernetesObject, controller: OwnerReference | undefined): string {
+  if (controller !== undefined) return `is controlled by ${controller.kind} "${controller.name}"`;
+  const deployment = labelledOwner(live);
+  if (deployment !== undefined) return `belongs to BundleDeployment "${deployment}"`;
+  const release = helmRelease(live);
+  return release === undefined
+    ? 'has no owner'
+    : `belongs to Helm release "${release.name}" in namespace "${release.namespace}"`;
+}

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { DriftDetector } from '../drift/drift.ts';
+import { RepairBackoff } from '../drift/repair-backoff.ts';
+import { HealthRules } from '../health/health-rules.ts';
+import { AppliedRecords } from '../inventory/applied-records.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { Claims } from '../ownership/claims.ts';
+import { noteDrift, splitPlan } from './drift-policy.ts';
+import { type PlannedObject, recordOf } from './plan.ts';
+
+const desired = aDesiredObject({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'c', namespace: 'n' },
+  data: { a: '1', b: '2' },
+});
+
+let inventory: Inventory;
+let records: AppliedRecords;
+let drift: DriftDetector;
+let claims: Claims;
+let woken: number;
+let version: number;
+
+beforeEach(() => {
+  const clock = new ManualClock();
+  const { signal } = new AbortController();
+  inventory = new Inventory();
+  records = new AppliedRecords();
+  claims = new Claims();
+  [woken, version] = [0, 1];
+  const notify = () => void (woken += 1);
+  const backoff = new RepairBackoff(clock);
+  const rules = new HealthRules();
+  drift = new DriftDetector({ inventory, records, backoff, rules, clock, signal, notify });
+  inventory.listen(drift);
+  records.extend('demo', [desired.id]);
+  records.set(
+    recordOf(desired, inventory.put(desired.resource, live({ a: '1', b: '2' }, ['a', 'b']))),
+  );
+});
+
+function live(data: object, own: readonly string[]): KubernetesObject {
+  version += 1;
+  const fieldsV1 = { 'f:data': Object.fromEntries(own.map((key) => [`f:${key}`, {}])) };
+  const managedFields = [{ manager: 'rukpak-core', operation: 'Apply', fieldsV1 }];
+  const metadata = { ...desired.object.metadata, resourceVersion: `${version}`, managedFields };
+  return { ...desired.object, metadata, data };
+}
+
+function seen(data: object, own: readonly string[]): void {
+  inventory.sink(desired.resource).upsert(live(data, own));
+}
+
+function aDeployment(mode?: 'Correct' | 'Warn' | 'Off') {
+  const deployment = aStoredDeployment();
+  return {
+    ...deployment,
+    spec: { ...deployment.spec, ...(mode === undefined ? {} : { drift: { mode } }) },
+  };
+}
+
+function planned(how: Partial<PlannedObject> = {}): PlannedObject {
+  return { desired, live: undefined, repair: false, ...how };
+}
+
+function noted(mode: 'Correct' | 'Warn' | 'Off') {
+  return noteDrift({ records, inventory, drift, claims }, aDeployment(mode), [
+    planned({ repair: true }),
+  ]);
+}
+
+describe('what is drift', () => {
+  const repair = planned({ repair: true });
+  const unrecorded = planned({ unrecorded: true });
+  const changed = planned();
+
+  test.each([undefined, 'Correct'] as const)('is corrected in mode %s', (mode) => {
+    const all = [repair, unrecorded, changed];
+    expect(splitPlan(aDeployment(mode), all, true)).toEqual({ pending: all, drifted: [] });
+  });
+
+  test.each(['Warn', 'Off'] as const)(
+    'is not in mode %s; what the bundle changes is applied',
+    (mode) => {
+      const split = splitPlan(aDeployment(mode), [repair, unrecorded, changed], true);
+      expect(split).toEqual({ pending: [changed], drifted: [repair, unrecorded] });
+    },
+  );
+
+  test('is not what nobody knows, where the content is new', () => {
+    const split = splitPlan(aDeployment('Warn'), [repair, unrecorded], false);
+    expect(split).toEqual({ pending: [unrecorded], drifted: [repair] });
+  });
+});
+
+describe('mode Warn', () => {
+  test('tells what differs, and once', () => {
+    seen({ a: '1', b: 'theirs' }, ['a']);
+    expect(woken).toBe(1);
+    const told = [{ object: 'ConfigMap/n/c', missing: false, fields: ['data.b'] }];
+    expect(noted('Warn')).toEqual(told);
+    seen({ a: '1', b: 'theirs' }, ['a']);
+    expect(woken).toBe(1);
+    expect(noted('Warn')).toEqual(told);
+  });
+
+  test('tells when it is another difference, and when there is none any more', () => {
+    seen({ a: '1', b: 'theirs' }, ['a']);
+    noted('Warn');
+    seen({ a: '1', b: 'other' }, ['a']);
+    expect(woken).toBe(2);
+    noted('Warn');
+    // Put back by somebody else, whose field it is by now.
+    seen({ a: '1', b: '2' }, ['a']);
+    expect(woken).toBe(3);
+    expect(noted('Warn')).toBeUndefined();
+    seen({ a: '1', b: '2', c: 'more' }, ['a']);
+    expect(woken).toBe(3);
+  });
+
+  test('tells of what is missing', () => {
+    inventory.sink(desired.resource).remove(live({}, []));
+    expect(noted('Warn')).toEqual([{ object: 'ConfigMap/n/c', missing: true, fields: [] }]);
+    expect(woken).toBe(1);
+  });
+
+  test('is forgotten with a change to mode Correct', () => {
+    seen({ a: '1', b: 'theirs' }, ['a']);
+    noted('Warn');
+    noteDrift({ records, inventory, drift, claims }, aDeployment('Correct'), []);
+    seen({ a: '1', b: 'theirs' }, ['a']);
+    expect(woken).toBe(2);
+  });
+});
+
+test('what drifted stays claimed, also where this process has applied nothing', () => {
+  seen({ a: '1', b: 'theirs' }, ['a']);
+  noted('Warn');
+  expect(claims.otherHolder(desired.id, 'other')).toBe('demo');
+  claims.releaseAll('demo');
+  inventory.sink(desired.resource).remove(live({}, []));
+  noted('Warn');
+  expect(claims.otherHolder(desired.id, 'other')).toBeUndefined();
+});
+
+test('mode Off tells nothing, whatever others write', () => {
+  seen({ a: '1', b: 'theirs' }, ['a']);
+  expect(noted('Off')).toBeUndefined();
+  seen({ a: '1', b: 'other' }, ['a']);
+  seen({ a: '1', b: '2' }, ['a']);
+  expect(woken).toBe(1);
+});

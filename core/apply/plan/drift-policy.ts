@@ -1,0 +1,105 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { DriftedObject } from '../../contracts/applier.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import { anyState, driftState } from '../drift/drift-state.ts';
+import { withoutFields } from '../fields/field-tree.ts';
+import { missingFields } from '../fields/missing-fields.ts';
+import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
+import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { objectPath } from '../objects/object-id.ts';
+import type { Claims } from '../ownership/claims.ts';
+import { type PlannedObject, recordOf } from './plan.ts';
+
+/** What of a plan is done, and what is only told of. */
+export interface SplitPlan {
+  readonly pending: readonly PlannedObject[];
+  /** Objects that others changed or deleted; never any where drift is corrected. */
+  readonly drifted: readonly PlannedObject[];
+}
+
+/**
+ * Takes repairs out of a plan where spec.drift.mode does not ask for them. `unchanged` says that the
+ * same content was applied before: what differs then was changed by others, whether or not this
+ * process has seen it applied.
+ */
+export function splitPlan(
+  owner: BundleDeployment,
+  planned: readonly PlannedObject[],
+  unchanged: boolean,
+): SplitPlan {
+  if (driftMode(owner) === 'Correct') return { pending: planned, drifted: [] };
+  const isDrift = (object: PlannedObject): boolean =>
+    object.repair || (unchanged && object.unrecorded === true);
+  return {
+    pending: planned.filter((object) => !isDrift(object)),
+    drifted: planned.filter(isDrift),
+  };
+}
+
+export interface DriftParts {
+  readonly records: AppliedRecords;
+  readonly inventory: Inventory;
+  readonly drift: DriftDetector;
+  readonly claims: Claims;
+}
+
+/**
+ * Keeps the drift that is not corrected from being news again, and says what there is to tell: all
+ * of it in mode Warn, nothing in mode Off.
+ */
+export function noteDrift(
+  { records, inventory, drift, claims }: DriftParts,
+  owner: BundleDeployment,
+  drifted: readonly PlannedObject[],
+): readonly DriftedObject[] | undefined {
+  const name = owner.metadata.name ?? '';
+  for (const record of records.of(name)) record.accepted = undefined;
+  const mode = driftMode(owner);
+  // Nothing is sent for them, which would claim them: another deployment could take them.
+  const own = drifted.filter(({ desired: { resource, key } }) =>
+    ownEntry(inventory.get(resource, key), name),
+  );
+  claims.seize(
+    own.map(({ desired: { id } }) => id),
+    name,
+  );
+  const told: DriftedObject[] = [];
+  for (const { desired } of drifted) {
+    const entry = inventory.get(desired.resource, desired.key);
+    const own = ownEntry(entry, name);
+    const difference = differenceOf(desired, own);
+    const accepted = mode === 'Off' ? anyState : driftState(entry);
+    const same = difference === undefined && own !== undefined;
+    const record = same ? recordOf(desired, own) : { ...baseline(desired, name), accepted };
+    records.set(record);
+    drift.health(record);
+    if (difference !== undefined && mode === 'Warn') told.push(difference);
+  }
+  return told.length > 0 ? told : undefined;
+}
+
+function ownEntry(entry: InventoryEntry | undefined, owner: string): InventoryEntry | undefined {
+  return entry?.owner === owner && !entry.deleted ? entry : undefined;
+}
+
+/** Undefined where everything is as the bundle has it, whoever wrote it. */
+function differenceOf(
+  { resource, key, object, ignored }: DesiredObject,
+  entry: InventoryEntry | undefined,
+): DriftedObject | undefined {
+  const path = objectPath(resource.kind, key);
+  if (entry === undefined) return { object: path, missing: true, fields: [] };
+  const fields = missingFields(withoutFields(object, ignored?.tree), entry.object);
+  return fields.length === 0 ? undefined : { object: path, missing: false, fields };
+}
+
+export function driftMode({ spec }: BundleDeployment): 'Correct' | 'Warn' | 'Off' {
+  return spec.drift?.mode ?? 'Correct';
+}
+
+/** Of an object that is not as desired: nothing that it is later equals this. */
+function baseline(desired: DesiredObject, owner: string): AppliedRecord {
+  const { id, resource, key, ignored, digest } = desired;
+  return { id, owner, resource, key, ignored, digest, projection: '', problem: undefined };
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import { Claims } from '../ownership/claims.ts';
+import { OwnershipCheck } from './ownership-check.ts';
+
+const desired = aDesiredObject({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'c', namespace: 'n' },
+});
+
+function aCheck(claims = new Claims()) {
+  const reads: string[] = [];
+  const get = async (_resource: unknown, { name }: { readonly name: string }) => {
+    reads.push(name);
+    if (name !== 'giver') throw new ApiError(404, { reason: 'NotFound' });
+    const annotations = { 'core.rukpak.io/hand-over': 'taker' };
+    return aStoredDeployment({ name, metadata: { name, annotations } });
+  };
+  const check = new OwnershipCheck({ client: { get }, claims, systemNamespace: 'rukpak-system' });
+  const run = (name: string) =>
+    check.run({
+      owner: aStoredDeployment({ name }),
+      operation: 'install',
+      desired: [desired],
+      pending: [{ desired, live: undefined, repair: false }],
+      presentAs: () => undefined,
+      readsFirst: () => true,
+      client: { get },
+      signal: AbortSignal.timeout(10_000),
+    });
+  return { run, claims, reads };
+}
+
+test('of two that want an object at the same moment one gets it', async () => {
+  const { run } = aCheck();
+  const outcomes = await Promise.allSettled([run('one'), run('two')]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+});
+
+test('a claim goes with a hand-over, and nobody is asked where there is none to ask', async () => {
+  const { run, claims, reads } = aCheck();
+  await run('giver');
+  expect(reads).toEqual([]);
+  await run('taker');
+  expect(claims.otherHolder(desired.id, 'giver')).toBe('taker');
+  await expect(run('third')).rejects.toThrow('it belongs to BundleDeployment "taker"');
+});

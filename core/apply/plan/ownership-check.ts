@@ -1,0 +1,198 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { TerminalError } from '../../errors.ts';
+import { isNotFound } from '../../kube/api-error.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import type { Claims } from '../ownership/claims.ts';
+import { type ConsentedOwnership, consentedOwnership } from '../ownership/consented-ownership.ts';
+import { DeploymentConsent } from '../ownership/deployment-consent.ts';
+import { isLeftByRukpak } from '../ownership/ownership.ts';
+import { ownershipMessage, type RefusedObject } from '../ownership/ownership-message.ts';
+import type { PlannedObject } from './plan.ts';
+
+const concurrentReads = 8;
+
+export interface OwnershipRequest {
+  readonly owner: BundleDeployment;
+  readonly operation: 'install' | 'upgrade';
+  /** Every object of the set. */
+  readonly desired: readonly DesiredObject[];
+  readonly pending: readonly PlannedObject[];
+  /** The resource under which an object can be read; undefined where none can exist yet. */
+  readonly presentAs: (desired: DesiredObject) => Resource | undefined;
+  /** False for objects that are expected to be missing: creating them finds out. */
+  readonly readsFirst: (planned: PlannedObject) => boolean;
+  /** Reads with the permissions that the owner has. */
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly signal: AbortSignal;
+}
+
+/** A planned object that may be applied. */
+export interface CheckedObject extends PlannedObject {
+  /** Controllers to remove from it first, because it was adopted. */
+  readonly dropControllers: boolean;
+  /** RukPak's fields in it are to become ours first. */
+  readonly takeOver: boolean;
+  /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
+  readonly createOnly: boolean;
+  /** The deployment that handed it over, which had it until now. */
+  readonly handedOverBy?: BundleDeployment | undefined;
+}
+
+/** Objects of somebody else's stand in the way (spec section 6, number 5). */
+export class OwnershipRefusal extends TerminalError {}
+
+export interface OwnershipCheckOptions {
+  /** Reads deployments of all classes. */
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly claims: Claims;
+  readonly systemNamespace: string;
+}
+
+/** Makes sure that nothing of somebody else's is changed. */
+export class OwnershipCheck {
+  readonly #options: OwnershipCheckOptions;
+
+  constructor(options: OwnershipCheckOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads the objects that no watch knows, unless they are to be found out by creating them, and
+   * judges all. The set stays claimed for its owner until the engine releases it, so that of two
+   * deployments that want one object at the same moment only the first gets it.
+   * @throws OwnershipRefusal that lists each object of somebody else's.
+   */
+  async run(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
+    const taken = await this.#claim(request);
+    try {
+      return await this.judge(request);
+    } catch (error) {
+      this.#options.claims.release(taken, request.owner.metadata.name ?? '');
+      throw error;
+    }
+  }
+
+  /** Claims the set, and nothing where somebody else has a part of it; returns what was free. */
+  async #claim(request: OwnershipRequest): Promise<readonly string[]> {
+    const { owner, desired, pending } = request;
+    const { claims } = this.#options;
+    const name = owner.metadata.name ?? '';
+    for (;;) {
+      await this.#claimHandedOver(request);
+      const taken = claims.take(
+        desired.map(({ id }) => id),
+        name,
+      );
+      const isOthers = ({ desired: { id } }: PlannedObject): boolean =>
+        claims.otherHolder(id, name) !== undefined;
+      if (!pending.some(isOthers)) return taken;
+      // Somebody else was quicker while the deployments were asked.
+      claims.release(taken, name);
+    }
+  }
+
+  /**
+   * The judgement alone, of objects that are claimed already. What the owner has handed over itself
+   * is left out.
+   * @throws OwnershipRefusal
+   */
+  async judge(request: OwnershipRequest): Promise<readonly CheckedObject[]> {
+    const refused: RefusedObject[] = [];
+    const checked: CheckedObject[] = [];
+    const { systemNamespace } = this.#options;
+    const consent = this.#consent(request);
+    await forEachLimit(request.pending, concurrentReads, async (planned) => {
+      const live = planned.live ?? (await read(planned, request));
+      if (live === undefined) {
+        checked.push(missing(planned));
+        return;
+      }
+      const subject = { owner: request.owner, id: planned.desired.id, live };
+      const ownership = await consentedOwnership(subject, systemNamespace, consent);
+      if (ownership.verdict === 'left') return;
+      if (ownership.verdict !== 'refused') {
+        checked.push(this.#checked(request.owner, { ...planned, live }, ownership));
+        return;
+      }
+      const { resource, key } = planned.desired;
+      refused.push({ ...ownership, kind: resource.kind, key });
+    });
+    if (refused.length > 0) throw refusal(refused, request);
+    return checked;
+  }
+
+  /** Of two deployments that want an object at once the first has it, unless it gives it. */
+  async #claimHandedOver(request: OwnershipRequest): Promise<void> {
+    const { owner, pending } = request;
+    const { claims } = this.#options;
+    const name = owner.metadata.name ?? '';
+    const consent = this.#consent(request);
+    const [refused, given]: [RefusedObject[], string[]] = [[], []];
+    for (const { desired } of pending) {
+      const deployment = claims.otherHolder(desired.id, name);
+      if (deployment === undefined) continue;
+      if ((await consent.toHandOver(deployment, owner)) !== undefined) {
+        given.push(desired.id);
+        continue;
+      }
+      const because = `belongs to BundleDeployment "${deployment}"`;
+      refused.push({ kind: desired.resource.kind, key: desired.key, because, deployment });
+    }
+    if (refused.length > 0) throw refusal(refused, request);
+    claims.seize(given, name);
+  }
+
+  #consent({ signal }: OwnershipRequest): DeploymentConsent {
+    return new DeploymentConsent({ ...this.#options, signal });
+  }
+
+  #checked(
+    owner: BundleDeployment,
+    planned: PlannedObject & { readonly live: KubernetesObject },
+    ownership: Exclude<ConsentedOwnership, { verdict: 'refused' | 'left' }>,
+  ): CheckedObject {
+    const { systemNamespace } = this.#options;
+    const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
+    const takeOver = isLeftByRukpak(planned.live, owner.metadata.name ?? '', systemNamespace);
+    const { handedOverBy } = ownership;
+    return { ...planned, dropControllers, handedOverBy, takeOver, createOnly: false };
+  }
+}
+
+async function read(
+  planned: PlannedObject,
+  { presentAs, readsFirst, client, signal }: OwnershipRequest,
+): Promise<KubernetesObject | undefined> {
+  const { desired } = planned;
+  const resource = presentAs(desired);
+  if (resource === undefined || !readsFirst(planned)) return undefined;
+  try {
+    return await client.get(resource, desired.key, signal);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function missing(planned: PlannedObject): CheckedObject {
+  const nothing = { dropControllers: false, takeOver: false };
+  return { ...planned, ...nothing, live: undefined, createOnly: true };
+}
+
+function refusal(
+  refused: readonly RefusedObject[],
+  { owner, operation }: OwnershipRequest,
+): OwnershipRefusal {
+  const isInstall = operation === 'install';
+  return new OwnershipRefusal(ownershipMessage(refused, owner, isInstall ? 'install' : 'update'), {
+    // An upgrade finds this out in its dry run (spec section 5.2).
+    reason: isInstall
+      ? bundleDeploymentReason.installFailed
+      : bundleDeploymentReason.errorGettingReleaseState,
+  });
+}

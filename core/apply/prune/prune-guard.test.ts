@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { anOwnedCRD, anOwnedEntry, aResource } from '../../../test/helpers/owned-entry.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { ListOptions, ObjectList } from '../../kube/kube-client.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { InventoryEntry } from '../inventory/inventory.ts';
+import { ConfirmedPrunes } from './prune-confirmed.ts';
+import { guardPrune, pruneDigest } from './prune-guard.ts';
+
+interface Given {
+  readonly prune?: PrunePolicy;
+  readonly wanted?: number;
+  readonly confirm?: string;
+  /** Names of the custom resources that there are. */
+  readonly present?: readonly string[];
+  readonly confirmed?: ConfirmedPrunes;
+}
+
+function aGuard({ prune, wanted = 0, confirm, present = [], confirmed }: Given) {
+  const annotations = confirm === undefined ? {} : { [annotation.confirmPrune]: confirm };
+  const deployment = aStoredDeployment({ metadata: { annotations } });
+  const lists: (ListOptions | undefined)[] = [];
+  const list = async (resource: Resource, options?: ListOptions): Promise<ObjectList> => {
+    lists.push(options);
+    const items = present.map(
+      (name): KubernetesObject => ({
+        apiVersion: 'example.com/v1',
+        kind: resource.kind,
+        metadata: { name, namespace: 'n' },
+      }),
+    );
+    return { metadata: { resourceVersion: '1' }, items: items.slice(0, options?.limit) };
+  };
+  return {
+    owner: { ...deployment, spec: { ...deployment.spec, ...(prune && { prune }) } },
+    wanted,
+    confirmed: confirmed ?? new ConfirmedPrunes(),
+    client: { list },
+    discovery: {
+      resourceForGroupKind: async (group: string, kind: string) => aResource(`${kind}.${group}`),
+    },
+    signal: new AbortController().signal,
+    lists,
+  };
+}
+
+function configMaps(count: number): InventoryEntry[] {
+  return Array.from({ length: count }, (_, i) => anOwnedEntry('ConfigMap', { name: `cm-${i}` }));
+}
+
+function namesOf(entries: readonly InventoryEntry[]): string[] {
+  return entries.map(({ key }) => key.name);
+}
+
+test('without guards everything goes, and nothing is asked', async () => {
+  const guard = aGuard({});
+  const entries = [anOwnedEntry('Namespace', { name: 'ns' }), anOwnedCRD('Gizmo')];
+  expect(await guardPrune(entries, guard)).toEqual({ go: entries, held: [] });
+  expect(guard.lists).toEqual([]);
+});
+
+test.each([
+  { maxPercent: 50, pruned: 5, wanted: 5, held: 0 },
+  { maxPercent: 49, pruned: 5, wanted: 5, held: 5 },
+  { maxPercent: 99, pruned: 3, wanted: 0, held: 3 },
+  { maxPercent: 100, pruned: 3, wanted: 0, held: 0 },
+  { maxPercent: 0, pruned: 1, wanted: 1000, held: 1 },
+])('maxPercent $maxPercent: $pruned pruned beside $wanted', async (given) => {
+  const { maxPercent, pruned, wanted } = given;
+  const outcome = await guardPrune(configMaps(pruned), aGuard({ prune: { maxPercent }, wanted }));
+  expect(outcome.held).toHaveLength(given.held);
+  expect(outcome.go).toHaveLength(pruned - given.held);
+});
+
+test('what waits is told, with the command that confirms it', async () => {
+  const entries = configMaps(60);
+  const { status, message } = await guardPrune(
+    entries,
+    aGuard({ prune: { maxPercent: 10 }, wanted: 40 }),
+  );
+  const digest = pruneDigest(entries);
+  const reason = '60 of 100 objects would be deleted, more than the 10 % of spec.prune.maxPercent';
+  expect(status).toMatchObject({ digest, reason, count: 60 });
+  expect(status?.objects).toHaveLength(50);
+  expect(status?.objects[0]).toEqual({
+    group: '',
+    kind: 'ConfigMap',
+    namespace: 'n',
+    name: 'cm-0',
+  });
+  expect(message).toBe(
+    'not deleted: ConfigMap/n/cm-0, ConfigMap/n/cm-1, ConfigMap/n/cm-2, ConfigMap/n/cm-3, ConfigMap/n/cm-4 and 55 more: ' +
+      `${reason}. To delete them: kubectl annotate --overwrite bundledeployment demo core.rukpak.io/confirm-prune=${digest}`,
+  );
+});
+
+test('the digest confirms exactly these objects; the order does not count, another UID does', () => {
+  const [first, second] = [
+    anOwnedEntry('ConfigMap', { name: 'a' }),
+    anOwnedEntry('ConfigMap', { name: 'b' }),
+  ];
+  expect(pruneDigest([first, second])).toBe(pruneDigest([second, first]));
+  const namesake = anOwnedEntry('ConfigMap', { name: 'b', metadata: { uid: 'another' } });
+  expect(pruneDigest([first, namesake])).not.toBe(pruneDigest([first, second]));
+  expect(pruneDigest([first])).not.toBe(pruneDigest([first, second]));
+});
+
+test('confirmed ones go, also those that could not be deleted at first', async () => {
+  const entries = configMaps(3);
+  const confirmed = new ConfirmedPrunes();
+  const given = { prune: { maxPercent: 10 }, confirm: pruneDigest(entries), confirmed };
+  expect((await guardPrune(entries, aGuard(given))).go).toEqual(entries);
+  const rest = entries.slice(1);
+  expect((await guardPrune(rest, aGuard(given))).go).toEqual(rest);
+  const another = [...rest, anOwnedEntry('Secret', { name: 's' })];
+  expect(namesOf((await guardPrune(another, aGuard(given))).held)).toEqual(['s']);
+  const again = anOwnedEntry('ConfigMap', { name: 'cm-0', metadata: { uid: 'made again' } });
+  expect(namesOf((await guardPrune([...rest, again], aGuard(given))).held)).toEqual(['cm-0']);
+});
+
+test('a digest of other deletions is told', async () => {
+  const given = { prune: { maxPercent: 10 }, confirm: 'feedfeedfeedfeed' };
+  const { held, message } = await guardPrune(configMaps(1), aGuard(given));
+  expect(held).toHaveLength(1);
+  expect(message).toContain(
+    '. The annotation confirms feedfeedfeedfeed, which are other deletions. To delete',
+  );
+});
+
+test('with confirmData namespaces wait, and CRDs with custom resources; the rest goes', async () => {
+  const entries = [
+    anOwnedEntry('Namespace', { name: 'ns' }),
+    anOwnedCRD('Gizmo'),
+    anOwnedEntry('ConfigMap', { name: 'cm' }),
+  ];
+  const guard = aGuard({ prune: { confirmData: true }, present: ['mine'] });
+  const { go, held } = await guardPrune(entries, guard);
+  expect(namesOf(held)).toEqual(['ns', 'gizmos.example.com']);
+  expect(namesOf(go)).toEqual(['cm']);
+  expect(guard.lists).toMatchObject([{ limit: 1, metadataOnly: true }]);
+});
+
+test('a CRD without custom resources goes, and so does one whose last ones go with it', async () => {
+  const crd = anOwnedCRD('Gizmo');
+  const prune = { confirmData: true };
+  expect((await guardPrune([crd], aGuard({ prune }))).held).toEqual([]);
+  const entries = [crd, anOwnedEntry('Gizmo.example.com', { name: 'ours' })];
+  expect((await guardPrune(entries, aGuard({ prune, present: ['ours'] }))).held).toEqual([]);
+  const guard = aGuard({ prune, present: ['ours', 'theirs'] });
+  expect(namesOf((await guardPrune(entries, guard)).held)).toEqual(['gizmos.example.com']);
+});

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { HeldPrune } from '../../../api/v1alpha1/deployment-progress.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { stringAt } from '../fields/json-fields.ts';
+import type { InventoryEntry } from '../inventory/inventory.ts';
+import { definedKind, hasCustomResources } from '../kinds/custom-resources.ts';
+import { objectPath } from '../objects/object-id.ts';
+import { isDefinition } from '../objects/order.ts';
+import { isNamespace } from '../removal/removal-namespaces.ts';
+import type { ConfirmedPrunes } from './prune-confirmed.ts';
+
+/** What may be pruned now, and what waits to be confirmed. */
+export interface GuardedPrune {
+  readonly go: readonly InventoryEntry[];
+  readonly held: readonly InventoryEntry[];
+  readonly status?: HeldPrune;
+  /** For the condition: which objects wait, why, and how they are confirmed. */
+  readonly message?: string;
+}
+
+const maxStatusObjects = 50;
+const namedObjects = 5;
+
+export interface PruneGuard {
+  readonly owner: BundleDeployment;
+  /** How many objects the owner is to have. */
+  readonly wanted: number;
+  readonly confirmed: ConfirmedPrunes;
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
+  readonly signal: AbortSignal;
+}
+
+/** Goes by spec.prune; all of these objects are the owner's and none is wanted any more. */
+export async function guardPrune(
+  entries: readonly InventoryEntry[],
+  guard: PruneGuard,
+): Promise<GuardedPrune> {
+  const { owner, confirmed } = guard;
+  const name = owner.metadata.name ?? '';
+  const verdict = tooMany(entries, guard) ?? (await holdingData(entries, guard));
+  const open = verdict?.held.filter((entry) => !confirmed.has(name, entry)) ?? [];
+  if (verdict === undefined || open.length === 0) return { go: entries, held: [] };
+  const digest = pruneDigest(open);
+  const asked = stringAt(owner.metadata.annotations, annotation.confirmPrune);
+  if (asked === digest) {
+    // Some may fail now: the rest would have another digest.
+    confirmed.add(name, open);
+    return { go: entries, held: [] };
+  }
+  const held = new Set(open);
+  const status = heldStatus(open, digest, verdict.reason);
+  return {
+    go: entries.filter((entry) => !held.has(entry)),
+    held: open,
+    status,
+    message: heldMessage(open, status, { name, asked }),
+  };
+}
+
+/** Names exactly these deletions: the same objects under the same UIDs. */
+export function pruneDigest(entries: readonly InventoryEntry[]): string {
+  const lines = entries.map(({ id, object }) => `${id}|${object.metadata.uid ?? ''}`).toSorted();
+  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
+}
+
+interface Verdict {
+  readonly held: readonly InventoryEntry[];
+  readonly reason: string;
+}
+
+/** The share is of all that there would be without the prune, so that it stays the same until then. */
+function tooMany(
+  entries: readonly InventoryEntry[],
+  { owner, wanted }: PruneGuard,
+): Verdict | undefined {
+  const { maxPercent } = owner.spec.prune ?? {};
+  const total = entries.length + wanted;
+  const percent = (entries.length * 100) / total;
+  if (maxPercent === undefined || percent <= maxPercent) return undefined;
+  const share = `${entries.length} of ${total} objects`;
+  return {
+    held: entries,
+    reason: `${share} would be deleted, more than the ${maxPercent} % of spec.prune.maxPercent`,
+  };
+}
+
+async function holdingData(
+  entries: readonly InventoryEntry[],
+  { owner, client, discovery, signal }: PruneGuard,
+): Promise<Verdict | undefined> {
+  if (owner.spec.prune?.confirmData !== true) return undefined;
+  const query = { client, discovery, except: new Set(entries.map(({ id }) => id)), signal };
+  const held: InventoryEntry[] = [];
+  for (const entry of entries) {
+    const holds =
+      isNamespace(entry) ||
+      (isDefinition(entry.resource) && (await hasCustomResources(definedKind(entry), query)));
+    if (holds) held.push(entry);
+  }
+  if (held.length === 0) return undefined;
+  const reason =
+    'everything in a namespace, and every custom resource of a CRD, is deleted with it ' +
+    '(spec.prune.confirmData)';
+  return { held, reason };
+}
+
+function heldStatus(entries: readonly InventoryEntry[], digest: string, reason: string): HeldPrune {
+  const objects = entries.slice(0, maxStatusObjects).map(({ resource, key }) => ({
+    group: resource.group,
+    kind: resource.kind,
+    ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
+    name: key.name,
+  }));
+  return { digest, reason, count: entries.length, objects };
+}
+
+function heldMessage(
+  entries: readonly InventoryEntry[],
+  { digest, reason, count }: HeldPrune,
+  { name, asked }: { readonly name: string; readonly asked: string | undefined },
+): string {
+  const named = entries
+    .slice(0, namedObjects)
+    .map(({ resource, key }) => objectPath(resource.kind, key));
+  const more = count - named.length;
+  const other =
+    asked === undefined
+      ? ''
+      : `. The annotation confirms ${asked.slice(0, 64)}, which are other deletions`;
+  return (
+    `not deleted: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ${reason}${other}. ` +
+    `To delete them: kubectl annotate --overwrite bundledeployment ${name} ` +
+    `${annotation.confirmPrune}=${digest}`
+  );
+}

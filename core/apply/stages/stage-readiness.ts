@@ -1,0 +1,34 @@
+import type { DriftDetector } from '../drift/drift.ts';
+import type { AppliedRecords } from '../inventory/applied-records.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import type { PlannedObject } from '../plan/plan.ts';
+
+/** The line for an object that is not healthy. */
+export type ProblemOf = (object: DesiredObject) => string | undefined;
+
+/** What a run knows of the objects that it applied before. */
+export interface AppliedRun {
+  /** Each stage begins only when the one before is healthy. */
+  readonly waitForReady: boolean;
+  readonly parts: {
+    readonly records: Pick<AppliedRecords, 'get'>;
+    readonly drift: Pick<DriftDetector, 'health'>;
+  };
+}
+
+/**
+ * Judges by what the watches know whether objects that were applied are healthy; their next change
+ * of health wakes the owner. Undefined where stages do not wait: nobody asked for it, or there is
+ * nothing but repairs.
+ */
+export function readinessOf(
+  run: AppliedRun,
+  plan: readonly PlannedObject[],
+): ProblemOf | undefined {
+  if (!run.waitForReady || plan.every(({ repair }) => repair)) return undefined;
+  const { records, drift } = run.parts;
+  return ({ id }) => {
+    const record = records.get(id);
+    return record === undefined ? undefined : drift.health(record);
+  };
+}

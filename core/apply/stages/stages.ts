@@ -1,0 +1,151 @@
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { HoldUp } from '../../contracts/applier.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { type ApplyFailure, failuresError, type Operation } from '../objects/failures.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import { inKindOrder, isFoundation } from '../objects/order.ts';
+import { type CheckedObject, OwnershipRefusal } from '../plan/ownership-check.ts';
+import type { PlannedObject } from '../plan/plan.ts';
+import { annotatedStage, stageOf } from './stage-of.ts';
+import type { ProblemOf } from './stage-readiness.ts';
+
+const concurrentWrites = 8;
+const shownProblems = 3;
+
+/** What is applied together. */
+export interface Stage<P extends PlannedObject = CheckedObject> {
+  /** Undefined where the set has no stages. */
+  readonly number: number | undefined;
+  /** All objects of the stage, those that need no request included. */
+  readonly objects: readonly DesiredObject[];
+  readonly pending: readonly P[];
+}
+
+export interface StageSteps {
+  readonly operation: Operation;
+  apply(object: CheckedObject): Promise<void>;
+  /** Runs after a stage's namespaces and CRDs: what its other objects need is there after it. */
+  foundationLaid(stage: Stage): Promise<readonly ApplyFailure[]>;
+  /** Absent where stages do not wait until the one before is ready. */
+  readonly problemOf?: ProblemOf | undefined;
+}
+
+export interface StagesResult {
+  /** What was refused; the stages after it were not begun. */
+  readonly failures: readonly ApplyFailure[];
+  /** Set where a stage has to wait for the one before. */
+  readonly holdUp?: HoldUp;
+}
+
+interface Content<P extends PlannedObject> {
+  /** Every object of the set. */
+  readonly objects: readonly DesiredObject[];
+  /** Those that need a request. */
+  readonly pending: readonly P[];
+  /** Whether each stage begins only when the one before is ready. */
+  readonly waits: boolean;
+}
+
+/** The stages of a set, lowest first: only one where nobody asks for any. */
+export function stagesOf<P extends PlannedObject>(content: Content<P>): readonly Stage<P>[] {
+  const { objects, pending, waits } = content;
+  const isStaged = waits || objects.some(({ object }) => annotatedStage(object) !== undefined);
+  if (!isStaged) return [{ number: undefined, objects, pending }];
+  const pendingOf = Map.groupBy(pending, ({ desired }) => stageOf(desired));
+  return [...Map.groupBy(objects, stageOf)]
+    .sort(([a], [b]) => a - b)
+    .map(([number, members]) => ({
+      number,
+      objects: members,
+      pending: pendingOf.get(number) ?? [],
+    }));
+}
+
+/** Applies stage after stage; one that is refused, or not ready where that is asked for, is the last. */
+export async function runStages(
+  stages: readonly Stage[],
+  steps: StageSteps,
+): Promise<StagesResult> {
+  for (const [index, stage] of stages.entries()) {
+    const failures = stage.pending.length === 0 ? [] : await runStage(stage, steps);
+    if (failures.length > 0) return { failures };
+    const holdUp = waiting(stage, stages.slice(index + 1), steps.problemOf);
+    if (holdUp !== undefined) return { failures, holdUp };
+  }
+  return { failures: [] };
+}
+
+/** Why not even the first object can be sent: the stage before its own is not ready. */
+export function holdUpBeforeFirst(
+  stages: readonly Stage<PlannedObject>[],
+  problemOf: ProblemOf | undefined,
+): HoldUp | undefined {
+  for (const [index, stage] of stages.entries()) {
+    if (stage.pending.length > 0) return undefined;
+    const holdUp = waiting(stage, stages.slice(index + 1), problemOf);
+    if (holdUp !== undefined) return holdUp;
+  }
+  return undefined;
+}
+
+/**
+ * Applies namespaces and CRDs, and only where all of them succeeded the rest, kind after kind.
+ * A refused object does not stop the others; an unreachable server stops all.
+ */
+async function runStage(stage: Stage, steps: StageSteps): Promise<readonly ApplyFailure[]> {
+  const items = stage.pending.map((object) => ({ object, resource: object.desired.resource }));
+  const foundation = items.filter(({ resource }) => isFoundation(resource));
+  const failures = await applyItems(foundation, steps);
+  if (failures.length > 0) return failures;
+  const refused = await steps.foundationLaid(stage);
+  if (refused.length > 0) return refused;
+  return await applyItems(
+    items.filter(({ resource }) => !isFoundation(resource)),
+    steps,
+  );
+}
+
+interface StageItem {
+  readonly object: CheckedObject;
+  readonly resource: CheckedObject['desired']['resource'];
+}
+
+async function applyItems(
+  items: readonly StageItem[],
+  steps: StageSteps,
+): Promise<readonly ApplyFailure[]> {
+  const failures: ApplyFailure[] = [];
+  for (const group of inKindOrder(items)) {
+    await forEachLimit(group, concurrentWrites, async ({ object }) => {
+      try {
+        await steps.apply(object);
+      } catch (error) {
+        if (error instanceof OwnershipRefusal) throw error;
+        const action = object.live === undefined ? 'create' : 'patch';
+        const failure: ApplyFailure = { object: object.desired, action, error };
+        if (!(error instanceof ApiError)) throw failuresError([failure], steps.operation);
+        failures.push(failure);
+      }
+    });
+  }
+  return failures;
+}
+
+function waiting(
+  stage: Stage<PlannedObject>,
+  later: readonly Stage<PlannedObject>[],
+  problemOf: ProblemOf | undefined,
+): HoldUp | undefined {
+  const next = later.find(({ pending }) => pending.length > 0);
+  if (next === undefined || problemOf === undefined) return undefined;
+  const problems = stage.objects.flatMap((object) => problemOf(object) ?? []);
+  if (problems.length === 0) return undefined;
+  const shown = problems.slice(0, shownProblems).join('; ');
+  const more = problems.length - shownProblems;
+  const rest = more > 0 ? `; and ${more} more` : '';
+  return {
+    reason: progressReason.waitingForStage,
+    message: `stage ${next.number} waits for stage ${stage.number}: ${shown}${rest}`,
+  };
+}

@@ -1,0 +1,162 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../../clock.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import { type FieldConflict, fieldConflicts } from '../fields/field-conflicts.ts';
+import { fieldManager } from '../fields/field-manager.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { describeObject } from '../objects/object-id.ts';
+import type { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import { type ObjectSchema, pruneToSchema } from '../schema/schema-prune.ts';
+
+/** An established CRD is served a moment later, and its schema published another moment later. */
+const missingKindRetries = 10;
+const missingKindPause = 200;
+const listedPaths = 20;
+
+export interface ServerSideApplyOptions {
+  readonly documents: OpenAPIDocuments;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly metrics?: Pick<ApplyMetrics, 'requested'>;
+}
+
+/** One object, sent with the permissions that its owner has. */
+export interface ServerSideApplyRequest {
+  readonly client: Pick<KubeClient, 'apply'>;
+  readonly owner: BundleDeployment;
+  readonly desired: DesiredObject;
+  /** Refused with a conflict where the object exists. */
+  readonly createOnly: boolean;
+  /** Told of the fields that are taken from others; they are not looked for where absent. */
+  readonly onConflict?: ((conflicts: readonly FieldConflict[]) => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Sends single objects to the API server, which merges them with what others wrote. */
+export class ServerSideApply {
+  readonly #options: ServerSideApplyOptions;
+
+  constructor(options: ServerSideApplyOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Applies an object and takes over every field it sets; returns the object as stored. Unknown
+   * fields and duplicate list items are left out, with a Warning event on the owner.
+   * @throws ApiError where the server refuses: a conflict where the object is there and was only
+   * to be created.
+   */
+  async apply(request: ServerSideApplyRequest): Promise<KubernetesObject> {
+    try {
+      return await this.#sendPolitely(request, request.desired.object);
+    } catch (error) {
+      if (!isStrictness(error)) throw error;
+      return await this.#applyPruned(request, error);
+    }
+  }
+
+  async #applyPruned(
+    request: ServerSideApplyRequest,
+    refusal: ApiError,
+  ): Promise<KubernetesObject> {
+    const { events } = this.#options;
+    const { owner, desired, signal } = request;
+    const schema = await this.#schemaOf(desired, signal);
+    if (schema === undefined) throw refusal;
+    const { object, paths } = pruneToSchema(desired.object, schema);
+    if (paths.length === 0) throw refusal;
+    const applied = await this.#sendPolitely(request, object);
+    events.event(owner, {
+      type: 'Warning',
+      reason: 'FieldsDropped',
+      message: droppedMessage(desired, paths),
+    });
+    return applied;
+  }
+
+  async #schemaOf(
+    { resource }: DesiredObject,
+    signal: AbortSignal,
+  ): Promise<ObjectSchema | undefined> {
+    const { documents, clock } = this.#options;
+    for (let retry = 0; ; retry += 1) {
+      const schema = await documents.schemaOf(resource, signal);
+      if (schema !== undefined || retry === missingKindRetries) return schema;
+      await clock.sleep(missingKindPause, signal);
+    }
+  }
+
+  /** Only the refusal of an apply that takes nothing by force says what it would take, and from whom. */
+  async #sendPolitely(
+    request: ServerSideApplyRequest,
+    object: KubernetesObject,
+  ): Promise<KubernetesObject> {
+    const { onConflict } = request;
+    if (onConflict === undefined) return await this.#send(request, object, true);
+    try {
+      return await this.#send(request, object, false);
+    } catch (error) {
+      const conflicts = fieldConflicts(error);
+      if (conflicts.length === 0) throw error;
+      const stored = await this.#send(request, object, true);
+      onConflict(conflicts);
+      return stored;
+    }
+  }
+
+  async #send(
+    { client, desired: { resource }, createOnly, signal }: ServerSideApplyRequest,
+    object: KubernetesObject,
+    force: boolean,
+  ): Promise<KubernetesObject> {
+    const { clock, metrics } = this.#options;
+    const options = { fieldManager, force, signal };
+    const sent = createOnly ? toBeCreated(object) : object;
+    for (let retry = 0; ; retry += 1) {
+      metrics?.requested();
+      try {
+        return await client.apply(resource, sent, options);
+      } catch (error) {
+        if (!isKindMissing(error) || retry === missingKindRetries) throw error;
+        await clock.sleep(missingKindPause, signal);
+      }
+    }
+  }
+}
+
+/**
+ * The object with a resourceVersion that no object has: the first revision of etcd is that of the
+ * empty store. The server creates what is missing whatever the version, and refuses to change what
+ * is there: so nothing has to be read before.
+ */
+function toBeCreated(object: KubernetesObject): KubernetesObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: '1' } };
+}
+
+function isStrictness(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    /field not declared in schema|duplicate entries for key/.test(error.message)
+  );
+}
+
+function isKindMissing(error: unknown): boolean {
+  return (
+    error instanceof ApiError &&
+    error.code === 404 &&
+    /could not find the requested resource|page not found/.test(error.message)
+  );
+}
+
+function droppedMessage({ resource, key }: DesiredObject, paths: readonly string[]): string {
+  const more = paths.length - listedPaths;
+  const listed = paths.slice(0, listedPaths).join(', ');
+  return (
+    `${describeObject(resource.kind, key)} was applied without unknown fields and repeated list items: ` +
+    `${listed}${more > 0 ? ` and ${more} more` : ''}`
+  );
+}

@@ -1,0 +1,131 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import { takeOverFields } from '../adoption/take-over-fields.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import type { RepairBackoff } from '../drift/repair-backoff.ts';
+import { otherManagers } from '../fields/other-managers.ts';
+import { managedFieldsOf } from '../fields/projection.ts';
+import type { AppliedRecords } from '../inventory/applied-records.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { describeObject } from '../objects/object-id.ts';
+import type { CoOwnership } from '../ownership/co-ownership.ts';
+import type { CheckedObject } from '../plan/ownership-check.ts';
+import { recordOf } from '../plan/plan.ts';
+import { applyLeaving } from './apply-leaving.ts';
+import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
+
+export interface WriterOptions {
+  readonly apply: ServerSideApply;
+  readonly inventory: Inventory;
+  readonly records: AppliedRecords;
+  readonly backoff: RepairBackoff;
+  readonly drift: DriftDetector;
+  readonly coOwnership: CoOwnership;
+  readonly events: EventSink;
+  readonly metrics?: Pick<ApplyMetrics, 'repaired'>;
+}
+
+/** Of a run: whose object it is, who writes it, and whether it was written before. */
+interface WriteContext {
+  readonly owner: BundleDeployment;
+  readonly client: KubeClient;
+  readonly unchanged: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Writes single objects of a set and records what came of it. */
+export class Writer {
+  readonly #options: WriterOptions;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Applies one object; true where that changed anything in the cluster.
+   * @throws ApiError: a conflict where it was only to be created, and is there.
+   */
+  async write(run: WriteContext, object: CheckedObject): Promise<boolean> {
+    run.signal.throwIfAborted();
+    const { drift } = this.#options;
+    const { id } = object.desired;
+    drift.begin(id);
+    let succeeded = false;
+    try {
+      const changed = await this.#write(run, object);
+      succeeded = true;
+      return changed;
+    } finally {
+      drift.end(id, succeeded);
+    }
+  }
+
+  async #write(run: WriteContext, object: CheckedObject): Promise<boolean> {
+    const { apply, inventory, records, drift } = this.#options;
+    const { desired, live, createOnly } = object;
+    const { client, owner, signal } = run;
+    if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
+    if (object.takeOver) await takeOverFields(client, desired, signal);
+    const onConflict = this.#conflictsOf(owner, object);
+    const request = { client, owner, desired, createOnly, onConflict, signal };
+    const stored = await applyLeaving(apply, request);
+    // The answer is what was applied, even where the watch already knows something newer.
+    const record = recordOf(desired, inventory.put(desired.resource, stored));
+    records.set(record);
+    drift.health(record);
+    this.#putBack(run, object, stored);
+    if (object.repair) this.#repaired(owner, object);
+    return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
+  }
+
+  /** Who hears what is taken from others, where an apply that is no repair may take any. */
+  #conflictsOf(
+    owner: BundleDeployment,
+    { desired, live, repair }: CheckedObject,
+  ): ServerSideApplyRequest['onConflict'] {
+    if (repair || live === undefined || otherManagers(live).length === 0) return undefined;
+    // Where the object says what is left of our fields no refusal is needed to know what is taken.
+    if (managedFieldsOf(live) !== undefined) return undefined;
+    const { coOwnership } = this.#options;
+    return (conflicts) => coOwnership.taken(owner, desired, { before: live, conflicts });
+  }
+
+  /** What others changed while no process ran is put back as well. */
+  #putBack(
+    { owner, unchanged }: WriteContext,
+    { desired, live, repair, unrecorded }: CheckedObject,
+    after: KubernetesObject,
+  ): void {
+    const isRestored = repair || (unchanged && unrecorded === true);
+    if (live === undefined || !isRestored) return;
+    this.#options.coOwnership.putBack(owner, desired, { before: live, after });
+  }
+
+  #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
+    const { backoff, events, metrics } = this.#options;
+    metrics?.repaired();
+    if (!backoff.repaired(id)) return;
+    events.event(owner, {
+      type: 'Warning',
+      reason: 'RepairPaused',
+      message:
+        `${describeObject(resource.kind, key)} is changed again each time it is repaired: ` +
+        'something else manages it too. Further repairs wait up to 5 minutes',
+    });
+  }
+}
+
+/** Server-side apply cannot take a reference out of the list that others put there. */
+async function dropControllers(
+  { client, signal }: WriteContext,
+  { desired: { resource, key } }: CheckedObject,
+  live: KubernetesObject,
+): Promise<void> {
+  const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
+  const kept = ownerReferences.filter((reference) => reference.controller !== true);
+  const metadata = { uid, resourceVersion, ownerReferences: kept };
+  await client.patch({ resource, key }, { metadata }, { type: 'merge', signal });
+}
