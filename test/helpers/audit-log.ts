@@ -126,9 +126,13 @@ function isCounted({ verb, stage }: AuditEvent): boolean {
   return stage !== (verb === 'watch' ? 'ResponseComplete' : 'ResponseStarted');
 }
 
-/** Other patches are lists of changes; on their own objects the processes write what they know by then. */
+/**
+ * Other patches are lists of changes; on their own objects the processes write what they know by
+ * then, and in Events how often something has happened.
+ */
 function isApply({ verb, objectRef, requestObject }: AuditEvent): boolean {
   if (verb !== 'patch' || objectRef?.apiGroup === 'core.rukpak.io') return false;
+  if (objectRef?.resource === 'events') return false;
   return typeof requestObject === 'object' && !Array.isArray(requestObject);
 }
 

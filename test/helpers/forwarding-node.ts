@@ -56,7 +56,7 @@ export class ForwardingNode {
     const patch = JSON.stringify({ spec: { template: { spec: { nodeSelector } } } });
     const target = [`deployment/${deployment}`, `--namespace=${namespace}`];
     await kubectl.must(['patch', ...target, '--patch', patch]);
-    await kubectl.must(['rollout', 'status', ...target, '--timeout=120s']);
+    await kubectl.must(['rollout', 'status', ...target, '--timeout=300s']);
   }
 
   async remove(): Promise<void> {

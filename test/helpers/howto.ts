@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Kubectl } from './kubectl.ts';
 
@@ -40,7 +41,7 @@ async function runProgram(
   input: string,
 ): Promise<string> {
   const [program = '', ...words] = wordsOf(command);
-  if (program === 'kubectl') return await kubectl.must(words, input);
+  if (program === 'kubectl') return await runKubectl(kubectl, words, input);
   if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
   const env = { ...process.env, KUBECONFIG: kubeconfig };
   const { stdout } = await run(process.execPath, ['cmd/rukpakctl.ts', ...words], {
@@ -48,6 +49,28 @@ async function runProgram(
     env,
   });
   return stdout;
+}
+
+/**
+ * A CRD is told to clients, and a role heeded, a moment after it was made: a person who follows the
+ * page takes longer than that from one command to the next.
+ */
+async function runKubectl(
+  kubectl: Kubectl,
+  words: readonly string[],
+  input: string,
+): Promise<string> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { code, stdout, stderr } = await kubectl.run(words, input);
+    if (code === 0) return stdout;
+    const mayPass =
+      /no matches for kind|doesn't have a resource type|\(Forbidden\)|may not impersonate/;
+    if (!mayPass.test(stderr) || Date.now() >= deadline) {
+      throw new Error(`kubectl ${words.join(' ')}: ${stderr}${stdout}`);
+    }
+    await delay(500);
+  }
 }
 
 /** As a shell splits them, where quotes stand around whole parts and nothing is expanded. */

@@ -5,7 +5,7 @@ import { annotation, type BundleDeploymentStatus } from '../../api/v1alpha1/inde
 import type { BundleFiles, ClusterFacts } from '../../core/sdk.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { changedCopy } from './changed-copy.ts';
-import { eventually } from './eventually.ts';
+import { eventually, patiently } from './eventually.ts';
 import { installedBundle } from './installed-bundle.ts';
 import { identitiesOf, missingContent, ownedObjects } from './installed-content.ts';
 import { conditionOf, type Kubectl } from './kubectl.ts';
@@ -26,7 +26,7 @@ export interface OperatorVersion {
   readonly config?: JsonObject | undefined;
 }
 
-const patience = { within: 120_000, every: 500 };
+const patience = { within: 300_000, every: 500 };
 
 /** Operators as a user has them: BundleDeployments of images, and what the cluster then holds. */
 export class OperatorLife {
@@ -95,14 +95,13 @@ export class OperatorLife {
   async remove(name: string, version?: OperatorVersion): Promise<void> {
     const { kubectl } = this.#options;
     const objects = version === undefined ? [] : await this.objectsOf(version);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=60s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     // A CRD that is gone took its kind along.
     const kinds = [...objects, ...servingSecrets(objects)].filter(isBuiltIn);
     if (kinds.length === 0) return;
     await eventually(
       async () => expect(identitiesOf(await ownedObjects(kubectl, name, kinds))).toEqual([]),
-      // The garbage collector backs off while kinds come and go: more than two minutes were seen.
-      { within: 600_000, every: 500 },
+      patiently,
     );
   }
 

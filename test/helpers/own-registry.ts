@@ -40,13 +40,10 @@ export class OwnRegistry {
     let log = '';
     child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString('utf8')));
     try {
-      await eventually(
-        () => {
-          if (child.exitCode !== null) throw new Error(`the registry ended: ${log}`);
-          if (!log.includes('listening on')) throw new Error(`the registry is not up: ${log}`);
-        },
-        { within: 20_000 },
-      );
+      await eventually(() => {
+        if (child.exitCode !== null) throw new Error(`the registry ended: ${log}`);
+        if (!log.includes('listening on')) throw new Error(`the registry is not up: ${log}`);
+      });
     } catch (error) {
       await registry.stop();
       throw error;

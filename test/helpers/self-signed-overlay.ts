@@ -71,7 +71,7 @@ export class SelfSignedOverlay {
     ];
     await this.#kubectl.must(['delete', ...target, '--ignore-not-found']);
     for (const kind of ['bundledeployments', 'bundles']) await this.#removeAll(kind);
-    const rest = ['--ignore-not-found', '--timeout=100s', '-f', '-'];
+    const rest = ['--ignore-not-found', '--timeout=600s', '-f', '-'];
     await this.#kubectl.must(['delete', ...rest], this.#text);
   }
 
