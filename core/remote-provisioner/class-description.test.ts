@@ -6,6 +6,7 @@ test.each([
   [{ contractVersion: 2 }, 'it serves version 2 of the contract, and this manager knows version 1'],
   [{ handlers: ['apply'] }, 'the answer to GET v1/class is no description of a class: handlers.0'],
   [{ handlers: ['deployment'] }, 'serves no Bundles: its handlers are [deployment]'],
+  [{ handlers: ['configure'] }, 'its handlers have "configure" and not "bundle"'],
 ])('a server that says of itself %j fails the object', async (description, text) => {
   const fixture = await RemoteClassFixture.start();
   fixture.describing(description);

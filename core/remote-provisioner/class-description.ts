@@ -8,7 +8,7 @@ import type { ClassServer } from './class-server.ts';
 export const classDescriptionSchema = z.object({
   contractVersion: z.number(),
   className: z.string(),
-  handlers: z.array(z.enum(['bundle', 'deployment', 'inputs'])),
+  handlers: z.array(z.enum(['bundle', 'configure', 'deployment', 'inputs'])),
   uses: z.array(z.enum(['cluster', 'seed'])).optional(),
 });
 
@@ -74,6 +74,11 @@ export class ClassDescriptions {
     if (data.className !== this.#options.className) {
       throw new Error(
         `it serves class ${JSON.stringify(data.className.slice(0, 100))}: correct --provisioner-url`,
+      );
+    }
+    if (data.handlers.includes('configure') && !data.handlers.includes('bundle')) {
+      throw new Error(
+        'its handlers have "configure" and not "bundle": only the class that a Bundle is unpacked by adapts its content',
       );
     }
     return data;

@@ -10,7 +10,12 @@ import { ClassConnection } from './class-connection.ts';
 import { ClassDescriptions } from './class-description.ts';
 import { ClassServer } from './class-server.ts';
 import { objectsOfAnswer } from './objects-of-answer.ts';
-import { bundleHandler, deploymentHandler, inputsHandler } from './remote-handlers.ts';
+import {
+  bundleHandler,
+  configureHandler,
+  deploymentHandler,
+  inputsHandler,
+} from './remote-handlers.ts';
 
 export interface RemoteProvisionerOptions extends ClassAddressOptions {
   /** Folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
@@ -45,6 +50,7 @@ export async function createRemoteProvisioner(
     contractVersion,
     className,
     bundle: bundleHandler(remote),
+    configure: configureHandler(remote),
     deployment: deploymentHandler(remote),
     inputs: inputsHandler(remote),
     get uses() {

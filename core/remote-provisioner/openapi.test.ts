@@ -26,13 +26,14 @@ async function document(): Promise<OpenApi> {
 }
 
 test('the document has what is asked, and nothing else', async () => {
-  const handlers = ['bundle', 'deployment', 'inputs'];
+  const handlers = ['bundle', 'configure', 'deployment', 'inputs'];
   const server = await FakeClassServer.start({ description: { handlers } });
   const provisioner = await createRemoteProvisioner({ className: 'acme', url: server.url });
   const files = bundleFiles({ a: 'a' });
   const deployment = aBundleDeployment({ className: 'acme' });
   for (const call of [
     () => provisioner.bundle!(files, aBundle({ className: 'acme' }), aContext()),
+    () => provisioner.configure!(files, deployment, aContext()),
     () => provisioner.deployment!(files, deployment, aContext()),
     () => provisioner.inputs!(deployment, aContext()),
   ]) {
@@ -60,19 +61,23 @@ test('a description of the document is one that we read', async () => {
   expect(classDescriptionSchema.parse({ ...least, uses: items('uses') })).toBeDefined();
 });
 
-test('what is sent is what the document says of it', async () => {
-  const server = await FakeClassServer.start({ description: { uses: ['cluster', 'seed'] } });
-  const provisioner = await createRemoteProvisioner({ className: 'acme', url: server.url });
-  const deployment = aBundleDeployment({ className: 'acme' });
-  const context = aContext({ inputs: [undefined, Buffer.from('x')] });
-  await provisioner.deployment!(bundleFiles({ a: 'a' }), deployment, context).catch(
-    () => undefined,
-  );
-  await provisioner.close();
-  await server.stop();
-  const sent = JSON.parse(server.received[1]?.files['context.json'] ?? '{}') as object;
-  const { properties } = (await document()).components.schemas['Context']!;
-  expect(Object.keys(sent).sort()).toEqual(Object.keys(properties).sort());
-  const limits = properties['limits']?.['required'] as string[];
-  expect(Object.keys(context.limits).sort()).toEqual([...limits].sort());
-});
+test.each(['configure', 'deployment'] as const)(
+  'what is sent for %s is what the document says of it',
+  async (handler) => {
+    const description = { handlers: ['bundle', handler], uses: ['cluster', 'seed'] };
+    const server = await FakeClassServer.start({ description });
+    const provisioner = await createRemoteProvisioner({ className: 'acme', url: server.url });
+    const deployment = aBundleDeployment({ className: 'acme' });
+    const context = aContext({ inputs: [undefined, Buffer.from('x')], installed: true });
+    await provisioner[handler]!(bundleFiles({ a: 'a' }), deployment, context).catch(
+      () => undefined,
+    );
+    await provisioner.close();
+    await server.stop();
+    const sent = JSON.parse(server.received[1]?.files['context.json'] ?? '{}') as object;
+    const { properties } = (await document()).components.schemas['Context']!;
+    expect(Object.keys(sent).sort()).toEqual(Object.keys(properties).sort());
+    const limits = properties['limits']?.['required'] as string[];
+    expect(Object.keys(context.limits).sort()).toEqual([...limits].sort());
+  },
+);

@@ -3,18 +3,19 @@ import { unpackTar } from '../content/unpack-bundle.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type {
   BundleHandler,
+  ConfigureHandler,
   DeploymentContext,
   DeploymentHandler,
   InputReference,
   InputsHandler,
   ProvisionerContext,
 } from '../contracts/provisioner.ts';
-import { errorMessage } from '../errors.ts';
+import { errorMessage, WaitingError } from '../errors.ts';
 import { checkBody, mediaTypeOf, readBody } from './answer-body.ts';
 import type { ClassAnswer } from './class-connection.ts';
 import type { ClassDescriptions } from './class-description.ts';
 import type { ClassServer } from './class-server.ts';
-import { requestArchive } from './request-archive.ts';
+import { type RequestArchive, requestArchive } from './request-archive.ts';
 import { withinLimit } from './within-limit.ts';
 
 /** A class at its server. */
@@ -26,7 +27,6 @@ export interface RemoteClass {
 
 const maxInputsBytes = 256 * 1024;
 
-/** 204 keeps the content as it is; a tar takes its place. */
 export function bundleHandler({ server, descriptions }: RemoteClass): BundleHandler {
   return (files, object, context) =>
     withinLimit(server, context, async (signal) => {
@@ -34,15 +34,25 @@ export function bundleHandler({ server, descriptions }: RemoteClass): BundleHand
       const { handlers } = await descriptions.get({ ...context, signal });
       if (!handlers.includes('bundle')) throw notServed(server, 'Bundles', handlers);
       const archive = await requestArchive({ object, context: { limits }, files });
-      const wanted = { path: 'v1/bundle', accept: 'application/x-tar', archive, signal };
-      return await server.call(wanted, async (answer) => {
-        if (answer.status === 204) {
-          await answer.body.dump();
-          return files;
-        }
-        checkBody(answer, ['application/x-tar']);
-        return await unpackTar(answer.body, { limits, signal });
+      const request = { path: 'v1/bundle', archive, limits, signal };
+      return (await otherContent(server, request)) ?? files;
+    });
+}
+
+/** Asks the server only where it says that it adapts content. */
+export function configureHandler({ server, descriptions }: RemoteClass): ConfigureHandler {
+  return (files, object, context) =>
+    withinLimit(server, context, async (signal) => {
+      const { limits } = context;
+      const { handlers, uses = [] } = await descriptions.get({ ...context, signal });
+      if (!handlers.includes('configure')) return files;
+      const archive = await requestArchive({
+        object,
+        context: { ...contextOf(context), ...factsOf(context, { uses, server }) },
+        files,
       });
+      const request = { path: 'v1/configure', archive, limits, signal };
+      return (await otherContent(server, request)) ?? files;
     });
 }
 
@@ -85,11 +95,33 @@ export function inputsHandler({ server, descriptions }: RemoteClass): InputsHand
     });
 }
 
+interface ContentRequest extends Pick<ProvisionerContext, 'limits' | 'signal'> {
+  readonly path: string;
+  readonly archive: RequestArchive;
+}
+
+/** The content of a tar in the answer; undefined for a 204, which leaves the given one as it is. */
+async function otherContent(
+  server: ClassServer,
+  { path, archive, limits, signal }: ContentRequest,
+): Promise<BundleFiles | undefined> {
+  const wanted = { path, accept: 'application/x-tar', archive, signal };
+  return await server.call(wanted, async (answer) => {
+    if (answer.status === 204) {
+      await answer.body.dump();
+      return undefined;
+    }
+    checkBody(answer, ['application/x-tar']);
+    return await unpackTar(answer.body, { limits, signal });
+  });
+}
+
 /** What is no text is in base64. */
-function contextOf({ limits, inputs }: DeploymentContext): object {
+function contextOf({ limits, inputs, installed }: DeploymentContext): object {
   return {
     limits,
     inputs: inputs.map((input) => (input === undefined ? null : base64(input))),
+    ...(installed === true ? { installed } : {}),
   };
 }
 
@@ -103,8 +135,10 @@ function factsOf(
 ): object {
   const facts = uses.map((name) => {
     const { [name]: fact } = context;
-    // It has begun to use it since the facts were read: at the next try they are there.
-    if (fact === undefined) throw new Error(`${server.name} uses "${name}" since a moment ago`);
+    // It was not known to use it when the facts were read: at the next try they are there.
+    if (fact === undefined) {
+      throw new WaitingError(`${server.name} uses "${name}" since a moment ago`);
+    }
     return [name, fact instanceof Uint8Array ? base64(fact) : fact] as const;
   });
   return Object.fromEntries(facts);

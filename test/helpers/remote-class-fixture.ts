@@ -54,6 +54,10 @@ export class RemoteClassFixture {
     return await this.provisioner.bundle!(this.files, this.bundle, context);
   }
 
+  async handleConfigure(context = aContext()): Promise<BundleFiles> {
+    return await this.provisioner.configure!(this.files, this.deployment, context);
+  }
+
   async handleDeployment(context = aContext()): Promise<readonly object[]> {
     return await this.provisioner.deployment!(this.files, this.deployment, context);
   }

@@ -9,48 +9,96 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from '../helpers/eventually.ts';
 
-/** The server of docs/howto/provisioner-over-http.md, tried as the page says. */
+/** The servers of docs/howto/provisioner-over-http.md, tried as the page says. */
 const root = join(import.meta.dirname, '../..');
+const program = join(root, 'deploy/samples/provisioner-over-http/server.py');
+const servers: ChildProcess[] = [];
 let folder: string;
-let server: ChildProcess;
-let port: number;
+let page: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpak-python-'));
-  [port = 0] = await freePorts(1, []);
-  const program = join(root, 'deploy/samples/provisioner-over-http/server.py');
-  server = spawn('python3', [program, String(port)], { stdio: 'ignore' });
-  await eventually(async () => {
-    expect((await fetch(`http://127.0.0.1:${port}/v1/class`)).status).toBe(200);
-  });
+  page = await readFile(join(root, 'docs/howto/provisioner-over-http.md'), 'utf8');
 });
 
 afterAll(async () => {
-  const ended = once(server, 'exit');
-  server.kill();
-  await ended;
+  for (const server of servers) {
+    const ended = once(server, 'exit');
+    if (server.kill()) await ended;
+  }
   await rm(folder, { recursive: true, force: true });
 });
 
-/** As the page has it, but for what an installed package has elsewhere. */
-async function scriptOfPage(): Promise<string> {
-  const page = await readFile(join(root, 'docs/howto/provisioner-over-http.md'), 'utf8');
-  const [, script = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
-  const module = (path: string): string => pathToFileURL(join(root, path)).href;
-  return script
-    .replace('rukpak-ts/manager', module('core/run-manager.ts'))
-    .replace('rukpak-ts/testing', module('testing/index.ts'))
-    .replace(':9000', `:${port}`);
+/** Gives the port that it listens at. */
+async function start(path: string): Promise<number> {
+  const [port = 0] = await freePorts(1, []);
+  servers.push(spawn('python3', [path, String(port)], { stdio: 'ignore' }));
+  await eventually(async () => {
+    expect((await fetch(`http://127.0.0.1:${port}/v1/class`)).status).toBe(200);
+  });
+  return port;
 }
 
-test('it passes the suite that every class has to pass', async () => {
-  const script = join(folder, 'class.test.mjs');
-  await writeFile(script, await scriptOfPage());
-  const run = promisify(execFile)(process.execPath, ['--test', '--test-reporter=spec', script], {
+/** The nth block of the page in that language. */
+function block(language: string, index: number): string {
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))];
+  return blocks[index]?.[1] ?? expect.fail(`the page has no block ${index} in ${language}`);
+}
+
+/** As the page has it, but for what an installed package has elsewhere. */
+function scriptOfPage(port: number): string {
+  const module = (path: string): string => pathToFileURL(join(root, path)).href;
+  return replaced(block('js', 0), {
+    'rukpak-ts/manager': module('core/run-manager.ts'),
+    'rukpak-ts/testing': module('testing/index.ts'),
+    ':9000': `:${port}`,
+  });
+}
+
+/** With each of the texts, which are there, in the place of the other. */
+function replaced(text: string, replacements: Readonly<Record<string, string>>): string {
+  return Object.entries(replacements).reduce((result, [from, to]) => {
+    expect(result).toContain(from);
+    return result.replace(from, () => to);
+  }, text);
+}
+
+/** What the suite says. */
+async function resultsOf(name: string, script: string): Promise<string> {
+  const path = join(folder, `${name}.test.mjs`);
+  await writeFile(path, script);
+  const run = promisify(execFile)(process.execPath, ['--test', '--test-reporter=spec', path], {
     env: { ...process.env, NODE_OPTIONS: '' },
   });
   const { stdout } = await run.catch((error: { stdout: string }) => error);
-  expect(stdout).toContain('acme-template: deployment "a template" is handled');
   expect(stdout).toMatch(/^ℹ tests [1-9]/m);
   expect(stdout, stdout).toMatch(/^ℹ fail 0$/m);
+  return stdout;
+}
+
+test('it passes the suite that every class has to pass', async () => {
+  const results = await resultsOf('class', scriptOfPage(await start(program)));
+  expect(results).toContain('acme-template: deployment "a template" is handled');
+  expect(results).not.toContain('configure');
+});
+
+test('so does the one that adapts content to its deployment', async () => {
+  const adapting = join(folder, 'adapting.py');
+  const otherwise = '        if self.path == "/v1/bundle":\n';
+  const text = replaced(await readFile(program, 'utf8'), {
+    '["bundle", "deployment"]': '["bundle", "configure"]',
+    [otherwise]: block('python', 1) + otherwise,
+  });
+  await writeFile(adapting, text);
+  const manifest =
+    '{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}]}';
+  const script = replaced(scriptOfPage(await start(adapting)), {
+    'deployments: [{': `configured: [{ adapted: { 'manifests/all.json': '${manifest}' },`,
+    // Under the limits of the content itself it has to be refused, or to fit.
+    'templates/a.json': 'templates/a-config-map.json',
+  });
+  const results = await resultsOf('adapting', script);
+  expect(results).toContain('acme-template: configure "a template" is handled');
+  expect(results).toContain('acme-template: configure "a template" stays within the limits');
+  expect(results).not.toContain('deployment "a template"');
 });

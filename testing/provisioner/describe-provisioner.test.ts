@@ -53,10 +53,11 @@ const configure: ConfigureHandler = async ({ files, directories }, { spec }) => 
 async function complaints(
   provisioner: Provisioner,
   changes: Partial<ProvisionerFixtures> = {},
+  options: { readonly remote?: boolean } = {},
 ): Promise<Readonly<Record<string, string>>> {
   const tests: [string, () => Promise<void>][] = [];
   const test = (title: string, run: () => Promise<void>): unknown => tests.push([title, run]);
-  describeProvisioner(provisioner, { ...fixtures, ...changes }, { test });
+  describeProvisioner(provisioner, { ...fixtures, ...changes }, { test, ...options });
   const found: Record<string, string> = {};
   for (const [title, run] of tests) {
     await run().catch((error: Error) => {
@@ -206,6 +207,32 @@ describe('a class that adapts content', () => {
     expect(found[`${title} is handled the same whenever and wherever`]).toMatch(/^called again/);
     expect(found[`${title} is left as it was`]).toMatch(/^it changed what it was given/);
     expect(found[`${title} ends when it is aborted`]).toBeDefined();
+  });
+});
+
+describe('a class behind a URL', () => {
+  const remote = { remote: true };
+  const refused = [{ name: 'nothing', files: {}, message: 'no colour' }];
+  const unserved = async () => await Promise.reject(new Error('its server has no such handler'));
+
+  it('is tried with the handlers that there are fixtures for, as it has all of them', async () => {
+    const all = { configure: unserved, inputs: unserved, deployment: unserved };
+    expect(await complaints(aClass(all), { deployments: [], refused }, remote)).toEqual({});
+    const found = await complaints(
+      aClass({ ...all, configure: async () => [] as never }),
+      {
+        configured: [{ name: 'x', files }],
+        deployments: [],
+        refused,
+      },
+      remote,
+    );
+    expect(found['acme: configure "x" is handled']).toMatch(/BundleFilesBuilder|content/);
+  });
+
+  it('is asked for fixtures of something', async () => {
+    const found = await complaints(aClass(), { bundles: [], deployments: [] }, remote);
+    expect(Object.values(found)[0]).toMatch(/^it has neither bundle nor deployment/);
   });
 });
 

@@ -11,6 +11,7 @@ import { checkSpoiltArguments } from './checks/spoilt-arguments.ts';
 import { checkUnchangedArguments } from './checks/unchanged-arguments.ts';
 import type { ProvisionerFixtures } from './fixtures.ts';
 import { bundleTrial, configureTrial, deploymentTrial, type Trial } from './trial.ts';
+import { withFixturesOnly } from './with-fixtures-only.ts';
 
 /** How the suite for classes declares its tests, and what it tries besides. */
 export interface ProvisionerSuiteOptions extends SuiteOptions {
@@ -19,7 +20,10 @@ export interface ProvisionerSuiteOptions extends SuiteOptions {
    * loaded once more, in a thread of its own, to see whether that makes a difference.
    */
   readonly module?: URL;
-  /** The class is behind a URL: that it opens no connection is not looked at. */
+  /**
+   * The class is behind a URL: that it opens no connection is not looked at, and the handlers that are
+   * tried are those that there are fixtures for.
+   */
   readonly remote?: boolean;
 }
 
@@ -28,10 +32,11 @@ export interface ProvisionerSuiteOptions extends SuiteOptions {
  * with content of the class's own.
  */
 export function describeProvisioner(
-  provisioner: Provisioner,
+  given: Provisioner,
   fixtures: ProvisionerFixtures,
   { test, module, remote = false }: ProvisionerSuiteOptions,
 ): void {
+  const provisioner = remote ? withFixturesOnly(given, fixtures) : given;
   const { className } = provisioner;
   const declare = (title: string, run: () => Promise<void>): void => {
     test(`${className}: ${title}`, run);
