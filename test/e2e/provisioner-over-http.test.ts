@@ -9,15 +9,23 @@ import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { remoteClasses } from '../../cmd/provisioner-url-flags.ts';
+import { tarParts } from '../../core/content/tar-parts.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
-import { type AnswerCall, answerJson, FakeClassServer, jsonIn } from '../helpers/class-server.ts';
+import {
+  type AnswerCall,
+  answerJson,
+  answerWith,
+  FakeClassServer,
+  jsonIn,
+} from '../helpers/class-server.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs } from '../helpers/local-pod.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { unchanged } from '../helpers/remote-class-fixture.ts';
 import { System } from '../helpers/system.ts';
 
 /** A class of thirty lines of Python, as docs/howto/provisioner-over-http.md shows it. */
@@ -59,7 +67,8 @@ beforeAll(async () => {
   const files = { token, 'ca.crt': ca.cert, 'tls.crt': admin.cert, 'tls.key': admin.key };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const tls = { ...own, ca: ca.cert, requestCert: true };
-  const description = { handlers: ['bundle', 'deployment', 'inputs'], uses: ['cluster', 'seed'] };
+  const handlers = ['bundle', 'configure', 'deployment', 'inputs'];
+  const description = { handlers, uses: ['cluster', 'seed'] };
   guarded = await FakeClassServer.start({ className: 'acme-guarded', description, tls });
   hung = await FakeClassServer.start({ className: 'acme-hung' });
   hung.answers.set('/v1/class', () => undefined);
@@ -222,17 +231,16 @@ test('drift is repaired, also while the server is away; plain deployments do not
   await removeSample();
 });
 
+function ifKnown(answer: AnswerCall): AnswerCall {
+  return (response, received) => {
+    if (received.headers.authorization === `Bearer ${token}`) return answer(response, received);
+    answerJson(response, { message: 'who are you?' }, 401);
+  };
+}
+
 test('a server that wants token and client certificate is shown both, and given what it asks for', async () => {
-  const ifKnown =
-    (answer: AnswerCall): AnswerCall =>
-    (response, received) => {
-      if (received.headers.authorization === `Bearer ${token}`) return answer(response, received);
-      answerJson(response, { message: 'who are you?' }, 401);
-    };
-  guarded.answers.set(
-    '/v1/bundle',
-    ifKnown((response) => void response.writeHead(204).end()),
-  );
+  guarded.answers.set('/v1/bundle', ifKnown(unchanged));
+  guarded.answers.set('/v1/configure', ifKnown(unchanged));
   guarded.answers.set(
     '/v1/deployment',
     ifKnown((response) => answerJson(response, [aConfigMap('guarded')])),
@@ -257,6 +265,27 @@ test('a server that wants token and client certificate is shown both, and given 
   });
   expect(system.log).not.toContain(token);
   await kubectl.must(['delete', 'configmap', 'guarded-input', '-n', 'rukpak-system']);
+});
+
+test('content that a server adapts is deployed by another class', async () => {
+  const entries = Object.entries(plainFiles([aConfigMap('adapted')]));
+  const parts = tarParts(entries.map(([path, text]) => ({ path, content: Buffer.from(text) })));
+  const answer = { type: 'application/x-tar', body: Buffer.concat([...parts]) };
+  guarded.answers.set('/v1/bundle', ifKnown(unchanged));
+  guarded.answers.set(
+    '/v1/configure',
+    ifKnown((response) => answerWith(response, answer)),
+  );
+  await bringOut('stored', { bundle: 'acme-guarded', deployment: 'core-rukpak-io-plain' });
+  await installed('stored');
+  expect(await kubectl.exists('configmap', 'adapted', 'default')).toBe(true);
+  expect(await kubectl.exists('configmap', 'stored', 'default')).toBe(false);
+  const calls = guarded.received.filter(({ call }) => call === 'POST /v1/configure');
+  const stored = calls.find(({ files }) => files['object.json']?.includes('"name":"stored"'));
+  expect(jsonIn(stored!, 'context.json')).toMatchObject({
+    inputs: [],
+    cluster: { systemNamespace: 'rukpak-system' },
+  });
 });
 
 test('a server that never answers holds up none of other classes, and no deletion', async () => {
