@@ -148,7 +148,7 @@ test('a template that cannot be unpacked leaves the installed version alone', as
 test('a Bundle deleted by hand comes back under its name', async () => {
   const { activeBundle = '' } = statusOf(await kubectl.get('bundledeployment', 'demo'));
   const { uid } = (await kubectl.get('bundle', activeBundle)).metadata;
-  await kubectl.must(['delete', 'bundle', activeBundle, '--timeout=30s']);
+  await kubectl.must(['delete', 'bundle', activeBundle, '--timeout=300s']);
   await eventually(async () => {
     const bundle = await kubectl.get('bundle', activeBundle);
     expect(bundle.metadata.uid).not.toBe(uid);
@@ -177,7 +177,9 @@ test('a CRD and a custom resource of it install together', async () => {
   };
   await install('with-crd', resource, aCRD('Gadget'));
   await condition('with-crd', 'Healthy', { status: 'True' });
-  expect((await kubectl.get('gadgets', 'g', 'default'))['spec']).toEqual({ size: 3 });
+  expect((await kubectl.get('gadgets.e2e.example.com', 'g', 'default'))['spec']).toEqual({
+    size: 3,
+  });
 });
 
 test('a 5 MB bundle with a 1 MB CRD installs', async () => {
@@ -283,7 +285,7 @@ test('a deployment that is deleted and made again at once gets healthy', async (
 });
 
 test('a deleted deployment leaves nothing', async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await eventually(async () => {
     const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
     for (const kind of ['bundles', 'configmaps', 'deployments', 'customresourcedefinitions']) {

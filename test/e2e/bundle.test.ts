@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundles', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.run(['delete', 'bundles', '--all', '--wait=true', '--timeout=120s']);
   await system.stop();
 });
 
@@ -261,7 +261,7 @@ describe('refused content', () => {
   });
 
   test('a deleted Bundle takes its archive along', async () => {
-    await kubectl.must(['delete', 'bundle', 'good-after', '--timeout=30s']);
+    await kubectl.must(['delete', 'bundle', 'good-after', '--timeout=300s']);
     expect(await kubectl.exists('bundle', 'good-after')).toBe(false);
   });
 

@@ -36,6 +36,15 @@ afterAll(async () => {
   await kube?.close();
 });
 
+/** For namespaces, which take their time to go: minutes where kinds have come and gone before. */
+const patience = { within: 600_000 };
+
+async function isGone(): Promise<void> {
+  await eventually(async () => {
+    expect(await kubectl.exists('namespace', namespace)).toBe(false);
+  }, patience);
+}
+
 /** With other flags than before. */
 async function startSystem(flags: readonly string[] = []): Promise<System> {
   if (system === undefined) system = await System.start({ kubeconfig, registry, flags });
@@ -43,7 +52,7 @@ async function startSystem(flags: readonly string[] = []): Promise<System> {
     await system.terminate();
     await system.restart(flags);
   }
-  await eventually(() => expect(kubectl.exists('namespace', namespace)).resolves.toBe(false));
+  await isGone();
   return system;
 }
 
@@ -66,7 +75,7 @@ async function untilInstalled(name: string): Promise<void> {
 }
 
 async function untilGone(name: string): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
   const kinds = [
     'secrets',
     'services',
@@ -80,7 +89,7 @@ async function untilGone(name: string): Promise<void> {
   await eventually(async () => {
     const left = await kubectl.list(kinds.join(','), `core.rukpak.io/owner-name=${name}`);
     expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([]);
-  });
+  }, patience);
 }
 
 async function served(crds: readonly string[]): Promise<readonly string[]> {
@@ -178,21 +187,24 @@ async function podsHash(): Promise<string | undefined> {
 
 describe('core’s own certificates', () => {
   test('are replaced twice, across a crash, and no request fails', async () => {
-    const flags = ['--serving-certificate-lifetime=90s'];
+    const flags = ['--serving-certificate-lifetime=120s'];
     const core = await startSystem(flags);
     await bringOut('certified', certifiedContent({ namespace, secret }));
     const program = await startProgram();
     await untilInstalled('certified');
-    await kubectl.must(['apply', '-f', '-'], widget);
+    // A new kind, or a new webhook, counts a moment after it is there.
+    await eventually(() => kubectl.must(['apply', '-f', '-'], widget));
     const hash = await podsHash();
     expect(hash).toMatch(/^[0-9a-f]{16}$/);
 
-    const { metadata } = (await kube.client.request(aWish())) as KubernetesObject;
-    expect(metadata.labels).toMatchObject({ mutated: 'yes' });
-    await expect(kube.client.request(aWish({ forbidden: 'yes' }))).rejects.toThrow(
-      'the program says no',
-    );
-    expect(await kube.client.request(aWidgetOfV2)).toMatchObject({ spec: { width: 3 } });
+    await eventually(async () => {
+      const { metadata } = (await kube.client.request(aWish())) as KubernetesObject;
+      expect(metadata.labels).toMatchObject({ mutated: 'yes' });
+      await expect(kube.client.request(aWish({ forbidden: 'yes' }))).rejects.toThrow(
+        'the program says no',
+      );
+      expect(await kube.client.request(aWidgetOfV2)).toMatchObject({ spec: { width: 3 } });
+    });
 
     const stream = new Stream([aWish(), aWidgetOfV2]);
     // The first is asked for, so that a slow start of core does not outlast a certificate.
@@ -202,17 +214,19 @@ describe('core’s own certificates', () => {
     // At the worst moment: the next certificate is made, and not everybody may trust it.
     await core.kill();
     await core.restart(flags);
-    await eventually(() => expect(program.served).toHaveLength(3));
+    await eventually(() => expect(program.served).toHaveLength(3), { within: 400_000 });
     await delay(3_000);
     await stream.end();
     expect(stream.failures).toEqual([]);
     expect(stream.sent).toBeGreaterThan(200);
     expect(await podsHash()).not.toBe(hash);
-    const events = await kubectl.list('events');
-    expect(events.map(({ reason }) => reason)).toContain('CertificateRotated');
+    await eventually(async () => {
+      const events = await kubectl.list('events');
+      expect(events.map(({ reason }) => reason)).toContain('CertificateRotated');
+    });
     expect(core.log).not.toContain('PRIVATE KEY');
 
-    await kubectl.must(['delete', 'widget', 'one', '-n', namespace]);
+    await kubectl.must(['delete', 'widgets.certified.example.com', 'one', '-n', namespace]);
     await untilGone('certified');
     await program.stop();
   });
@@ -244,7 +258,7 @@ describe('core’s own certificates', () => {
   });
 
   test('a Secret that is somebody else’s is left alone', async () => {
-    await eventually(() => expect(kubectl.exists('namespace', namespace)).resolves.toBe(false));
+    await isGone();
     const theirs = { apiVersion: 'v1', kind: 'Secret', metadata: { name: secret, namespace } };
     const [place, ...rest] = certifiedContent({ namespace, secret });
     await kubectl.apply(place ?? {});
@@ -258,7 +272,7 @@ describe('core’s own certificates', () => {
         message: expect.stringContaining(`Secret "${secret}"`) as string,
       });
     });
-    await kubectl.must(['delete', 'bundledeployment', 'certified', '--timeout=60s']);
+    await kubectl.must(['delete', 'bundledeployment', 'certified', '--timeout=300s']);
     expect(await kubectl.exists('secret', secret, namespace)).toBe(true);
     await kubectl.must(['delete', 'namespace', namespace]);
   });
@@ -276,7 +290,7 @@ test('an account of a deployment that may not have Secrets is told so', async ()
     expect(condition?.message).toContain('secrets');
   });
   expect(await kubectl.exists('secret', secret, 'default')).toBe(false);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
   await kubectl.must(['delete', 'serviceaccount', name, '-n', 'default']);
 });
 
@@ -294,7 +308,7 @@ describe('certificates of others', () => {
       expect(conditionOf(live, 'Installed')?.message).toContain('--certificates=cert-manager');
     });
     await kubectl.apply(...['Certificate', 'Issuer'].map(aForeignKind));
-    const established = ['--for=condition=Established', '--timeout=60s'];
+    const established = ['--for=condition=Established', '--timeout=300s'];
     await kubectl.must(['wait', 'crd', ...foreignKinds, ...established]);
     // It would be tried again by itself, within a minute.
     await kubectl.must(['annotate', 'bundledeployment', 'certified', 'nudged=yes']);

@@ -12,11 +12,16 @@ beforeAll(async () => {
 
 afterAll(async () => {
   const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
   await bench[Symbol.asyncDispose]();
 });
 
-test('process killed, API server killed, network cut: thirty are installed once, none is lost', async () => {
+/** Longer than the chaos itself may last. */
+const timeout = 2_000_000;
+
+test('process killed, API server killed, network cut: thirty are installed once, none is lost', {
+  timeout,
+}, async () => {
   const outcome = await installInChaos(bench, appNames(30));
   console.log(`chaos: ${JSON.stringify(outcome)}`);
   const shares = Object.entries(outcome).filter(([column]) => column.startsWith('%'));

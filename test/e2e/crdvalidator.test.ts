@@ -24,11 +24,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await system?.remove();
-  await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=60s']);
+  await kubectl.run(['delete', 'crd', crd, '--ignore-not-found', '--timeout=120s']);
 });
 
 test('its pods are admitted', async () => {
-  const place = [`--namespace=${namespace}`, '--timeout=60s'];
+  const place = [`--namespace=${namespace}`, '--timeout=300s'];
   await kubectl.must(['rollout', 'status', 'deployment/crd-validation-webhook', ...place]);
 });
 
@@ -55,7 +55,7 @@ test('with its own rights it refuses what existing objects would break', async (
   const labels = { 'core.rukpak.io/owner-kind': 'BundleDeployment' };
   const first = { ...aCRD('Sprocket'), metadata: { name: crd, labels } };
   await kubectl.apply(first);
-  await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', `crd/${crd}`]);
+  await kubectl.must(['wait', '--for=condition=Established', '--timeout=300s', `crd/${crd}`]);
   const sprocket = {
     apiVersion: 'e2e.example.com/v1',
     kind: 'Sprocket',

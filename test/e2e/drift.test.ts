@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=180s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
@@ -66,6 +66,13 @@ async function bringOut({ name, version = 1, objects, drift }: Wanted): Promise<
 async function setDrift(name: string, drift: object | null): Promise<void> {
   const text = JSON.stringify({ spec: { drift } });
   await kubectl.must(['patch', 'bundledeployment', name, '--type=merge', '-p', text]);
+}
+
+async function isObserved(name: string): Promise<void> {
+  await eventually(async () => {
+    const { metadata, ...found } = await kubectl.get('bundledeployment', name);
+    expect(found['status']).toMatchObject({ observedGeneration: metadata.generation });
+  });
 }
 
 async function specOf(name: string): Promise<{ replicas?: number; template?: unknown }> {
@@ -173,6 +180,7 @@ describe('fields that are left to others', () => {
   test('are left and taken back by a change of the rules alone', async () => {
     await bringOut({ name: 'ruled', objects: [aConfigMap('drift-ruled', { a: '1', b: '1' })] });
     await setDrift('ruled', { ignore: [{ kind: 'ConfigMap', paths: ['/data/a'] }] });
+    await isObserved('ruled');
     await eventually(async () => {
       await edit('drift-ruled', { a: 'theirs' });
       expect(await writesWithin(1000)).toEqual([]);
@@ -291,7 +299,9 @@ describe('mode Warn', () => {
     await bringOut({ name: 'warned', version: 2, objects: next, drift: warn });
     expect(await dataOf('drift-a')).toEqual({ a: '1', k: '2' });
     expect(await dataOf('drift-b')).toEqual({ b: 'theirs' });
-    expect((await driftOf('warned'))?.message).toContain('1 object differs');
+    await eventually(async () => {
+      expect((await driftOf('warned'))?.message).toContain('1 object differs');
+    });
   });
 });
 
@@ -314,8 +324,11 @@ describe('fields that others set too', () => {
     await eventually(async () => {
       expect(await dataOf('drift-shared')).toEqual({ a: '1', b: '1' });
     });
-    const written = (await audit.since(position)).filter(isOurWrite);
-    expect(written).toMatchObject([{ verb: 'patch', resource: 'configmaps' }]);
+    // A request is in the log a moment after it is done.
+    await eventually(async () => {
+      const written = (await audit.since(position)).filter(isOurWrite);
+      expect(written).toMatchObject([{ verb: 'patch', resource: 'configmaps' }]);
+    });
     await edit('drift-shared', { a: 'theirs' });
     await eventually(async () => {
       expect(await dataOf('drift-shared')).toEqual({ a: '1', b: '1' });

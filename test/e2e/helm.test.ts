@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('configmaps', 'core.rukpak.io/owner-name')).toEqual([]);
@@ -133,7 +133,7 @@ describe('a chart', () => {
     expect(data).toMatchObject({ kube: '1', serves: 'true' });
     const bundle = await kubectl.get('bundle', activeBundle);
     expect(JSON.stringify(bundle['status'])).toContain('/e2e/charts/oci@sha256:');
-    await kubectl.must(['delete', 'bundledeployment', 'oci', '--timeout=120s']);
+    await kubectl.must(['delete', 'bundledeployment', 'oci', '--timeout=300s']);
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'oci-settings', systemNamespace)).toBe(false);
     });
@@ -372,7 +372,7 @@ describe('what a chart has installed', () => {
       source: await pushed(name, aChart({ ...crd('first'), 'templates/mine.yaml': resource })),
     });
     await isHealthy(name);
-    expect(await kubectl.exists('gadget', 'mine', systemNamespace)).toBe(true);
+    expect(await kubectl.exists('gadgets.e2e.example.com', 'mine', systemNamespace)).toBe(true);
     await bringOut({ name, source: await pushed(name, aChart(crd('second'), 2), 2) });
     await isHealthy(name);
     await eventually(async () => expect(await description()).toContain('second'));
@@ -382,7 +382,7 @@ describe('what a chart has installed', () => {
     await bringOut({ name, source: await pushed(name, aChart(crd('fourth'), 4), 4) });
     await isHealthy(name);
     await eventually(async () => expect(await description()).toContain('fourth'));
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     await stays();
     await bringOut({ name, source: await pushed(name, aChart(crd('fifth'), 5), 5) });
     await isHealthy(name);
@@ -401,7 +401,8 @@ test('CRDs of crds/ are upgraded as far as custom resources allow, or as told', 
   await isHealthy(name);
   const { apiVersion, kind } = { apiVersion: 'e2e.example.com/v1', kind: 'Widget' };
   const metadata = { name: 'mine', namespace: 'default' };
-  await kubectl.apply({ apiVersion, kind, metadata, spec: {} });
+  // The API server may serve a new kind a moment after it is established.
+  await eventually(() => kubectl.apply({ apiVersion, kind, metadata, spec: {} }));
   const next = await pushed(name, aChart(crd(['size']), 2), 2);
   await bringOut({ name, source: next });
   await eventually(async () => {
@@ -411,7 +412,7 @@ test('CRDs of crds/ are upgraded as far as custom resources allow, or as told', 
   });
   await bringOut({ name, source: next, config: { crds: 'Replace' } });
   await isHealthy(name);
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
   await kubectl.must(['delete', 'crd', 'widgets.e2e.example.com']);
 });
 

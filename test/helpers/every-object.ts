@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 
 /** Kinds that say nothing about what was installed, and come and go by themselves. */
@@ -8,10 +9,13 @@ const restless = /^(events|leases|componentstatuses|endpoints|endpointslices|ipa
 export async function everyObject(
   kubectl: Kubectl,
 ): Promise<ReadonlyMap<string, KubernetesObject>> {
-  const names = await kubectl.must(['api-resources', '--verbs=list', '--output=name']);
-  const kinds = names.split('\n').filter((name) => name !== '' && !restless.test(name));
-  const objects = await kubectl.list(kinds.join(','));
-  return new Map(objects.map((object) => [idOf(object), object]));
+  // Kinds of other tests may go between the two requests.
+  return await eventually(async () => {
+    const names = await kubectl.must(['api-resources', '--verbs=list', '--output=name']);
+    const kinds = names.split('\n').filter((name) => name !== '' && !restless.test(name));
+    const objects = await kubectl.list(kinds.join(','));
+    return new Map(objects.map((object) => [idOf(object), object]));
+  });
 }
 
 /** `Deployment.apps default/name`. */

@@ -20,7 +20,7 @@ export async function untilAllIsAsWanted(installation: Installation): Promise<vo
       await expectAppliedOnce(installation);
       await expectOwnArchives(installation);
     },
-    { within: 120_000, every: 1_000 },
+    { within: 300_000, every: 1_000 },
   );
 }
 
