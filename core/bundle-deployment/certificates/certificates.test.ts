@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import { certifiedService, hookClientConfig } from '../../../test/helpers/certified-service.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
@@ -16,22 +17,13 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 const deployment = aStoredDeployment();
 
-const service: KubernetesObject = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: {
-    name: 'hook',
-    namespace: 'app',
-    annotations: { [annotation.servingCertificate]: 'hook-cert' },
-  },
-};
+const service = certifiedService('hook-cert');
 const trust = { [annotation.injectCaFrom]: 'app/hook-cert' };
-const clientConfig = { service: { namespace: 'app', name: 'hook' } };
 const configuration: KubernetesObject = {
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'ValidatingWebhookConfiguration',
   metadata: { name: 'hook', annotations: trust },
-  webhooks: [{ name: 'a.example.com', clientConfig }],
+  webhooks: [{ name: 'a.example.com', clientConfig: hookClientConfig }],
 };
 const objects = [service, configuration];
 
@@ -107,7 +99,7 @@ test('objects without annotations stay as they are, and cost no request', async 
 });
 
 test('what would be too large with trust in it is refused before it is sent', async () => {
-  const webhooks = Array.from({ length: 6_000 }, () => ({ clientConfig }));
+  const webhooks = Array.from({ length: 6_000 }, () => ({ clientConfig: hookClientConfig }));
   const list = [service, { ...configuration, webhooks }];
   await expect(certificates.certify({ deployment, objects: list, signal })).rejects.toThrow(
     /^ValidatingWebhookConfiguration "hook" has \d+ bytes as JSON, more than the 3145728 that/,

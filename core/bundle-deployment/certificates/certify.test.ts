@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
   nameOf,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { certifiedService } from '../../../test/helpers/certified-service.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { defaultCertificates } from './certificate-options.ts';
@@ -13,15 +13,7 @@ import { Certificates } from './certificates.ts';
 const day = 24 * 3_600_000;
 const minute = 60_000;
 
-const service: KubernetesObject = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: {
-    name: 'hook',
-    namespace: 'app',
-    annotations: { 'core.rukpak.io/serving-certificate': 'cert' },
-  },
-};
+const service = certifiedService();
 
 let fixture: BundleDeploymentFixture;
 

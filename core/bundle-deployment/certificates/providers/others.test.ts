@@ -1,25 +1,17 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../../api/meta.ts';
+import { certifiedService, hookClientConfig } from '../../../../test/helpers/certified-service.ts';
 import { issuedElsewhere } from '../issued-elsewhere.ts';
 import { wantedCertificates } from '../wanted-certificates.ts';
 import { issuedByCertManager } from './cert-manager.ts';
 import { issuedByServiceCA } from './service-ca.ts';
 
-const service: KubernetesObject = {
-  apiVersion: 'v1',
-  kind: 'Service',
-  metadata: {
-    name: 'hook',
-    namespace: 'app',
-    annotations: { 'core.rukpak.io/serving-certificate': 'cert' },
-  },
-};
-const clientConfig = { service: { namespace: 'app', name: 'hook' } };
+const service = certifiedService();
 const configuration: KubernetesObject = {
   apiVersion: 'admissionregistration.k8s.io/v1',
   kind: 'ValidatingWebhookConfiguration',
   metadata: { name: 'hook', annotations: { 'core.rukpak.io/inject-ca-from': 'app/cert' } },
-  webhooks: [{ name: 'a', clientConfig: { ...clientConfig, caBundle: 'author' } }],
+  webhooks: [{ name: 'a', clientConfig: { ...hookClientConfig, caBundle: 'author' } }],
 };
 const other: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
 const objects = [service, configuration, other];
@@ -54,7 +46,7 @@ test('cert-manager is asked by an Issuer and a Certificate, and its injector by 
           'cert-manager.io/inject-ca-from': 'app/cert',
         },
       },
-      webhooks: [{ name: 'a', clientConfig }],
+      webhooks: [{ name: 'a', clientConfig: hookClientConfig }],
     },
     other,
   ]);
@@ -68,7 +60,7 @@ test('OpenShift’s service CA is asked by annotations', () => {
   expect(trusting).toMatchObject({
     metadata: { annotations: { 'service.beta.openshift.io/inject-cabundle': 'true' } },
   });
-  expect(trusting?.['webhooks']).toEqual([{ name: 'a', clientConfig }]);
+  expect(trusting?.['webhooks']).toEqual([{ name: 'a', clientConfig: hookClientConfig }]);
   expect(untouched).toBe(other);
 });
 
