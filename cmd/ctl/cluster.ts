@@ -2,6 +2,7 @@ import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import { CredentialSource, type Credentials } from '../../core/kube/credentials.ts';
 import { type Kubeconfig, loadKubeconfig } from '../../core/kube/kubeconfig.ts';
 import type { ClusterFlags } from './cluster-flags.ts';
+import { explainedNotFound } from './explained-not-found.ts';
 
 /** The cluster of a command, with the user's own identity. */
 export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery'> {
@@ -24,6 +25,8 @@ export async function withCluster<T>(
   const { client, discovery, close } = connect({ ...options, userAgent: 'rukpakctl' });
   try {
     return await work({ client, discovery, config, credentials: () => source.current() });
+  } catch (error) {
+    throw await explainedNotFound(error, client);
   } finally {
     await close();
   }

@@ -63,6 +63,15 @@ test('a folder that is not empty is left alone', async () => {
   expect(again.code).toBe(1);
   expect(again.stderr).toContain('is not empty: name another folder with --dir');
   expect(await readdir(project.folder)).toEqual(before);
+  const onFile = await project.run(
+    rukpakctl,
+    'provisioner',
+    'new',
+    'acme',
+    '--dir',
+    'package.json',
+  );
+  expect(onFile.stderr).toContain('package.json is a file: name another folder with --dir');
 });
 
 test('a sample needs a control plane that is named or up', async () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,9 +16,12 @@ const templateName = 'example-class';
 
 /**
  * Writes the project into a folder, which is made where it is missing.
- * @throws TerminalError where there are files in it already.
+ * @throws TerminalError where there are files in it already, or it is one.
  */
 export async function writeProject(folder: string, project: Project): Promise<void> {
+  if (existsSync(folder) && !statSync(folder).isDirectory()) {
+    throw new TerminalError(`${folder} is a file: name another folder with --dir`);
+  }
   await mkdir(folder, { recursive: true });
   if ((await readdir(folder)).length > 0) {
     throw new TerminalError(`${folder} is not empty: name another folder with --dir`);

@@ -31,6 +31,12 @@ test('a good plain bundle has no problems', () => {
   });
 });
 
+test('content without a folder of manifests is told where they go', () => {
+  expect(linesOf(aTree({ 'a.yaml': manifests(anObject('ConfigMap')) }))).toEqual([
+    'error: get objects from bundle manifests: readdir manifests: file does not exist; put its objects into a folder manifests',
+  ]);
+});
+
 test('a plain bundle is told everything at once, with the file and the line', () => {
   const files = aTree({
     'manifests/bad.yaml': 'apiVersion: v1\nkind: [\n',

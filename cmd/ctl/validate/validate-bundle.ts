@@ -69,11 +69,14 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
   if (rules === undefined) throw new Error(`class ${name} has no rules`);
   const { objects, problems } = manifestObjects(files, rules.read);
   const found = [...problems, ...rules.problems(files, objects, options)];
-  return withLastWord(() => rules.count(files, options), name, found);
+  return withLastWord(() => rules.count(files, options), { name, found, fix: fixOf(files) });
 }
 
 /** The class has the last word: where nothing else was found, what it refuses is an error too. */
-function withLastWord(count: () => number, name: string, problems: readonly Problem[]): Validation {
+function withLastWord(
+  count: () => number,
+  { name, found: problems, fix }: { name: string; found: readonly Problem[]; fix: string },
+): Validation {
   const refused = { class: name, installable: false, objects: 0 };
   if (problems.some(isRefusal)) return { ...refused, problems: inOrder(problems) };
   try {
@@ -82,9 +85,15 @@ function withLastWord(count: () => number, name: string, problems: readonly Prob
     return { class: name, installable: true, objects, problems: inOrder(problems) };
   } catch (error) {
     const message = errorMessage(error);
-    const refusal: Problem = { severity: 'error', message, fix: 'correct the bundle' };
+    const refusal: Problem = { severity: 'error', message, fix };
     return { ...refused, problems: inOrder([refusal, ...problems]) };
   }
+}
+
+/** The way out of what is found by no rule: most often a folder that is not where it has to be. */
+function fixOf({ directories }: BundleFiles): string {
+  const hasManifests = directories.has('manifests');
+  return hasManifests ? 'correct the bundle' : 'put its objects into a folder manifests';
 }
 
 /** With the config, or in whatever way the bundle's install modes allow. */

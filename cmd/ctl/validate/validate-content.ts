@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts';
-import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { TerminalError } from '../../../core/errors.ts';
 import type { BundleFiles } from '../../../core/sdk.ts';
+import { faultOfChart } from '../chart/fault-of-chart.ts';
 import { classNameOf, helmClass } from '../class-of-content.ts';
 import { plainClass } from '../plain-class.ts';
 import { registryConfigOf } from '../registry-config.ts';
@@ -41,14 +42,15 @@ async function validateChart(
   try {
     await storedChart(files);
   } catch (error) {
-    return found({ severity: 'error', message: errorMessage(error), fix: 'correct the chart' });
+    return found({ severity: 'error', message: faultOfChart(error), fix: 'correct the chart' });
   }
   try {
     const { length } = await renderChart(files, config === undefined ? {} : { config });
     return { class: helmClass, installable: true, objects: length, problems: [] };
   } catch (error) {
+    const fault = faultOfChart(error);
     const values = config === undefined ? 'its own values' : 'these values';
-    const message = `it cannot be rendered with ${values}: ${errorMessage(error)}`;
+    const message = `it cannot be rendered with ${values}: ${fault}`;
     const fix = 'where it needs others, try them with "rukpakctl render --values"';
     return found({ severity: config === undefined ? 'warning' : 'error', message, fix });
   }

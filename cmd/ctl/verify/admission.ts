@@ -59,7 +59,9 @@ async function definitionCheck(context: VerifyContext): Promise<Check> {
     : refusalCheck(definitionSubject, answer);
 }
 
-function refusalCheck(subject: string, error: ApiError): Check {
+/** Pure. */
+export function refusalCheck(subject: string, error: ApiError): Check {
+  if (error.code === 404) return skipped(subject, 'cannot be tried before its CRD is there');
   return error.code === 403 && !error.message.includes('admission webhook')
     ? skipped(subject, `you may not try it: ${error.message}`)
     : failed(subject, errorMessage(error), see);

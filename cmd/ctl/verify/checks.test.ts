@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { bundleCRD } from '../../../api/crd.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { ApiError } from '../../../core/kube/api-error.ts';
+import { refusalCheck } from './admission.ts';
 import { checkLine } from './check.ts';
 import { definitionCheck } from './definitions.ts';
 import { leaseCheck } from './processes.ts';
@@ -79,4 +81,14 @@ test('a lease has to be held, where core runs in the cluster', () => {
   expect(leaseCheck(lease({ ...held, holderIdentity: '' }), true, now).state).toBe('failed');
   expect(leaseCheck(undefined, true, now).state).toBe('failed');
   expect(leaseCheck(undefined, false, now).state).toBe('skipped');
+});
+
+test('a webhook is judged by what it answers, where it could be asked', () => {
+  const judge = (code: number, message: string): string =>
+    checkLine(refusalCheck('webhook a', new ApiError(code, { message })));
+  expect(judge(404, '404 page not found')).toBe(
+    'skipped  webhook a: cannot be tried before its CRD is there',
+  );
+  expect(judge(403, 'you cannot')).toBe('skipped  webhook a: you may not try it: you cannot');
+  expect(judge(500, 'failed calling webhook')).toMatch(/^failed {3}webhook a: failed calling/);
 });
