@@ -4,7 +4,7 @@ import { stringifyJson } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus, BundleSource } from '../../api/v1alpha1/index.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
 import { System } from '../helpers/system.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
-  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await system.stop();
 });
 
@@ -291,5 +291,5 @@ test('a deleted deployment leaves nothing', async () => {
     for (const kind of ['bundles', 'configmaps', 'deployments', 'customresourcedefinitions']) {
       expect(await kubectl.list(kind, selector)).toEqual([]);
     }
-  });
+  }, patiently);
 });

@@ -6,7 +6,7 @@ import type { BundleDeployment, BundleDeploymentSpec } from '../../api/v1alpha1/
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import type { RawRequest } from '../../core/kube/kube-client.ts';
 import { certifiedContent, widgetKind } from '../helpers/certified-content.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aServiceAccount } from '../helpers/objects.ts';
@@ -36,13 +36,10 @@ afterAll(async () => {
   await kube?.close();
 });
 
-/** For namespaces, which take their time to go: minutes where kinds have come and gone before. */
-const patience = { within: 600_000 };
-
 async function isGone(): Promise<void> {
   await eventually(async () => {
     expect(await kubectl.exists('namespace', namespace)).toBe(false);
-  }, patience);
+  }, patiently);
 }
 
 /** With other flags than before. */
@@ -89,7 +86,7 @@ async function untilGone(name: string): Promise<void> {
   await eventually(async () => {
     const left = await kubectl.list(kinds.join(','), `core.rukpak.io/owner-name=${name}`);
     expect(left.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([]);
-  }, patience);
+  }, patiently);
 }
 
 async function served(crds: readonly string[]): Promise<readonly string[]> {

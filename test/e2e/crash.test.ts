@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { label } from '../../api/v1alpha1/index.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { everyObject, idOf } from '../helpers/every-object.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
@@ -45,7 +45,7 @@ afterAll(async () => {
     await system.kill();
     await system.restart();
     await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
-    await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+    await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   } finally {
     await system.stop();
   }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import type { JsonSchema } from '../../webhooks/crd-upgrade/schema/json-schema.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl, type KubectlResult } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
@@ -31,9 +31,8 @@ afterAll(async () => {
   const own = crds.filter((name) => name.endsWith(`.${group}`));
   // Others count what has the labels of an owner. The API server may still ask the guard.
   if (own.length > 0) {
-    await eventually(() =>
-      kubectl.must(['delete', ...own, '--ignore-not-found', '--timeout=120s']),
-    );
+    const remove = ['delete', ...own, '--ignore-not-found', '--timeout=600s'];
+    await eventually(() => kubectl.must(remove), patiently);
   }
   await system?.stop();
 });
@@ -281,9 +280,10 @@ describe('a BundleDeployment', () => {
     await kubectl.must(['get', 'gizmos.crd-e2e.example.com', 'mine']);
     await kubectl.must(['delete', 'gizmos.crd-e2e.example.com', 'mine']);
     // The garbage collector tries again after twice the time that it was refused for.
-    await eventually(async () => expect(await kubectl.exists('crd', nameOf('Gizmo'))).toBe(false), {
-      within: 600_000,
-    });
+    await eventually(
+      async () => expect(await kubectl.exists('crd', nameOf('Gizmo'))).toBe(false),
+      patiently,
+    );
   });
 
   test('its CRD is deleted with everything where it says so', async () => {

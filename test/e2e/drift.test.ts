@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aDeployment } from '../helpers/objects.ts';
@@ -27,7 +27,7 @@ afterEach(async () => {
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {

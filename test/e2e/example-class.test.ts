@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { ClassSession } from '../helpers/class-session.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { copyExample, type ExampleCopy } from '../helpers/example-copy.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { kustomizeFiles } from '../helpers/kustomize/session-files.ts';
@@ -55,7 +55,7 @@ async function start(flags: readonly string[]): Promise<void> {
 
 async function stop(): Promise<void> {
   await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=120s']);
-  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   await system?.stop();
 }
 

@@ -8,7 +8,7 @@ import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { TestRepository } from '../../deploy/local/git/create-repository.ts';
 import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
 import { anArchive } from '../helpers/archives.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { FileServer } from '../helpers/file-server.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -35,7 +35,7 @@ afterEach(async () => {
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('configmaps', 'core.rukpak.io/owner-name')).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {
@@ -136,7 +136,7 @@ describe('a chart', () => {
     await kubectl.must(['delete', 'bundledeployment', 'oci', '--timeout=300s']);
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'oci-settings', systemNamespace)).toBe(false);
-    });
+    }, patiently);
   });
 
   test('of a file server is installed as it is packed, and with subcharts', async () => {

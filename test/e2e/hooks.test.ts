@@ -3,7 +3,7 @@ import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
 import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD, aServiceAccount } from '../helpers/objects.ts';
@@ -23,12 +23,12 @@ beforeAll(async () => {
 afterEach(async () => {
   const skip = ['core.rukpak.io/skip-hooks=true', '--overwrite'];
   await kubectl.run(['annotate', 'bundledeployments', '--all', ...skip]);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=600s']);
   await kubectl.must(['label', 'nodes', '--all', 'hooks-']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('jobs,configmaps', ownerLabel)).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { eventually } from './eventually.ts';
+import { eventually, patiently } from './eventually.ts';
 import { conditionOf, type Kubectl } from './kubectl.ts';
 import { aBundleDeployment } from './objects.ts';
 import { plainNeighbour } from './plain-neighbour.ts';
@@ -82,7 +82,7 @@ export class ClassSession {
     await eventually(async () => {
       expect(await kubectl.exists('deployment', `${name}-web`, 'default')).toBe(false);
       expect(await kubectl.exists('configmap', `${name}-kept`, 'default')).toBe(false);
-    });
+    }, patiently);
     await this.#neighbour.isUntouched();
     await this.#neighbour.remove();
   }
