@@ -12,6 +12,7 @@ import { dropFinalizer, settleFinalizer } from './deletion/settle-finalizer.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
 import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
+import { LastApplied } from './last-applied.ts';
 import { awaitApproval } from './plan/await-approval.ts';
 import { closePlan } from './plan/close-plan.ts';
 import { PlanMemory } from './plan/plan-memory.ts';
@@ -27,6 +28,7 @@ import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
 import { followRollback } from './steps/follow-rollback.ts';
 import { loadOrKeepActive } from './steps/load-or-keep-active.ts';
+import { noteBegun } from './steps/note-begun.ts';
 import { noteHealthy } from './steps/note-healthy.ts';
 import { noteInstalled } from './steps/note-installed.ts';
 import { pause } from './steps/pause.ts';
@@ -50,6 +52,7 @@ const steps: readonly Step[] = [
   loadOrKeepActive,
   certify,
   settleFinalizer,
+  noteBegun,
   runPreHooks,
   apply,
   noteCertified,
@@ -80,7 +83,12 @@ export class BundleDeploymentReconciler {
     this.#transitions = new TransitionEvents(dependencies);
     dependencies.applier.onChange((name) => plans.outdate(name));
     dependencies.facts.onChange((name) => plans.outdate(name));
-    this.#dependencies = { ...dependencies, rendered: new RenderedObjects(), plans };
+    this.#dependencies = {
+      ...dependencies,
+      rendered: new RenderedObjects(),
+      lastApplied: new LastApplied(),
+      plans,
+    };
   }
 
   /**
@@ -127,11 +135,12 @@ export class BundleDeploymentReconciler {
   }
 
   #forget(name: string): void {
-    const { applier, certificates, facts, rendered, plans } = this.#dependencies;
+    const { applier, certificates, facts, rendered, lastApplied, plans } = this.#dependencies;
     applier.forget(name);
     facts.forget(name);
     certificates.forget(name);
     rendered.forget(name);
+    lastApplied.forget(name);
     plans.forget(name);
     this.#transitions.forget(name);
   }

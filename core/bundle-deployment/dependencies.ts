@@ -10,6 +10,7 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import type { Certificates } from './certificates/certificates.ts';
 import type { RenderFacts } from './facts/render-facts.ts';
+import type { LastApplied } from './last-applied.ts';
 import type { FullPlan } from './plan/full-plan.ts';
 import type { PlanMemory } from './plan/plan-memory.ts';
 import type { RenderedObjects } from './rendered-objects.ts';
@@ -66,5 +67,6 @@ export interface BundleDeploymentDependencies {
 /** What its steps work with: the reconciler's own memory as well. */
 export interface ReconcileDependencies extends BundleDeploymentDependencies {
   readonly rendered: RenderedObjects;
+  readonly lastApplied: LastApplied;
   readonly plans: PlanMemory;
 }

@@ -33,8 +33,10 @@ export function withDrift(
 export function isUnchanged({
   deployment: { metadata, status },
   target,
-}: Pick<BundleDeploymentState, 'deployment' | 'target'>): boolean {
+  kept,
+}: Pick<BundleDeploymentState, 'deployment' | 'target' | 'kept'>): boolean {
   const { installed } = bundleDeploymentCondition;
+  if (kept === true) return true;
   return (
     status?.activeBundle === target?.metadata.name &&
     status?.observedGeneration === metadata.generation &&

@@ -3,13 +3,18 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { checkFiles } from '../content/check-files.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
-import type { DeploymentContext, Provisioner } from '../contracts/provisioner.ts';
+import type {
+  DeploymentContext,
+  Provisioner,
+  ProvisionerContext,
+} from '../contracts/provisioner.ts';
 import { WaitingError } from '../errors.ts';
 import { checkObjectCount } from '../manifests/object-bounds.ts';
 import { withTimeLimit } from '../runtime/time-limit.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
-import type { RenderingClasses } from './facts/render-facts.ts';
+import type { Facts, RenderingClasses } from './facts/render-facts.ts';
 import { longestWait } from './longest-wait.ts';
+import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
 import type { BundleDeploymentState, StepContext } from './state.ts';
 
 /**
@@ -20,36 +25,77 @@ export async function render(
   { deployment, target: bundle }: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
-): Promise<readonly KubernetesObject[]> {
-  const { rendered, limits, facts, content } = dependencies;
-  if (bundle === undefined) return [];
-  const classes = classesOf({ deployment, bundle }, dependencies);
-  if (classes === undefined) return [];
-  return await withTimeLimit(
-    async (signal) => {
-      const handlerContext = { signal, logger: context.logger, limits };
-      const prepared = await facts.prepare(deployment, classes, handlerContext);
-      const rendering = { deployment, bundle, factsVersion: prepared.version };
-      const known = rendered.get(rendering);
-      if (known !== undefined) return known;
-      const stored = await content.load(bundle, signal);
-      const given = {
-        ...handlerContext,
-        ...(await prepared.read()),
-        ...(isActive(bundle, deployment) ? { installed: true } : {}),
-      };
-      try {
-        const objects = await objectsOf(stored, deployment, { classes, given });
-        rendered.set(rendering, objects, sizeOf(stored));
-        return objects;
-      } catch (error) {
-        const waits = error instanceof WaitingError && given.cluster !== undefined;
-        if (waits) lookAgain(dependencies, context);
-        throw error;
-      }
-    },
-    { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
-  );
+): Promise<Rendered | undefined> {
+  const classes = bundle && classesOf({ deployment, bundle }, dependencies);
+  if (bundle === undefined || classes === undefined) return undefined;
+  return await limited(dependencies, context, async (handlerContext) => {
+    const prepared = await dependencies.facts.prepare(deployment, classes, handlerContext);
+    const rendering = { deployment, bundle, factsVersion: prepared.version };
+    const known = dependencies.rendered.get(rendering);
+    if (known !== undefined) return known;
+    const installed = isActive(bundle, deployment);
+    const making = { ...rendering, classes, installed, read: () => prepared.read() };
+    return await make(making, dependencies, { handlerContext, context });
+  });
+}
+
+/** The same objects as before, of the same facts, whatever those are by now. */
+export async function renderAgain(
+  recipe: Recipe,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<Rendered | undefined> {
+  const known = dependencies.rendered.get(recipe);
+  if (known !== undefined) return known;
+  const classes = classesOf(recipe, dependencies);
+  if (classes === undefined) return undefined;
+  const making = { ...recipe, classes, installed: true, read: async () => recipe.facts };
+  return await limited(dependencies, context, async (handlerContext) => {
+    const { objects } = await make(making, dependencies, { handlerContext, context });
+    return { recipe, objects };
+  });
+}
+
+async function limited(
+  { limits }: Pick<ReconcileDependencies, 'limits'>,
+  { signal, logger }: StepContext,
+  run: (context: ProvisionerContext) => Promise<Rendered>,
+): Promise<Rendered> {
+  return await withTimeLimit(async (limit) => await run({ signal: limit, logger, limits }), {
+    limit: limits.timeout,
+    grace: limits.timeout / 20,
+    signal,
+  });
+}
+
+interface Making extends Rendering {
+  readonly classes: RenderingClasses;
+  readonly installed: boolean;
+  readonly read: () => Promise<Facts>;
+}
+
+async function make(
+  { classes, installed, read, ...rendering }: Making,
+  dependencies: ReconcileDependencies,
+  {
+    handlerContext,
+    context,
+  }: { readonly handlerContext: ProvisionerContext; readonly context: StepContext },
+): Promise<Rendered> {
+  const { deployment, bundle, factsVersion } = rendering;
+  const stored = await dependencies.content.load(bundle, handlerContext.signal);
+  const facts = await read();
+  const given = { ...handlerContext, ...facts, ...(installed ? { installed } : {}) };
+  try {
+    const objects = await objectsOf(stored, deployment, { classes, given });
+    const rendered = { recipe: { deployment, bundle, factsVersion, facts }, objects };
+    dependencies.rendered.set(rendered, sizeOf(stored));
+    return rendered;
+  } catch (error) {
+    const waits = error instanceof WaitingError && given.cluster !== undefined;
+    if (waits) lookAgain(dependencies, context);
+    throw error;
+  }
 }
 
 /** What is awaited may be something of the cluster's: nobody tells of it, and the next try is to see it. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { RenderedObjects, type Rendering } from './rendered-objects.ts';
+import { type Rendered, RenderedObjects, type Rendering } from './rendered-objects.ts';
 
 const spec = { provisionerClassName: 'c', source: { type: 'image' } };
 
@@ -26,10 +26,15 @@ const objects: readonly KubernetesObject[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } },
 ];
 
+function made(name: string, of = objects, changed: Partial<Rendering> = {}): Rendered {
+  return { recipe: { ...rendering(name, changed), facts: { inputs: [] } }, objects: of };
+}
+
 test('remembers what one version of a deployment made of one Bundle', () => {
   const rendered = new RenderedObjects();
-  rendered.set(rendering('a'), objects, 1000);
-  expect(rendered.get(rendering('a'))).toBe(objects);
+  const a = made('a');
+  rendered.set(a, 1000);
+  expect(rendered.get(rendering('a'))).toBe(a);
   expect(rendered.get(rendering('a', { deployment: aDeployment('a', 2) }))).toBeUndefined();
   expect(rendered.get(rendering('a', { bundle: aBundle('2') }))).toBeUndefined();
   expect(rendered.get(rendering('a', { factsVersion: 'other' }))).toBeUndefined();
@@ -39,35 +44,35 @@ test('remembers what one version of a deployment made of one Bundle', () => {
 
 test('forgets the longest unused beyond its capacity', () => {
   const rendered = new RenderedObjects(2500);
-  for (const name of ['a', 'b']) rendered.set(rendering(name), objects, 1000);
+  for (const name of ['a', 'b']) rendered.set(made(name), 1000);
   rendered.get(rendering('a'));
-  rendered.set(rendering('c'), objects, 1000);
+  rendered.set(made('c'), 1000);
   expect(rendered.get(rendering('b'))).toBeUndefined();
-  expect(rendered.get(rendering('a'))).toBe(objects);
-  rendered.set(rendering('large'), objects, 2600);
+  expect(rendered.get(rendering('a'))?.objects).toBe(objects);
+  rendered.set(made('large'), 2600);
   expect(rendered.get(rendering('large'))).toBeUndefined();
-  expect(rendered.get(rendering('c'))).toBe(objects);
+  expect(rendered.get(rendering('c'))?.objects).toBe(objects);
 });
 
 test('replacing an entry counts its bytes once', () => {
   const rendered = new RenderedObjects(2000);
   for (let round = 0; round < 5; round += 1) {
-    rendered.set(rendering('a'), objects, 1000);
+    rendered.set(made('a'), 1000);
   }
-  rendered.set(rendering('b'), objects, 1000);
-  expect(rendered.get(rendering('a'))).toBe(objects);
+  rendered.set(made('b'), 1000);
+  expect(rendered.get(rendering('a'))?.objects).toBe(objects);
 });
 
 test('what was made of facts that nobody can tell apart is not remembered', () => {
   const rendered = new RenderedObjects();
-  const untold = rendering('a', { factsVersion: undefined });
-  rendered.set(untold, objects, 1000);
-  expect(rendered.get(untold)).toBeUndefined();
+  const untold = made('a', objects, { factsVersion: undefined });
+  rendered.set(untold, 1000);
+  expect(rendered.get(untold.recipe)).toBeUndefined();
 });
 
 test('much that was made of little counts as much', () => {
   const rendered = new RenderedObjects(2500);
   const much = [{ ...objects[0], data: { text: 'x'.repeat(3000) } }] as typeof objects;
-  rendered.set(rendering('a'), much, 10);
+  rendered.set(made('a', much), 10);
   expect(rendered.get(rendering('a'))).toBeUndefined();
 });

@@ -1,13 +1,8 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { Facts } from './facts/render-facts.ts';
 import { roughSize } from './rough-size.ts';
-
-interface Entry {
-  readonly key: string;
-  readonly objects: readonly KubernetesObject[];
-  readonly bytes: number;
-}
 
 /** What objects were made of. */
 export interface Rendering {
@@ -15,6 +10,22 @@ export interface Rendering {
   readonly bundle: Bundle;
   /** `PreparedFacts.version`; nothing is remembered where it is undefined. */
   readonly factsVersion: string | undefined;
+}
+
+/** All that is needed to make the same objects once more, as long as there is the content. */
+export interface Recipe extends Rendering {
+  readonly facts: Facts;
+}
+
+export interface Rendered {
+  readonly recipe: Recipe;
+  readonly objects: readonly KubernetesObject[];
+}
+
+interface Entry {
+  readonly key: string;
+  readonly rendered: Rendered;
+  readonly bytes: number;
 }
 
 const defaultCapacity = 16 * 1024 * 1024;
@@ -34,23 +45,24 @@ export class RenderedObjects {
   }
 
   /** What was made of exactly this, if it is remembered. */
-  get(rendering: Rendering): readonly KubernetesObject[] | undefined {
+  get(rendering: Rendering): Rendered | undefined {
     const name = rendering.deployment.metadata.name ?? '';
     const entry = this.#entries.get(name);
     if (entry === undefined || entry.key !== keyOf(rendering)) return undefined;
     this.#entries.delete(name);
     this.#entries.set(name, entry);
-    return entry.objects;
+    return entry.rendered;
   }
 
   /** Remembers objects, and counts for them what they or their content take, whichever is more. */
-  set(rendering: Rendering, objects: readonly KubernetesObject[], contentBytes: number): void {
-    const name = rendering.deployment.metadata.name ?? '';
+  set(rendered: Rendered, contentBytes: number): void {
+    const { recipe, objects } = rendered;
+    const name = recipe.deployment.metadata.name ?? '';
     this.forget(name);
-    const key = keyOf(rendering);
+    const key = keyOf(recipe);
     const bytes = Math.max(contentBytes, roughSize(objects, this.#capacity));
     if (bytes > this.#capacity || key === undefined) return;
-    this.#entries.set(name, { key, objects, bytes });
+    this.#entries.set(name, { key, rendered, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#capacity) return;

@@ -8,12 +8,12 @@ import type { BundleDeploymentState } from './state.ts';
  * healthy before is gone back to at once: a later stage may have broken an earlier one.
  */
 export function stagesWait(
-  state: Pick<BundleDeploymentState, 'deployment' | 'status' | 'target'>,
+  state: Pick<BundleDeploymentState, 'deployment' | 'status' | 'target' | 'kept'>,
 ): boolean {
   const { deployment, status, target } = state;
   if (deployment.spec.stages?.waitForReady !== true) return false;
   const isWayBack = target !== undefined && status.rollback?.to === target.metadata.name;
-  return !isWayBack && !isInstalled(state);
+  return !isWayBack && state.kept !== true && !isInstalled(state);
 }
 
 function isInstalled({

@@ -6,6 +6,7 @@ import type {
 } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { HoldUp } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
+import type { Recipe } from './rendered-objects.ts';
 
 /** What one reconcile of a BundleDeployment has found out so far. */
 export interface BundleDeploymentState {
@@ -21,7 +22,13 @@ export interface BundleDeploymentState {
   holdUp?: HoldUp | undefined;
   /** Why nothing can be made of that Bundle: thrown once the active one is seen to. */
   failure?: Error;
+  /** What the objects and hooks were made of. */
+  recipe?: Recipe | undefined;
+  /** They are as they were applied last: nothing is made of the target as the spec is by now. */
+  kept?: boolean;
   objects?: readonly KubernetesObject[];
+  /** No others may be applied than those that were applied last. */
+  keepOnly?: boolean;
   /** The same before they were given certificates. */
   uncertified?: readonly KubernetesObject[];
   /** New certificates are on their way to the objects: what differs is no drift. */

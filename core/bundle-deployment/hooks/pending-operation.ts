@@ -4,7 +4,7 @@ import type { BundleDeploymentState } from '../state.ts';
 
 type HookedState = Pick<
   BundleDeploymentState,
-  'deployment' | 'status' | 'target' | 'hooks' | 'revision'
+  'deployment' | 'status' | 'target' | 'kept' | 'hooks' | 'revision'
 >;
 
 /**

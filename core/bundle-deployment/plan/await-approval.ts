@@ -141,7 +141,7 @@ function approve(
   });
 }
 
-/** What is installed goes on being repaired, unless it would become something new by that. */
+/** What is installed goes on being repaired: where it would become something new by that, as it was applied. */
 function wait(
   state: BundleDeploymentState,
   message: string,
@@ -150,7 +150,7 @@ function wait(
   state.holdUp ??= { reason: progressReason.awaitingApproval, message };
   const { approval } = state.status;
   const active = activeBundle(state, dependencies);
-  if (active !== undefined && !isRepairable(approval, active, state.deployment)) return 'done';
+  state.keepOnly = active !== undefined && !isRepairable(approval, active, state.deployment);
   return fallBack(state, dependencies);
 }
 

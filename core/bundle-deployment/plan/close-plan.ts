@@ -8,7 +8,7 @@ export async function closePlan(
   { signal }: StepContext,
 ): Promise<StepOutcome> {
   const { plan, ...status } = state.status;
-  if (plan === undefined || state.target !== state.bundle) return 'continue';
+  if (plan === undefined || state.target !== state.bundle || state.kept === true) return 'continue';
   const { name = '' } = state.deployment.metadata;
   await storedPlans.remove(name, signal);
   plans.forget(name);

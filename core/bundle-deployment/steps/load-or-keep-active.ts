@@ -4,40 +4,65 @@ import { hasBegun } from '../has-begun.ts';
 import { fallBack } from '../hold-up.ts';
 import { LostContentError } from '../lost-content-error.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import { loadLastApplied } from './load-last-applied.ts';
 import { loadObjects } from './load-objects.ts';
 
 /**
- * Loads the target. Where nothing can be made of a new Bundle, or not yet, what is installed is
- * kept in place meanwhile, with its certificates; the reconcile fails all the same, at its end.
+ * Loads the target. Where nothing can be made of it, or not yet, what is installed is kept in place
+ * meanwhile, with its certificates; the reconcile fails all the same, at its end.
  */
 export async function loadOrKeepActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
+  if (state.keepOnly === true) {
+    return (await loadLastApplied(state, dependencies, context)) ? 'continue' : 'done';
+  }
   try {
     return await loadObjects(state, dependencies, context);
   } catch (failure) {
-    if (!isOfContent(failure) || !standsIn(state, dependencies)) throw failure;
+    if (!(failure instanceof Error) || context.signal.aborted) throw failure;
     state.failure = failure;
-    try {
-      return await loadObjects(state, dependencies, context);
-    } catch {
-      // What is wrong with the new one is what is told, whatever is with this one.
-      throw failure;
-    }
+    if (await keepsActive(state, dependencies, context)) return 'continue';
+    throw failure;
   }
 }
 
-function isOfContent(error: unknown): error is Error {
+/** What is wrong with the new one is what is told, whatever is with this one. */
+async function keepsActive(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<boolean> {
+  if (isOfContent(state.failure) && standsIn(state, dependencies)) {
+    const loaded = await loadObjects(state, dependencies, context).catch(() => undefined);
+    if (loaded !== undefined) return true;
+  }
+  return await loadLastApplied(state, dependencies, context).catch(() => false);
+}
+
+function isOfContent(error: unknown): boolean {
   if (error instanceof LostContentError) return false;
   return error instanceof TerminalError || error instanceof WaitingError;
 }
 
 /** Makes the active Bundle the target where it is another one, of which nothing is replaced yet. */
 function standsIn(state: BundleDeploymentState, dependencies: ReconcileDependencies): boolean {
-  const { bundle, target, deployment } = state;
-  if (target !== bundle || hasBegun(deployment)) return false;
-  if (bundle?.metadata.name === state.status.activeBundle) return false;
-  return fallBack(state, dependencies) === 'continue';
+  const { bundle, target } = state;
+  if (bundle === undefined || target !== bundle) return false;
+  if (bundle.metadata.name === state.status.activeBundle) return false;
+  if (fallBack(state, dependencies) === 'done') return false;
+  if (!isReplaced(state, dependencies)) return true;
+  state.target = bundle;
+  return false;
+}
+
+/** A process that has applied all of it knows; another one goes by what the status says. */
+function isReplaced(
+  { deployment, target }: BundleDeploymentState,
+  { lastApplied }: ReconcileDependencies,
+): boolean {
+  if (target !== undefined && lastApplied.get(deployment, target) !== undefined) return false;
+  return hasBegun(deployment);
 }

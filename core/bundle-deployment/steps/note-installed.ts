@@ -7,8 +7,10 @@ import { installed } from '../status.ts';
 /** Makes the target the active Bundle: all of it is applied, and its hooks have run. */
 export async function noteInstalled(
   state: BundleDeploymentState,
-  { clock }: ReconcileDependencies,
+  { clock, lastApplied }: ReconcileDependencies,
 ): Promise<StepOutcome> {
+  const { deployment, recipe } = state;
+  if (recipe !== undefined) lastApplied.complete(deployment, recipe);
   state.status = installed(state.status, state.target?.metadata.name ?? '', clock);
   state.status = withApplied(state, clock);
   state.status = withHooksDone(state);
