@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
@@ -13,7 +14,8 @@ beforeAll(async () => {
   kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
   const source = { type: 'image', image: { ref: 'registry.invalid/nothing:v1' } } as const;
   await installCrds(kubectl);
-  await kubectl.apply(aBundleDeployment({ name, source }));
+  // Where another file has just deleted the kinds, they are served a while after they are made.
+  await eventually(async () => await kubectl.apply(aBundleDeployment({ name, source })));
   const condition = {
     type: 'Installed',
     status: 'False',

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
-import type { KubernetesObject } from '../../api/meta.ts';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import { type TarEntry, tarArchive } from '../../deploy/local/registry/layer-archive.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const kind of ['bundledeployments', 'bundles']) {
-    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=60s']);
+    await kubectl.run(['delete', kind, '--all', '--wait=true', '--timeout=180s']);
   }
   await system.stop();
   await evil.close();
@@ -43,7 +43,7 @@ beforeEach(() => {
     stop.abort();
     await watched;
     // A loaded machine may be slow, but an event loop that is held up stays so for longer.
-    expect(slowest).toBeLessThan(3000);
+    expect(slowest).toBeLessThan(10_000);
     await installsSoon();
   };
 });
@@ -102,18 +102,27 @@ async function deploy(name: string, source: BundleSource): Promise<void> {
   await kubectl.apply(aBundleDeployment({ name, source }));
 }
 
-async function condition(name: string, type: string, status: 'True' | 'False'): Promise<string> {
-  return await eventually(async () => {
+/** Waits for a condition, and for what it is to say. */
+async function condition(
+  name: string,
+  type: string,
+  expected: Pick<Condition, 'status'> & Partial<Condition>,
+): Promise<void> {
+  await eventually(async () => {
     const found = conditionOf(await kubectl.get('bundledeployment', name), type);
-    if (found?.status !== status) throw new Error(`${name}: ${type} is ${stringifyJson(found)}`);
-    return found.message;
+    expect({ name, ...found }).toMatchObject({ name, ...expected });
   });
+}
+
+/** Waits until what there is to apply cannot be made of the content. */
+async function refused(name: string, message: string): Promise<void> {
+  await condition(name, 'HasValidBundle', { status: 'False', message });
 }
 
 async function installsSoon(): Promise<void> {
   const name = `good-${images}`;
   await deploy(name, await pushObjects(aConfigMap(name)));
-  await condition(name, 'Installed', 'True');
+  await condition(name, 'Installed', { status: 'True' });
   await kubectl.must(['delete', 'bundledeployment', name]);
 }
 
@@ -122,9 +131,10 @@ describe('content', () => {
     const kind = 'a.'.repeat(200_000);
     const object = { apiVersion: 'v1', kind, metadata: { name: 'x' } };
     await deploy('odd-kind', await pushObjects(object));
-    const message = await condition('odd-kind', 'Installed', 'False');
-    expect(message).toContain('no matches for kind "a.a.a.');
-    expect(message.length).toBeLessThan(1000);
+    const message = expect.stringContaining('no matches for kind "a.a.a.');
+    await condition('odd-kind', 'Installed', { status: 'False', message });
+    const told = conditionOf(await kubectl.get('bundledeployment', 'odd-kind'), 'Installed');
+    expect(told?.message.length).toBeLessThan(1000);
   });
 
   test('a long name of zeros in an archive is read in no time', async () => {
@@ -140,8 +150,9 @@ describe('content', () => {
       tarArchive([{ name: 'manifests/b.yaml', content: 'x' }]),
     ]);
     await deploy('zeros', await pushLayer([], archive));
-    expect(await condition('zeros', 'HasValidBundle', 'False')).toContain(
-      'archive has a path of 1000000 bytes, over the limit of 1024',
+    await refused(
+      'zeros',
+      expect.stringContaining('archive has a path of 1000000 bytes, over the limit of 1024'),
     );
   });
 
@@ -149,28 +160,34 @@ describe('content', () => {
     const data = { a: 'x'.repeat(900_000), b: '' };
     const fields = { ...aConfigMap('dense'), data };
     await deploy('dense', await pushObjects(fields, { ...aConfigMap('dense-2'), data }));
-    await condition('dense', 'Installed', 'True');
+    await condition('dense', 'Installed', { status: 'True' });
   });
 
   test('too many objects, and one that is too large', async () => {
     const many = Array.from({ length: 20_001 }, () => aConfigMap('same'));
     await deploy('many', await pushObjects(...many));
-    expect(await condition('many', 'HasValidBundle', 'False')).toContain(
-      'bundle has more than 20000 objects (--max-content-entries): split it',
+    await refused(
+      'many',
+      expect.stringContaining(
+        'bundle has more than 20000 objects (--max-content-entries): split it',
+      ),
     );
     await deploy('large', await pushObjects(aConfigMap('large', { a: 'x'.repeat(4_000_000) })));
-    expect(await condition('large', 'HasValidBundle', 'False')).toMatch(
-      /ConfigMap "default\/large" has 4000\d\d\d bytes as JSON, more than the 3145728/,
+    await refused(
+      'large',
+      expect.stringMatching(
+        /ConfigMap "default\/large" has 4000\d\d\d bytes as JSON, more than the 3145728/,
+      ),
     );
   });
 
   test('a Bundle inside a bundle is content, and costs no deployment its own', async () => {
     const source = await pushObjects(aConfigMap('inner'));
     await deploy('bystander', source);
-    await condition('bystander', 'Installed', 'True');
+    await condition('bystander', 'Installed', { status: 'True' });
     const before = await uidsOfBundles('bystander');
     await deploy('umbrella', await pushObjects(aBundle({ name: 'umbrella-content', source })));
-    await condition('umbrella', 'Healthy', 'True');
+    await condition('umbrella', 'Healthy', { status: 'True' });
     const umbrella = await uidsOfBundles('umbrella');
     await kubectl.must(['annotate', 'bundledeployment', 'bystander', 'touched=yes']);
     await installsSoon();
@@ -191,9 +208,11 @@ describe('content', () => {
         { annotations: { 'core.rukpak.io/adopt': '*' } },
       ),
     );
-    expect(await condition('itself', 'Installed', 'False')).toBe(
-      'BundleDeployment "itself": a bundle may not contain the BundleDeployment that installs it; remove it from the bundle',
-    );
+    await condition('itself', 'Installed', {
+      status: 'False',
+      message:
+        'BundleDeployment "itself": a bundle may not contain the BundleDeployment that installs it; remove it from the bundle',
+    });
   });
 });
 
@@ -220,7 +239,7 @@ describe('specs and marks', () => {
 
   test('an ApplySet annotation that names what is never kept blocks nothing', async () => {
     await deploy('marked', await pushObjects(aConfigMap('marked')));
-    await condition('marked', 'Installed', 'True');
+    await condition('marked', 'Installed', { status: 'True' });
     const key = 'applyset.kubernetes.io/contains-group-kinds';
     const kinds = 'TokenReview.authentication.k8s.io,Binding,../..,A.b';
     await kubectl.must([
@@ -243,5 +262,5 @@ test('a Bundle is deleted at once while a server is sending it byte by byte', as
     const { status } = await kubectl.get('bundle', 'trickle');
     expect(status).toMatchObject({ phase: 'Unpacking' });
   });
-  await kubectl.must(['delete', 'bundle', 'trickle', '--timeout=10s']);
+  await kubectl.must(['delete', 'bundle', 'trickle', '--timeout=60s']);
 });

@@ -72,7 +72,7 @@ async function aBundleOf(name: string): Promise<object> {
 }
 
 test.each(['core', 'rukpak-webhooks'])('pods of %s are admitted', async (name) => {
-  const place = [`--namespace=${namespace}`, '--timeout=60s'];
+  const place = [`--namespace=${namespace}`, '--timeout=300s'];
   await kubectl.must(['rollout', 'status', `deployment/${name}`, ...place]);
 });
 
@@ -193,9 +193,13 @@ describe('content server', () => {
       403,
       `Forbidden (user=system:serviceaccount:${callers.namespace}:stranger, verb=get, resource=, subresource=)\n`,
     ]);
-    const reader = await tlsGet(server, pathname, await caller('reader'));
-    expect(reader.status).toBe(200);
-    expect(gunzipSync(reader.body).toString('latin1')).toContain('manifests/all.yaml');
+    // The API server heeds a binding a moment after it was made.
+    const content = await eventually(async () => {
+      const { status, body } = await tlsGet(server, pathname, await caller('reader'));
+      expect(status).toBe(200);
+      return body;
+    });
+    expect(gunzipSync(content).toString('latin1')).toContain('manifests/all.yaml');
   });
 
   test('a client that trusts another CA does not talk to it', async () => {
@@ -218,9 +222,11 @@ describe('content server', () => {
     const server = await system.contentServer(core);
     expect((await tlsGet(server, '/metrics')).status).toBe(401);
     expect((await tlsGet(server, '/metrics', await caller('reader'))).status).toBe(403);
-    const { status, body } = await tlsGet(server, '/metrics', await caller('monitor'));
-    expect(status).toBe(200);
-    expect(body.toString()).toContain('controller_runtime_reconcile_total');
+    await eventually(async () => {
+      const { status, body } = await tlsGet(server, '/metrics', await caller('monitor'));
+      expect(status).toBe(200);
+      expect(body.toString()).toContain('controller_runtime_reconcile_total');
+    });
   });
 });
 
@@ -356,14 +362,10 @@ describe('leader election', () => {
   test('a process that is told to stop hands over at once', async () => {
     await core.start();
     const stopped = await holder();
-    const before = Date.now();
     expect(await standby.end('SIGTERM')).toBe(0);
-    await eventually(async () => {
-      expect(await holder()).not.toBe(stopped);
-      expect(await holder()).not.toBe('');
-    });
-    // Without the hand-over the lease would last fifteen seconds more.
-    expect(Date.now() - before).toBeLessThan(10_000);
+    // Without the hand-over it would be the holder for fifteen seconds more.
+    expect(await holder()).not.toBe(stopped);
+    await eventually(async () => expect(await holder()).not.toBe(''));
     expect(await core.end('SIGTERM')).toBe(0);
     expect(await holder()).toBe('');
   });
@@ -383,7 +385,7 @@ describe('while no webhook answers', () => {
   test('the ConfigMap that every pod waits for comes', async () => {
     const target = ['configmap', 'kube-root-ca.crt'] as const;
     await kubectl.must(['delete', ...target, `--namespace=${namespace}`]);
-    await eventually(() => kubectl.get(...target, namespace), { within: 20_000 });
+    await eventually(() => kubectl.get(...target, namespace));
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { label } from '../../api/v1alpha1/index.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { System } from '../helpers/system.ts';
 import { TestOperator } from '../helpers/test-operator.ts';
@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('roles', label.ownerName)).toEqual([]);
     expect(await kubectl.list('clusterroles', label.ownerName)).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {
@@ -65,10 +65,13 @@ describe('an operator that supports', () => {
     expect(await operator.watches()).toEqual({ 'modes-own': targets });
     const deployment = await kubectl.get('deployment', name, 'modes-own');
     expect(deployment.metadata.annotations).toMatchObject({ 'olm.targetNamespaces': targets });
-    for (const namespace of permitted.filter(Boolean)) {
-      expect(await operator.maySee(namespace)).toBe(true);
-    }
-    expect(await operator.maySee('default')).toBe(mode === all);
+    // The API server heeds a binding a moment after it was made.
+    await eventually(async () => {
+      for (const namespace of permitted.filter(Boolean)) {
+        expect(await operator.maySee(namespace)).toBe(true);
+      }
+      expect(await operator.maySee('default')).toBe(mode === all);
+    });
   });
 });
 
@@ -90,7 +93,7 @@ describe('the namespaces of an operator', () => {
     await operator.bringOut({ installNamespace });
     await permitted(operator, ['']);
     expect(await operator.healthy()).toBe(bundle);
-    expect(await operator.objects('roles')).toEqual([]);
+    await eventually(async () => expect(await operator.objects('roles')).toEqual([]));
 
     await operator.bringOut({ installNamespace, watchNamespace: 'modes-own' });
     await permitted(operator, ['modes-own']);
@@ -135,7 +138,7 @@ describe('without a spec.config', () => {
       reason: 'UnpackFailed',
       message: expect.stringContaining(message),
     });
-    const [bundle] = await kubectl.list('bundles');
+    const [bundle] = await kubectl.list('bundles', `${label.ownerName}=unconfigured`);
     expect(bundle && conditionOf(bundle, 'Unpacked')).toMatchObject({
       status: 'False',
       reason: 'UnpackFailed',
@@ -160,6 +163,6 @@ describe('without a spec.config', () => {
     await operator.remove();
     await eventually(async () => {
       expect(await kubectl.exists('namespace', 'settler-system')).toBe(false);
-    });
+    }, patiently);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { label } from '../../api/v1alpha1/index.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { System } from '../helpers/system.ts';
@@ -19,11 +19,11 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('roles', label.ownerName)).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {
@@ -67,7 +67,7 @@ describe('the namespace to install to', () => {
     await first.remove();
     await eventually(async () => {
       expect(await first.permittedIn()).toEqual([]);
-    });
+    }, patiently);
     expect(await second.permittedIn()).toEqual(['settle-a', 'settle-own']);
     expect(await kubectl.exists('deployment', 'second', 'settle-own')).toBe(true);
   });
@@ -89,8 +89,11 @@ describe('the namespace to install to', () => {
 
     await operator.bringOut({ installNamespace: 'settle-own' });
     await operator.healthy();
-    expect(await operator.watches()).toEqual({ 'settle-own': '' });
-    expect(await kubectl.exists('deployment', 'stayer', namespace)).toBe(false);
+    // The pods are Kubernetes' to collect.
+    await eventually(async () => {
+      expect(await kubectl.exists('deployment', 'stayer', namespace)).toBe(false);
+      expect(await operator.watches()).toEqual({ 'settle-own': '' });
+    }, patiently);
 
     await operator.bringOut();
     const adopt = 'annotate bundledeployment stayer core.rukpak.io/adopt=Namespace/stayer-system';

@@ -33,7 +33,7 @@ async function contentOf(name: string, ...objects: readonly object[]): Promise<B
 }
 
 test('the installation is verified as the howto says', async () => {
-  const printed = await eventually(() => followHowto(howto, 'Verify'), { within: 60_000 });
+  const printed = await eventually(() => followHowto(howto, 'Verify'));
   expect(printed).toContain(
     'bundle.core.rukpak.io/hello-content serverside-applied (server dry run)',
   );

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from '
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { label } from '../../api/v1alpha1/index.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { System } from '../helpers/system.ts';
@@ -19,16 +19,16 @@ const proxies = 'proxies.config.openshift.io';
 beforeAll(async () => {
   // As on the clusters that have proxies: from the start.
   await kubectl.apply(aCrd(proxies, { kind: 'Proxy' }));
-  await kubectl.must(['wait', '--for=condition=Established', `crd/${proxies}`]);
+  await kubectl.must(['wait', '--for=condition=Established', `crd/${proxies}`, '--timeout=300s']);
   system = await System.start({ kubeconfig, registry });
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('clusterroles', label.ownerName)).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {
@@ -160,7 +160,10 @@ describe('every operator', () => {
     expect(await operator.watches()).toEqual({ [`${name}-system`]: '' });
     const account = `system:serviceaccount:${name}-system:${name}`;
     const question = ['auth', 'can-i', 'watch', 'namespaces', `--as=${account}`];
-    expect((await kubectl.run(question)).stdout.trim()).toBe('yes');
+    // The API server heeds a binding a moment after it was made.
+    await eventually(async () => {
+      expect((await kubectl.run(question)).stdout.trim()).toBe('yes');
+    });
   });
 });
 
@@ -182,8 +185,11 @@ function aCrd(name: string, { scope = 'Cluster', version = 'v1', kind = 'Thing' 
   };
 }
 
+/** The API server takes minutes over a CRD that is deleted before its storage is ready. */
 async function removeCrd(name: string): Promise<void> {
-  await kubectl.must(['delete', 'crd', name, '--ignore-not-found', '--timeout=60s']);
+  if (!(await kubectl.exists('crd', name))) return;
+  await eventually(async () => await kubectl.must(['get', name, '--all-namespaces']));
+  await kubectl.must(['delete', 'crd', name, '--timeout=600s']);
 }
 
 describe('the proxies of a cluster', () => {
@@ -304,7 +310,7 @@ test('kinds that OLM has learned since are installed, and custom resources that 
   const operator = anOperator('manifold', { files: Object.fromEntries(files) });
   await operator.bringOut();
   await operator.healthy();
-  expect(await operator.objects(crd)).toMatchObject([{ metadata }]);
+  await eventually(async () => expect(await operator.objects(crd)).toMatchObject([{ metadata }]));
   expect(await operator.objects('networkpolicies')).toMatchObject([
     { metadata: { ...metadata, namespace: 'manifold-system' } },
   ]);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from '
 import type { JsonObject } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type BundleDeploymentStatus, label } from '../../api/v1alpha1/index.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
 import { pushContent } from '../helpers/push-content.ts';
@@ -55,8 +55,8 @@ afterAll(async () => {
 });
 
 async function cleanUp(): Promise<void> {
-  await kubectl.run(['delete', widgets, '--all', '--all-namespaces', '--timeout=30s']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.run(['delete', widgets, '--all', '--all-namespaces', '--timeout=60s']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await operator?.stop();
   operator = undefined;
 }
@@ -96,9 +96,24 @@ function webhookName(configuration: KubernetesObject): string | undefined {
   return webhook?.name;
 }
 
-async function create(widget: object): Promise<string> {
-  const { stdout, stderr } = await kubectl.run(['create', '-f', '-'], JSON.stringify(widget));
-  return stdout + stderr;
+/**
+ * Tries to make a widget until that is answered so: the API server calls webhooks, and stores what is
+ * of a kind, a moment after it was told of them.
+ */
+async function creating(widget: object, answer: string, ...flags: string[]): Promise<void> {
+  await eventually(async () => {
+    const create = ['create', ...flags, '-f', '-'];
+    const { stdout, stderr } = await kubectl.run(create, JSON.stringify(widget));
+    expect(stdout + stderr).toContain(answer);
+  });
+}
+
+async function isRefused(widget: object, answer: string): Promise<void> {
+  await creating(widget, answer, '--dry-run=server');
+}
+
+async function isCreated(widget: object): Promise<void> {
+  await creating(widget, 'created');
 }
 
 async function specOf(name: string, version: string): Promise<unknown> {
@@ -111,6 +126,15 @@ async function conversionStrategy(): Promise<unknown> {
     readonly spec: { readonly conversion: { readonly strategy: string } };
   };
   return spec.conversion.strategy;
+}
+
+async function gaugesAreThere(): Promise<void> {
+  await eventually(async () => {
+    const gauges = await kubectl.must(['get', '--raw', `/apis/${group}/${version}/${plural}`]);
+    expect(JSON.parse(gauges)).toMatchObject({ kind: 'GaugeList', items: [{ value: 42 }] });
+  });
+  const available = ['wait', `apiservice/${version}.${group}`, '--for=condition=Available'];
+  await kubectl.must([...available, '--timeout=300s']);
 }
 
 async function may(account: string, ...wanted: readonly string[]): Promise<boolean> {
@@ -132,24 +156,30 @@ describe('an operator of all namespaces', () => {
   afterAll(cleanUp);
 
   test('refuses, changes and converts custom resources', async () => {
-    expect(await create(aWidget({ name: 'large', replicas: 11 }))).toContain(
+    await isRefused(
+      aWidget({ name: 'large', replicas: 11 }),
       'admission webhook "vwidget.e2e.example.com" denied the request: at most 10 replicas',
     );
-    expect(await create(aWidget({ name: 'small', size: 3 }))).toContain('created');
+    await isCreated(aWidget({ name: 'small', size: 3 }));
     expect(await specOf('small', 'v1')).toEqual({ replicas: 3, color: 'blue' });
     expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
   });
 
   test('serves an API, and may ask who its callers are', async () => {
-    await kubectl.must(['wait', `apiservice/${version}.${group}`, '--for=condition=Available']);
-    const gauges = await kubectl.must(['get', '--raw', `/apis/${group}/${version}/${plural}`]);
-    expect(JSON.parse(gauges)).toMatchObject({ kind: 'GaugeList', items: [{ value: 42 }] });
-    await kubectl.must(['wait', `bundledeployment/${name}`, '--for=condition=Healthy']);
+    await gaugesAreThere();
+    await kubectl.must([
+      'wait',
+      `bundledeployment/${name}`,
+      '--for=condition=Healthy',
+      '--timeout=300s',
+    ]);
     const authentication = 'configmap/extension-apiserver-authentication';
     const reading = ['get', authentication, '--namespace=kube-system'];
     const account = `${namespace}:${name}`;
-    expect(await may(account, ...reading)).toBe(true);
-    expect(await may(account, 'create', 'tokenreviews.authentication.k8s.io')).toBe(true);
+    await eventually(async () => {
+      expect(await may(account, ...reading)).toBe(true);
+      expect(await may(account, 'create', 'tokenreviews.authentication.k8s.io')).toBe(true);
+    });
     expect(await may(`${namespace}:default`, ...reading)).toBe(false);
   });
 
@@ -168,7 +198,8 @@ describe('an operator of all namespaces', () => {
     const steps = [widgetsComeAndGo, gaugesAreServed];
     const { turns, failures } = await requestsDuring(replaced, kubeconfig, steps);
     expect(failures).toEqual([]);
-    expect(turns).toBeGreaterThan(100);
+    // Some four hundred on a machine that has nothing else to do.
+    expect(turns).toBeGreaterThan(20);
     expect(operator?.log).toContain('another certificate');
   });
 
@@ -183,7 +214,8 @@ describe('an operator of all namespaces', () => {
     await installed(name);
     const [after] = await owned('mutatingwebhookconfigurations', name);
     expect(after?.metadata.uid).toBe(before?.metadata.uid);
-    expect(await create(aWidget({ name: 'larger', replicas: 6 }))).toContain(
+    await isRefused(
+      aWidget({ name: 'larger', replicas: 6 }),
       'admission webhook "vwidget-v2.e2e.example.com" denied the request: at most 5 replicas',
     );
   });
@@ -202,17 +234,19 @@ describe('an operator of all namespaces', () => {
     await bringOut({ name, version: 4 });
     await eventually(async () => expect(await conversionStrategy()).toBe('Webhook'));
     await installed(name);
-    await kubectl.must(['wait', `apiservice/${version}.${group}`, '--for=condition=Available']);
-    expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
+    await gaugesAreThere();
+    await eventually(async () => {
+      expect(await specOf('small', 'v1alpha1')).toEqual({ size: 3, color: 'blue' });
+    });
   });
 
   test('leaves nothing', async () => {
     await kubectl.must(['delete', widgets, '--all', '--namespace=default']);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     await eventually(async () => {
       for (const kind of kindsOfOperators) expect(await owned(kind, name)).toEqual([]);
       expect(await kubectl.exists('namespace', namespace)).toBe(false);
-    });
+    }, patiently);
   });
 });
 
@@ -221,16 +255,17 @@ test('an operator that no longer answers is deleted with its custom resources', 
   await bringOut({ name });
   await installed(name);
   operator = await OperatorProcess.start({ kubectl, namespace: `${name}-system`, name });
-  expect(await create(aWidget({ name: 'small', size: 3 }))).toContain('created');
+  await isCreated(aWidget({ name: 'small', size: 3 }));
   await operator.stop();
-  expect(await create(aWidget({ name: 'smaller', replicas: 1 }))).toContain(
+  await isRefused(
+    aWidget({ name: 'smaller', replicas: 1 }),
     'failed calling webhook "mwidget.e2e.example.com"',
   );
-  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
   await eventually(async () => {
     for (const kind of kindsOfOperators) expect(await owned(kind, name)).toEqual([]);
     expect(await kubectl.exists('namespace', `${name}-system`)).toBe(false);
-  });
+  }, patiently);
 });
 
 describe('an operator of some namespaces', () => {
@@ -244,10 +279,11 @@ describe('an operator of some namespaces', () => {
     await installed(name);
     operator = await OperatorProcess.start({ kubectl, namespace, name });
     const large = { name: 'large', replicas: 11 };
-    expect(await create(aWidget({ ...large, namespace: 'webhooks-watched' }))).toContain(
+    await isRefused(
+      aWidget({ ...large, namespace: 'webhooks-watched' }),
       'denied the request: at most 10 replicas',
     );
-    expect(await create(aWidget({ ...large, namespace: 'webhooks-other' }))).toContain('created');
+    await isCreated(aWidget({ ...large, namespace: 'webhooks-other' }));
   });
 
   test('may not convert', async () => {
@@ -263,6 +299,9 @@ describe('an operator of some namespaces', () => {
         ),
       });
     });
-    expect(await kubectl.exists('customresourcedefinition', widgets)).toBe(false);
+    // The one of the test before is Kubernetes' to collect.
+    await eventually(async () => {
+      expect(await kubectl.exists('customresourcedefinition', widgets)).toBe(false);
+    }, patiently);
   });
 });

@@ -4,7 +4,7 @@ import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha
 import { wantedBundle } from '../../core/bundle-deployment/wanted-bundle.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
 import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
@@ -21,12 +21,12 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await kubectl.must(['label', 'nodes', '--all', 'ordering-']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
-  });
+  }, patiently);
 });
 
 afterAll(async () => {
@@ -68,6 +68,20 @@ const jobPods = {
   restartPolicy: 'Never',
   containers: [{ name: 'main', image: 'example.invalid/none:1' }],
 };
+
+/** Makes the pods of `anUnready` anew, where no node is for them any more, until it shows. */
+async function breakDown(deployment: string): Promise<void> {
+  await makeReady('nobody');
+  await eventually(
+    async () => {
+      // One that the scheduler placed before it knew of the label is deleted with the next try.
+      await kubectl.must(['delete', 'pods', '--all', '--namespace=default', '--wait=false']);
+      const live = await kubectl.get('bundledeployment', deployment);
+      expect(conditionOf(live, 'Healthy')).toMatchObject({ status: 'False' });
+    },
+    { every: 1_000 },
+  );
+}
 
 async function makeReady(label: string): Promise<void> {
   await kubectl.must(['label', 'nodes', '--all', '--overwrite', `ordering=${label}`]);
@@ -187,12 +201,14 @@ describe('stages', () => {
     expect(await kubectl.exists('configmap', 'ordering-new', 'default')).toBe(false);
     await makeReady('ordering-db');
     await isUp('upgraded', activeBundle);
-    expect(await kubectl.exists('configmap', 'ordering-old', 'default')).toBe(false);
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'ordering-old', 'default')).toBe(false);
+    });
     expect(await kubectl.exists('configmap', 'ordering-new', 'default')).toBe(true);
   });
 
   test('an upgrade that waits for too long is rolled back', async () => {
-    const spec = { ...waits, rollback: { deadline: '5s' } };
+    const spec = { ...waits, rollback: { deadline: '20s' } };
     const objects = [aDeployment('ordering-db')];
     await bringOut({ name: 'given-up', objects, spec });
     const { activeBundle = '' } = await isUp('given-up');
@@ -213,9 +229,7 @@ describe('stages', () => {
     await makeReady('ordering-db');
     await bringOut({ name: 'drifted', objects, spec: waits });
     await isUp('drifted');
-    await makeReady('nobody');
-    await kubectl.must(['delete', 'pods', '--all', '--namespace=default', '--wait=false']);
-    await condition('drifted', 'Healthy', { status: 'False' });
+    await breakDown('drifted');
     await kubectl.must(['delete', 'configmap', 'ordering-config', '--namespace=default']);
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-config', 'default')).toBe(true);
@@ -247,7 +261,9 @@ describe('stages', () => {
     const objects = [inStage(30, custom), inStage(20, aCRD('Gauge')), aConfigMap('ordering-first')];
     await bringOut({ name: 'custom', version: 2, objects, spec: waits });
     await isUp('custom');
-    expect(await kubectl.exists('gauges.e2e.example.com', 'one', 'default')).toBe(true);
+    await eventually(async () => {
+      expect(await kubectl.exists('gauges.e2e.example.com', 'one', 'default')).toBe(true);
+    });
   });
 
   test('a rule has the next stage wait until a Job has succeeded', async () => {
@@ -313,9 +329,7 @@ describe('dependencies', () => {
     const { activeBundle = '' } = await isUp('app');
 
     // Once installed it stays, and is repaired; the next Bundle waits again.
-    await makeReady('nobody');
-    await kubectl.must(['delete', 'pods', '--all', '--namespace=default', '--wait=false']);
-    await condition('base', 'Healthy', { status: 'False' });
+    await breakDown('base');
     await kubectl.must(['delete', 'configmap', 'ordering-app', '--namespace=default']);
     await eventually(async () => {
       expect(await kubectl.exists('configmap', 'ordering-app', 'default')).toBe(true);
@@ -397,10 +411,27 @@ describe('dependencies', () => {
   });
 });
 
+/** Others make namespaces of these names too. */
+async function areGone(...names: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const found = await kubectl.must([
+      'get',
+      'namespace',
+      '--ignore-not-found',
+      '-o=name',
+      ...names,
+    ]);
+    expect(found).toBe('');
+  }, patiently);
+}
+
 test('the howto’s session does what it says', async () => {
+  await areGone('shop', 'catalog');
   const printed = await followHowto({ page: 'ordering.md', kubectl, kubeconfig }, 'A session');
   expect(printed).toContain('waiting for BundleDeployment catalog because it does not exist');
   const [cache, web] = printed.trimEnd().split('\n').slice(-2);
   expect(cache).toMatch(/^cache /);
   expect(web).toMatch(/^web /);
+  await kubectl.must(['delete', 'bundledeployments', 'shop', 'catalog', '--timeout=300s']);
+  await areGone('shop', 'catalog');
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
@@ -23,11 +23,11 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('configmaps', ownerLabel)).toEqual([]);
-  });
+  }, patiently);
   const strangers = ['--namespace=default', '--selector=stranger', '--ignore-not-found'];
   await kubectl.must(['delete', 'configmaps', ...strangers]);
 });
@@ -36,7 +36,7 @@ afterAll(async () => {
   await eventually(async () => {
     const names = ['ownership-shop-content', 'ownership-prices-content', '--ignore-not-found'];
     await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...names]);
-  });
+  }, patiently);
   await system.stop();
 });
 
@@ -93,7 +93,7 @@ async function hasOwner(name: string, owner: string): Promise<KubernetesObject> 
     expect(found.metadata.labels?.['core.rukpak.io/owner-name']).toBe(owner);
     expect(found.metadata.ownerReferences).toMatchObject([{ name: owner, controller: true }]);
     return found;
-  });
+  }, patiently);
 }
 
 async function annotate(name: string, text: string): Promise<void> {
@@ -290,7 +290,9 @@ describe('an object that moves from one bundle to another', () => {
     await bringOut({ name: 'taker', objects: [other] });
     await isUp('taker');
     await isUp('giver');
-    expect(await kubectl.exists('configmap', 'own-moved', 'default')).toBe(false);
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'own-moved', 'default')).toBe(false);
+    });
   });
 
   test('may be taken by who takes everything, once its owner is known to want it no more', async () => {
