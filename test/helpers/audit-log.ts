@@ -79,10 +79,11 @@ export class AuditLog {
   }
 
   async #events(position: number): Promise<readonly AuditEvent[]> {
-    const lines = (await this.#read(position)).split('\n');
-    // The last line may still be under way.
+    // From the byte before on: what that does not end was under way then, as the last line may be now.
+    const before = Math.max(0, position - 1);
+    const lines = (await this.#read(before)).split('\n');
     return lines
-      .slice(0, -1)
+      .slice(position - before, -1)
       .map((line) => JSON.parse(line) as AuditEvent)
       .filter(isOurs);
   }
