@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await kubectl.run(['delete', 'namespaces', `--selector=${madeHere}`, '--wait=false']);
   await system.stop();
 });

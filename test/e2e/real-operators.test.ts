@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await system.stop();
 });
 
@@ -109,20 +109,24 @@ describe.skipIf(!present)('a large operator with webhooks', () => {
   test.each([
     { bundle: 'edp-keycloak-operator/1.33.0', webhooks: 2, crds: 0 },
     { bundle: 'sn-operator/0.19.7', webhooks: 11, crds: 3 },
-  ])('$bundle installs, is upgraded and leaves nothing', async ({ bundle, ...expected }) => {
-    const [name = ''] = bundle.split('/');
-    const before = await everything();
-    const version = { content: contentOf(bundle), tag: 'v1' };
-    await life.deploy(name, version);
-    await life.expectHealthy(name, version);
-    expect(await trusted(name)).toEqual(expected);
-    const copy = aTree(changedCopy(Object.fromEntries(version.content.files), name));
-    const changed = { content: copy, tag: 'v2' };
-    await life.upgrade(name, changed);
-    expect(await trusted(name)).toEqual(expected);
-    await life.remove(name, changed);
-    await expectOnly(before);
-  });
+  ])(
+    '$bundle installs, is upgraded and leaves nothing',
+    async ({ bundle, ...expected }) => {
+      const [name = ''] = bundle.split('/');
+      const before = await everything();
+      const version = { content: contentOf(bundle), tag: 'v1' };
+      await life.deploy(name, version);
+      await life.expectHealthy(name, version);
+      expect(await trusted(name)).toEqual(expected);
+      const copy = aTree(changedCopy(Object.fromEntries(version.content.files), name));
+      const changed = { content: copy, tag: 'v2' };
+      await life.upgrade(name, changed);
+      expect(await trusted(name)).toEqual(expected);
+      await life.remove(name, changed);
+      await expectOnly(before);
+    },
+    1_800_000,
+  );
 });
 
 describe.skipIf(!present)('vault-config-operator', () => {
@@ -160,5 +164,5 @@ describe.skipIf(!present)('vault-config-operator', () => {
     await life.remove(name, newer);
     await kubectl.must(['delete', 'crd', 'servicemonitors.monitoring.coreos.com']);
     await expectOnly(before);
-  });
+  }, 1_800_000);
 });

@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl?.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl?.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await kubectl?.run(['delete', 'secret', 'pull', '--namespace=rukpak-system']);
   await system?.stop();
   await registry?.stop();

@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await kubectl.run(['delete', 'clusterrolebinding', runner.name]);
   await kubectl.run(['delete', 'namespace', ...namespaces, '--wait=false']);
   await system?.stop();
@@ -135,9 +135,11 @@ describe('an operator of some namespaces', () => {
 
   test('differs where another config is tried', async () => {
     const directory = join(folder, 'some');
-    expect(await ctl('diff', directory, name)).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('0 created, 0 changed, 0 pruned'),
+    await eventually(async () => {
+      expect(await ctl('diff', directory, name)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('0 created, 0 changed, 0 pruned'),
+      });
     });
     const other = await aFile('other.yaml', 'installNamespace: ctl-ops\nwatchNamespace: ctl-ops\n');
     const { code, stdout } = await ctl('diff', directory, name, `--config=${other}`);

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -94,7 +94,7 @@ async function installed(name: string, bundle: string): Promise<void> {
 }
 
 async function drop(...names: readonly string[]): Promise<void> {
-  await kubectl.must(['delete', 'bundledeployment', ...names, '--timeout=100s']);
+  await kubectl.must(['delete', 'bundledeployment', ...names, '--timeout=300s']);
 }
 
 describe('rukpakctl run', () => {
@@ -146,6 +146,8 @@ describe('rukpakctl run', () => {
       subject,
     ];
     await kubectl.must(binding);
+    const user = `--as=system:serviceaccount:${namespace}:${account.name}`;
+    await eventually(async () => await kubectl.must(['auth', 'can-i', '*', '*', user]));
     const kubeconfig = await writeKubeconfig(kubectl, account, folder);
     const authority = join(folder, 'ca.crt');
     const { ca } = await system.contentServer(core);
@@ -190,13 +192,14 @@ describe('rukpakctl run', () => {
 
   test('says that no CA is there, or no Service', async () => {
     const directory = await aDirectory('ctl-lost', { a: '1' });
-    const flags = ['--upload-service-name=other', '--timeout=2s'];
+    const flags = ['--upload-service-name=other'];
+    // Its Bundle is waited for first, and may take a busy core longer than the second run's patience.
     const { code, stderr } = await ctl(['run', 'ctl-lost', directory, ...flags]);
     expect(code).toBe(1);
     expect(stderr).toContain(
       'neither Secret "rukpak-ca" nor "other-cert" in namespace "rukpak-system" has a ca.crt',
     );
-    const missing = [...flags, '--ca-secret-name=core-cert'];
+    const missing = [...flags, '--timeout=2s', '--ca-secret-name=core-cert'];
     expect((await ctl(['run', 'ctl-lost', directory, ...missing])).stderr).toContain(
       'cannot upload to the content server: services "other" not found',
     );
@@ -297,7 +300,7 @@ async function nothingLeft(): Promise<void> {
   expect(await kubectl.must(['get', 'clusterrolebindings', '-oname'])).not.toContain('rukpakctl-');
   await eventually(async () => {
     expect(await kubectl.must(['get', kinds, '-A', '-oname'])).not.toContain('rukpakctl-');
-  });
+  }, patiently);
 }
 
 describe('rukpakctl content', () => {

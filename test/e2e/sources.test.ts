@@ -12,7 +12,7 @@ import {
   generateCertificates,
 } from '../../deploy/local/cluster/certificates.ts';
 import { anArchive, checksumOf } from '../helpers/archives.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { FileServer } from '../helpers/file-server.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
@@ -31,8 +31,8 @@ async function start(flags: readonly string[] = []): Promise<void> {
 
 /** Other objects go while the webhooks still answer. */
 async function stop(...others: readonly (readonly string[])[]): Promise<void> {
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=60s']);
-  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   for (const object of others) await kubectl.run(['delete', ...object]);
   await system.stop();
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/former-rukpak.ts';
 import {
   installFormerRukpak,
@@ -76,6 +76,8 @@ beforeAll(async () => {
   system = await InClusterSystem.prepare({ kubectl, registry });
   await cleanUp();
   await installFormerRukpak(kubectl);
+  // What is established is served a moment later.
+  await eventually(async () => await kubectl.must(['get', 'bundles,bundledeployments']));
   contents = [
     await plainApp({ registry }),
     await registryApp({ registry }),
@@ -86,9 +88,9 @@ beforeAll(async () => {
   const former = new FormerRukpak(kubectl);
   for (const content of contents) await former.install(content);
   await installFormerWebhooks(kubectl);
-  await kubectl.must(['rollout', 'status', 'deployment/former-app', '--timeout=60s']);
+  await kubectl.must(['rollout', 'status', 'deployment/former-app', '--timeout=300s']);
   const operator = ['deployment/former-operator', '--namespace=former-operator'];
-  await kubectl.must(['rollout', 'status', ...operator, '--timeout=60s']);
+  await kubectl.must(['rollout', 'status', ...operator, '--timeout=300s']);
   before = await identities();
 });
 
@@ -98,7 +100,10 @@ afterAll(cleanUp);
 async function cleanUp(): Promise<void> {
   await system?.remove();
   await kubectl.must(['delete', 'configmap', 'former-kept', '--ignore-not-found']);
-  await eventually(async () => expect(await kubectl.list(kinds, selector)).toEqual([]));
+  // What had no owner but in words is collected by nobody.
+  const every = ['--all-namespaces', '--selector', selector, '--wait=false'];
+  await kubectl.run(['delete', kinds, ...every]);
+  await eventually(async () => expect(await kubectl.list(kinds, selector)).toEqual([]), patiently);
 }
 
 test('the howto is followed', async () => {
