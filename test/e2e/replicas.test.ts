@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Bundle } from '../../api/v1alpha1/index.ts';
+import type { Bundle, BundleSource } from '../../api/v1alpha1/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
-import { aBundleDeployment } from '../helpers/objects.ts';
+import { aBundleDeployment, anImage } from '../helpers/objects.ts';
 import { pushContent } from '../helpers/push-content.ts';
 import { Replica } from '../helpers/replica.ts';
 import { tokenOf } from '../helpers/service-account.ts';
-import { subjects } from './crash-subjects.ts';
+import { type Subject, subjects } from './crash-subjects.ts';
 
 const reader = { namespace: 'default', name: 'replicas-reader' };
 const externalAddress = 'http://core.example';
-/** The lease of a leader that died ends after 15 s; the rest is for a busy machine. */
-const takeover = { within: 90_000 };
 const settling = { within: 600_000, every: 1_000 };
 
 let kubectl: Kubectl;
@@ -35,7 +33,7 @@ beforeAll(async () => {
 afterAll(async () => {
   try {
     await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=120s']);
-    await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+    await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), settling);
     await kubectl.run(['delete', 'clusterrolebinding', reader.name]);
     await kubectl.run(['delete', 'serviceaccount', reader.name, '--namespace=default']);
   } finally {
@@ -65,7 +63,10 @@ async function install(): Promise<void> {
       subjects: [{ kind: 'ServiceAccount', ...reader }],
     },
   );
-  await kubectl.must(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+  // Those of other tests may be on their way out.
+  const crds = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const names = crds.map(({ metadata }) => `crd/${metadata.name}`);
+  await kubectl.must(['wait', '--for=condition=Established', ...names, '--timeout=300s']);
 }
 
 async function newReplica(): Promise<Replica> {
@@ -78,13 +79,22 @@ async function theLeader(): Promise<Replica> {
     const leader = replicas.find(({ leads }) => leads);
     if (leader === undefined) throw new Error('nobody leads');
     return leader;
-  }, takeover);
+  });
 }
 
 /** Puts a new one, without any content, in the place of one that has ended. */
 async function replace(ended: Replica): Promise<void> {
   await ended.stop();
   replicas = [...replicas.filter((replica) => replica !== ended), await newReplica()];
+}
+
+function sourceOf({ name }: Subject): BundleSource {
+  return anImage(`${inject('registry')}/e2e/replicas-${name}:v1`);
+}
+
+async function push(subject: Subject): Promise<void> {
+  const [registry, name] = [inject('registry'), `replicas-${subject.name}`];
+  await pushContent({ registry, name, version: 1, files: subject.files(1) });
 }
 
 async function theBundles(): Promise<readonly Bundle[]> {
@@ -100,6 +110,11 @@ async function allAreInstalled(): Promise<void> {
     );
     expect(conditions, deployment.metadata.name).toEqual(['True', 'True', 'True']);
   }
+}
+
+async function leaseHolder(): Promise<unknown> {
+  const lease = await kubectl.get('lease', 'core.rukpak.io', 'rukpak-system');
+  return (lease['spec'] as { readonly holderIdentity?: unknown }).holderIdentity;
 }
 
 async function patchLease(spec: object): Promise<void> {
@@ -146,15 +161,12 @@ describe('three replicas of core', () => {
   let content: readonly string[];
 
   test('install twenty though their leader is killed: another takes over', async () => {
-    const deployments: object[] = [];
-    for (const subject of subjects) {
-      const { name, className } = subject;
-      const files = subject.files(1);
-      const source = await pushContent({ registry: inject('registry'), name, version: 1, files });
-      deployments.push(aBundleDeployment({ name, className, source }));
-    }
     const leader = await theLeader();
-    await kubectl.apply(...deployments);
+    // However fast they are, one of them cannot be installed before the leader is killed.
+    await Promise.all(subjects.slice(0, -1).map(push));
+    await kubectl.apply(
+      ...subjects.map((subject) => aBundleDeployment({ ...subject, source: sourceOf(subject) })),
+    );
     await eventually(
       async () => {
         const unpacked = (await theBundles()).filter(({ status }) => status?.phase === 'Unpacked');
@@ -164,6 +176,7 @@ describe('three replicas of core', () => {
     );
     await leader.kill();
     await expect(allAreInstalled()).rejects.toThrow();
+    await Promise.all(subjects.slice(-1).map(push));
     expect(await theLeader()).not.toBe(leader);
     await eventually(allAreInstalled, settling);
     await replace(leader);
@@ -201,11 +214,11 @@ describe('three replicas of core', () => {
     const leader = await theLeader();
     for (const other of replicas.filter((replica) => replica !== leader)) await replace(other);
     const before = await transitions();
+    const holder = await leaseHolder();
     expect(await leader.terminate()).toBe(0);
-    const stopped = Date.now();
+    expect(await leaseHolder()).not.toBe(holder);
     const next = await theLeader();
     expect(next).not.toBe(leader);
-    expect(Date.now() - stopped).toBeLessThan(10_000);
     // It has none of the content, and yet nothing becomes less true meanwhile.
     await eventually(
       async () => expect(await next.archives()).toHaveLength(subjects.length),
@@ -222,7 +235,7 @@ describe('three replicas of core', () => {
     await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
     await eventually(async () => expect(await theBundles()).toEqual([]), settling);
     for (const replica of replicas) {
-      await eventually(async () => expect(await replica.archives()).toEqual([]));
+      await eventually(async () => expect(await replica.archives()).toEqual([]), settling);
       for (const bundle of bundles.slice(0, 3)) {
         expect(await get(replica, bundle)).toContain('.tgz 404 ');
       }
