@@ -4,7 +4,7 @@ import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
 import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto, runCommand } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
@@ -28,11 +28,11 @@ afterEach(async () => {
   for (const { kind, metadata } of await kubectl.list('configmaps,deployments', ownerLabel)) {
     if (metadata.finalizers?.includes(hold)) await letGo(kind, metadata.name ?? '');
   }
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=120s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('configmaps,deployments', ownerLabel)).toEqual([]);
-  });
+  }, patiently);
   await kubectl.must(['delete', 'configmaps', '--all', '--namespace=default']);
 });
 
@@ -75,11 +75,23 @@ async function remove(name: string, ...flags: readonly string[]): Promise<void> 
 }
 
 async function isGone(kind: string, name: string, namespace?: string): Promise<void> {
-  await eventually(async () => expect(await kubectl.exists(kind, name, namespace)).toBe(false));
+  await eventually(
+    async () => expect(await kubectl.exists(kind, name, namespace)).toBe(false),
+    patiently,
+  );
 }
 
 async function isThere(name: string): Promise<boolean> {
   return await kubectl.exists('configmap', name, 'default');
+}
+
+/**
+ * Waits until custom resources can be made. The API server was seen to take minutes over the
+ * deletion of a CRD that it did not serve yet.
+ */
+async function isServed(plural: string): Promise<void> {
+  const path = `/apis/e2e.example.com/v1/${plural}?limit=1`;
+  await eventually(async () => await kubectl.must(['get', '--raw', path]));
 }
 
 function annotated(object: object, annotations: object): object {
@@ -168,7 +180,8 @@ describe('guards of a prune', () => {
     const objects = [aNamespace('delete-data'), aCRD('Used'), aCRD('Unused'), ...maps.slice(0, 2)];
     await bringOut({ name: 'data', objects, spec });
     await isInstalled('data');
-    await kubectl.apply(aResource('Used', 'mine'));
+    await isServed('unuseds');
+    await eventually(async () => await kubectl.apply(aResource('Used', 'mine')));
     await bringOut({ name: 'data', version: 2, objects: maps.slice(0, 1), spec });
     const { heldPrune } = await isInstalled('data', 2);
     expect(heldPrune?.objects.map(({ name }) => name).toSorted()).toEqual([
@@ -192,15 +205,13 @@ describe('guards of a prune', () => {
     await isInstalled('keep', 2);
     await isGone('configmap', 'p-c', 'default');
     await eventually(async () => await expectNobodys('configmap', 'p-d', 'default'));
-    const events = await eventually(async () => {
+    await eventually(async () => {
       const all = await kubectl.list('events');
       const told = all.filter(({ reason }) => reason === 'ObjectKept');
-      expect(told).not.toEqual([]);
-      return told;
+      expect(told.map(({ message, note }) => message ?? note)).toContain(
+        "ConfigMap/default/p-d is not deleted, as its annotation asks: it is nobody's from now on",
+      );
     });
-    expect(events.map(({ message, note }) => message ?? note)).toContain(
-      "ConfigMap/default/p-d is not deleted, as its annotation asks: it is nobody's from now on",
-    );
     // Whoever takes it over needs no force.
     const taken = JSON.stringify(aConfigMap('p-d', { a: '2' }));
     await kubectl.must(['apply', '--server-side', '--field-manager=others', '-f', '-'], taken);
@@ -217,7 +228,10 @@ describe('deletion', () => {
     await remove('simple');
     await isGone('configmap', 'd-a', 'default');
     await isGone('bundledeployment', 'simple');
-    const requests = await audit.since(position);
+    // Watches of kinds end now and then, and are opened anew.
+    const requests = (await audit.since(position)).filter(
+      ({ verb }) => !/^(watch|list)$/.test(verb),
+    );
     expect(requests.filter(({ resource }) => /configmaps|deployments/.test(resource))).toEqual([]);
   });
 
@@ -267,7 +281,7 @@ describe('deletion', () => {
         metadata.name?.startsWith('d-workload-'),
       );
       expect(pods, `of ${all.length}`).toEqual([]);
-    });
+    }, patiently);
     await letGo('deployment', 'd-workload');
     await isGone('bundledeployment', 'pods');
   });
@@ -319,7 +333,8 @@ describe('deletion', () => {
     const left = async () => (await kubectl.list('configmaps', ownerLabel)).length;
     await remove('many');
     const seen = [names.length];
-    while ((seen.at(-1) ?? 0) > 0) {
+    // A busy machine may delete but one from one start to the next.
+    while ((seen.at(-1) ?? 0) > 0 && seen.length < 15) {
       const before = seen.at(-1);
       await eventually(async () => expect(await left()).toBeLessThan(before ?? 0), { every: 5 });
       await system.kill();
@@ -346,9 +361,12 @@ describe('deletion', () => {
   test('in the foreground is the garbage collector’s where nothing is asked for', async () => {
     await bringOut({ name: 'simple', objects: [aConfigMap('d-a')] });
     await isInstalled('simple');
+    const { metadata } = await kubectl.get('configmap', 'd-a', 'default');
+    expect(metadata.ownerReferences).toMatchObject([{ blockOwnerDeletion: true }]);
     await remove('simple', '--cascade=foreground');
     await isGone('bundledeployment', 'simple');
-    expect(await isThere('d-a')).toBe(false);
+    // The collector goes by what it has seen: it does not wait for a kind that it watches anew.
+    await isGone('configmap', 'd-a', 'default');
   });
 
   test('with KeepCRDs leaves CRDs, custom resources and the namespaces that have some', async () => {
@@ -361,7 +379,7 @@ describe('deletion', () => {
     ];
     await bringOut({ name: 'crds', objects, spec: { deletionPolicy: 'KeepCRDs' } });
     await isInstalled('crds');
-    await kubectl.apply(aResource('Kept', 'theirs', 'delete-full'));
+    await eventually(async () => await kubectl.apply(aResource('Kept', 'theirs', 'delete-full')));
     await remove('crds');
     await isGone('bundledeployment', 'crds');
     expect(await isThere('d-goes')).toBe(false);
@@ -400,6 +418,7 @@ describe('deletion', () => {
     const spec = { dependsOn: [{ name: 'base' }] };
     await bringOut({ name: 'app', objects: [aConfigMap('d-app')], spec });
     await isInstalled('app');
+    await eventually(async () => expect(await finalizersOf('base')).toEqual([finalizer]));
     await remove('base');
     await says('base', { reason: 'WaitingForDependents' });
     await bringOut({ name: 'app', objects: [aConfigMap('d-app')] });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from '
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus, BundleSource } from '../../api/v1alpha1/index.ts';
 import { AuditLog, isWrite } from '../helpers/audit-log.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aDeployment } from '../helpers/objects.ts';
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.list('bundles')).toEqual([]);
     expect(await kubectl.list('deployments,configmaps', ownerLabel)).toEqual([]);
-  });
+  }, patiently);
   const contents = [1, 2, 3].map((version) => `cart-content-v${version}`);
   // They are in use until the webhook knows that the Bundles are gone.
   await eventually(async () => {
@@ -39,6 +39,9 @@ afterAll(async () => {
 });
 
 const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
+
+/** What is to become healthy has the time that a busy machine takes for it. */
+const unhurried = { rollback: { deadline: '10m' } };
 
 interface Version {
   readonly version: number;
@@ -101,7 +104,8 @@ function aHomelessDeployment(name: string): object {
 
 describe('a Bundle that is not healthy in time', () => {
   test('is given up, what only it had is pruned, and it is not tried again', async () => {
-    await bringOut('late', { version: 1, objects: [aConfigMap('late'), aDeployment('late')] });
+    const good = [aConfigMap('late'), aDeployment('late')];
+    await bringOut('late', { version: 1, objects: good, spec: unhurried });
     const first = await healthy('late', 1);
     const objects = [aHomelessDeployment('late'), aConfigMap('late-new')];
     await bringOut('late', { version: 2, objects });
@@ -137,7 +141,7 @@ describe('a Bundle that is not healthy in time', () => {
 
   test('is given up in time by a process that was started meanwhile', async () => {
     const spec = { rollback: { deadline: '25s' } };
-    await bringOut('restart', { version: 1, objects: [aDeployment('restart')], spec });
+    await bringOut('restart', { version: 1, objects: [aDeployment('restart')], spec: unhurried });
     const first = await healthy('restart', 1);
     await bringOut('restart', { version: 2, objects: [aHomelessDeployment('restart')], spec });
     const { progress } = await eventually(async () => {
@@ -153,7 +157,7 @@ describe('a Bundle that is not healthy in time', () => {
     });
     const seconds = (Date.parse(rollback?.at ?? '') - Date.parse(progress?.startedAt ?? '')) / 1000;
     expect(seconds).toBeGreaterThanOrEqual(25);
-    expect(seconds).toBeLessThan(60);
+    expect(seconds).toBeLessThan(180);
     await system.kill();
     await system.restart();
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -161,7 +165,7 @@ describe('a Bundle that is not healthy in time', () => {
   });
 
   test('is given up too where it cannot be applied at all', async () => {
-    await bringOut('refused', { version: 1, objects: [aConfigMap('refused')] });
+    await bringOut('refused', { version: 1, objects: [aConfigMap('refused')], spec: unhurried });
     const first = await healthy('refused', 1);
     const invalid = { ...aConfigMap('refused-2'), data: { 'not a key': 'x' } };
     await bringOut('refused', { version: 2, objects: [aConfigMap('refused'), invalid] });
@@ -175,7 +179,7 @@ describe('a Bundle that is not healthy in time', () => {
       });
     });
     const objects = [aConfigMap('refused'), aConfigMap('refused-3')];
-    await bringOut('refused', { version: 3, objects });
+    await bringOut('refused', { version: 3, objects, spec: unhurried });
     await healthy('refused', 3);
     expect(await statusOf('refused')).not.toHaveProperty('rollback');
   });
@@ -205,8 +209,10 @@ describe('rukpakctl rollback', () => {
     const patch = JSON.stringify({ spec: { template: { spec: { source } } } });
     await kubectl.must(['patch', 'bundledeployment', 'back', '--type=merge', '-p', patch]);
     const third = await healthy('back', 3);
-    const names = (await kubectl.list('bundles')).map(({ metadata }) => metadata.name);
-    expect(new Set(names)).toEqual(new Set([first, third]));
+    await eventually(async () => {
+      const names = (await kubectl.list('bundles')).map(({ metadata }) => metadata.name);
+      expect(new Set(names)).toEqual(new Set([first, third]));
+    });
   });
 
   test('refuses a Bundle that is none of the revisions', async () => {
@@ -269,18 +275,23 @@ test('a paused deployment changes nothing but its status, and a deletion of it g
   const position = await audit.position();
   await kubectl.must(['delete', 'configmap', 'paused', '--namespace=default']);
   await bringOut('paused', { version: 2, objects: objects.slice(0, 1), spec: { paused: true } });
+  await eventually(async () => {
+    const live = await kubectl.get('bundledeployment', 'paused');
+    expect(conditionOf(live, 'Healthy')?.message).toContain('default/paused');
+    expect(await statusOf('paused')).toMatchObject({
+      observedGeneration: live.metadata.generation,
+    });
+  });
   await new Promise((resolve) => setTimeout(resolve, 5_000));
-  const live = await kubectl.get('bundledeployment', 'paused');
-  expect(conditionOf(live, 'Healthy')?.message).toContain('default/paused');
   const written = (await audit.since(position)).filter(isWrite).map(({ resource }) => resource);
   const changes = written.filter((resource) => !/^(events|leases)/.test(resource));
   expect(new Set(changes)).toEqual(new Set(['bundledeployments/status']));
   expect(await kubectl.exists('configmap', 'paused', 'default')).toBe(false);
   expect(await kubectl.list('bundles')).toHaveLength(1);
-  await kubectl.must(['delete', 'bundledeployment', 'paused', '--timeout=60s']);
+  await kubectl.must(['delete', 'bundledeployment', 'paused', '--timeout=300s']);
   await eventually(async () => {
     expect(await kubectl.exists('configmap', 'paused-too', 'default')).toBe(false);
-  });
+  }, patiently);
 });
 
 describe('the howto', () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { defaultLimits } from '../../core/sdk.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage, aServiceAccount } from '../helpers/objects.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   if (!present) return;
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await kubectl.run(['delete', 'namespace', namespace, installNamespace, '--wait=false']);
   await rm(folder, { recursive: true, force: true });
   await system.stop();
@@ -86,41 +86,45 @@ describe.runIf(present)('with what rukpakctl permissions prints, and nothing mor
     ...bundles.map((bundle) => ({ bundle, config: undefined })),
     // Not for all namespaces; what goes to the one that it is in is a Role there.
     { bundle: 'pelorus-operator/0.0.2', config: { installNamespace, watchNamespace: 'default' } },
-  ])('$bundle comes and goes', async ({ bundle, config }) => {
-    const [name = ''] = bundle.split('/');
-    const directory = realBundleDirectory(bundle);
-    const account = aServiceAccount(name) as { metadata: object };
-    await kubectl.apply({ ...account, metadata: { ...account.metadata, namespace } });
-    const { stdout } = await rukpakctl([
-      'permissions',
-      directory,
-      `--service-account=${namespace}/${name}`,
-      ...(config === undefined ? [] : [`--config=${await written(config)}`]),
-    ]);
-    await kubectl.must(['apply', '-f', '-'], stdout);
+  ])(
+    '$bundle comes and goes',
+    async ({ bundle, config }) => {
+      const [name = ''] = bundle.split('/');
+      const directory = realBundleDirectory(bundle);
+      const account = aServiceAccount(name) as { metadata: object };
+      await kubectl.apply({ ...account, metadata: { ...account.metadata, namespace } });
+      const { stdout } = await rukpakctl([
+        'permissions',
+        directory,
+        `--service-account=${namespace}/${name}`,
+        ...(config === undefined ? [] : [`--config=${await written(config)}`]),
+      ]);
+      await kubectl.must(['apply', '-f', '-'], stdout);
 
-    const files = Object.fromEntries(loadDirectory(directory, defaultLimits).files);
-    const repository = `privilege/${name}`;
-    await pushImage({ registry, repository, tag: 'v1', layers: [{ files }] });
-    const source = anImage(`${registry}/${repository}:v1`);
-    const deployment = aBundleDeployment({
-      name,
-      source,
-      className: 'core-rukpak-io-registry',
-    }) as { spec: object };
-    // So that the deletion is ours, and not the garbage collector's.
-    const stages = { waitForReady: true };
-    const serviceAccount = { namespace, name };
-    await kubectl.apply({
-      ...deployment,
-      spec: { ...deployment.spec, config, serviceAccount, stages },
-    });
-    await eventually(async () => {
-      const live = await kubectl.get('bundledeployment', name);
-      expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
-    });
-    await customResourcesAreServed(name);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
-    await kubectl.must(['delete', '-f', '-'], stdout);
-  });
+      const files = Object.fromEntries(loadDirectory(directory, defaultLimits).files);
+      const repository = `privilege/${name}`;
+      await pushImage({ registry, repository, tag: 'v1', layers: [{ files }] });
+      const source = anImage(`${registry}/${repository}:v1`);
+      const deployment = aBundleDeployment({
+        name,
+        source,
+        className: 'core-rukpak-io-registry',
+      }) as { spec: object };
+      // So that the deletion is ours, and not the garbage collector's.
+      const stages = { waitForReady: true };
+      const serviceAccount = { namespace, name };
+      await kubectl.apply({
+        ...deployment,
+        spec: { ...deployment.spec, config, serviceAccount, stages },
+      });
+      await eventually(async () => {
+        const live = await kubectl.get('bundledeployment', name);
+        expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
+      }, patiently);
+      await customResourcesAreServed(name);
+      await kubectl.must(['delete', 'bundledeployment', name, '--timeout=600s']);
+      await kubectl.must(['delete', '-f', '-', '--ignore-not-found'], stdout);
+    },
+    1_800_000,
+  );
 });
