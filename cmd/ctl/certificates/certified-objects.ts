@@ -2,21 +2,13 @@ import type { CertificateProvider } from '../../../core/bundle-deployment/certif
 import { issuedByCertManager } from '../../../core/bundle-deployment/certificates/providers/cert-manager.ts';
 import { selfIssued } from '../../../core/bundle-deployment/certificates/providers/self.ts';
 import { issuedByServiceCA } from '../../../core/bundle-deployment/certificates/providers/service-ca.ts';
-import {
-  type WantedCertificates,
-  wantedCertificates,
-} from '../../../core/bundle-deployment/certificates/wanted-certificates.ts';
+import { wantedCertificates } from '../../../core/bundle-deployment/certificates/wanted-certificates.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 
 export interface CertifiedOptions {
   readonly provider: CertificateProvider;
   readonly systemNamespace: string;
 }
-
-type Issue = (
-  objects: readonly KubernetesObject[],
-  wanted: WantedCertificates,
-) => readonly KubernetesObject[];
 
 /**
  * The objects with all that core makes for their certificates, but without a certificate in any: to
@@ -29,10 +21,11 @@ export function certifiedObjects(
 ): readonly KubernetesObject[] {
   const wanted = wantedCertificates(objects, systemNamespace);
   if (wanted === undefined) return objects;
-  const issuers: Readonly<Record<CertificateProvider, Issue>> = {
-    self: () => selfIssued(objects, { wanted, states: new Map(), systemNamespace }),
-    'cert-manager': issuedByCertManager,
-    'service-ca': issuedByServiceCA,
+  const issue = { wanted, systemNamespace };
+  const issuers: Readonly<Record<CertificateProvider, () => readonly KubernetesObject[]>> = {
+    self: () => selfIssued(objects, { ...issue, states: new Map() }),
+    'cert-manager': () => issuedByCertManager(objects, { ...issue, waitForReady: false }),
+    'service-ca': () => issuedByServiceCA(objects, wanted),
   };
-  return issuers[provider](objects, wanted);
+  return issuers[provider]();
 }

@@ -66,12 +66,12 @@ export class Certificates {
    * @throws TerminalError that names an annotation that cannot be followed; Error.
    */
   async certify(request: CertifyRequest): Promise<CertifiedObjects> {
-    const { objects, signal } = request;
+    const { objects } = request;
     const { systemNamespace } = this.#options;
     const wanted = wantedCertificates(objects, systemNamespace);
     if (wanted === undefined) return { objects };
     if (this.#options.provider !== 'self') {
-      return { objects: await issuedElsewhere(objects, wanted, { ...this.#options, signal }) };
+      return { objects: await this.#issuedElsewhere(request, wanted) };
     }
     const entries = new Map<string, CertificateEntry>();
     for (const [key, each] of wanted.secrets) {
@@ -88,12 +88,12 @@ export class Certificates {
 
   /** The objects as a plan is to show them: nothing is made for it, so that it stays the same. */
   async foresee(request: CertifyRequest): Promise<readonly KubernetesObject[]> {
-    const { objects, signal } = request;
+    const { objects } = request;
     const { systemNamespace } = this.#options;
     const wanted = wantedCertificates(objects, systemNamespace);
     if (wanted === undefined) return objects;
     if (this.#options.provider !== 'self') {
-      return await issuedElsewhere(objects, wanted, { ...this.#options, signal });
+      return await this.#issuedElsewhere(request, wanted);
     }
     const states = new Map<string, CertificateState>();
     for (const [key, each] of wanted.secrets) {
@@ -102,6 +102,14 @@ export class Certificates {
       if (isUsable(entry.state, this.#circumstances(each, request))) states.set(key, entry.state);
     }
     return selfIssued(objects, { wanted, states, systemNamespace });
+  }
+
+  #issuedElsewhere(
+    { deployment, objects, signal }: CertifyRequest,
+    wanted: WantedCertificates,
+  ): Promise<readonly KubernetesObject[]> {
+    const waitForReady = deployment.spec.stages?.waitForReady === true;
+    return issuedElsewhere(objects, { ...this.#options, wanted, waitForReady, signal });
   }
 
   /**

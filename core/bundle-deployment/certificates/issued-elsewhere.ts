@@ -2,11 +2,14 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { WaitingError } from '../../errors.ts';
 import type { Discovery, ServedApis } from '../../kube/discovery.ts';
 import type { CertificateProvider } from './certificate-options.ts';
-import { certManagerKinds, issuedByCertManager } from './providers/cert-manager.ts';
+import {
+  type CertManagerIssue,
+  certManagerKinds,
+  issuedByCertManager,
+} from './providers/cert-manager.ts';
 import { issuedByServiceCA } from './providers/service-ca.ts';
-import type { WantedCertificates } from './wanted-certificates.ts';
 
-export interface Elsewhere {
+export interface Elsewhere extends CertManagerIssue {
   readonly provider: CertificateProvider;
   readonly discovery: ServedApis & Pick<Discovery, 'invalidate'>;
   readonly signal: AbortSignal;
@@ -18,9 +21,9 @@ export interface Elsewhere {
  */
 export async function issuedElsewhere(
   objects: readonly KubernetesObject[],
-  wanted: WantedCertificates,
-  { provider, discovery, signal }: Elsewhere,
+  elsewhere: Elsewhere,
 ): Promise<readonly KubernetesObject[]> {
+  const { provider, discovery, signal, wanted } = elsewhere;
   if (provider === 'service-ca') return issuedByServiceCA(objects, wanted);
   const served = await discovery.apiVersions(signal);
   if (!certManagerKinds.every((kind) => served.includes(kind))) {
@@ -30,5 +33,5 @@ export async function issuedElsewhere(
       'core runs with --certificates=cert-manager, and the cluster has no cert-manager (kinds Certificate and Issuer of cert-manager.io/v1): install it, or run core with --certificates=self',
     );
   }
-  return issuedByCertManager(objects, wanted);
+  return issuedByCertManager(objects, elsewhere);
 }

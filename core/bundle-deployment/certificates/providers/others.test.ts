@@ -16,10 +16,11 @@ const configuration: KubernetesObject = {
 const other: KubernetesObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
 const objects = [service, configuration, other];
 const wanted = wantedCertificates(objects, 'rukpak-system')!;
+const issue = { wanted, systemNamespace: 'rukpak-system', waitForReady: false };
 const { signal } = new AbortController();
 
 test('cert-manager is asked by an Issuer and a Certificate, and its injector by annotation', () => {
-  const [issuer, certificate, ...rest] = issuedByCertManager(objects, wanted);
+  const [issuer, certificate, ...rest] = issuedByCertManager(objects, issue);
   expect(issuer).toMatchObject({
     kind: 'Issuer',
     metadata: { name: 'cert-selfsigned-issuer', namespace: 'app' },
@@ -52,6 +53,16 @@ test('cert-manager is asked by an Issuer and a Certificate, and its injector by 
   ]);
 });
 
+test('what makes a Secret comes before the pods that wait for it, where stages wait', () => {
+  const [issuer, certificate] = issuedByCertManager(objects, { ...issue, waitForReady: true });
+  const configuration = { 'core.rukpak.io/stage': '-10' };
+  expect(issuer?.metadata.annotations).toEqual(configuration);
+  expect(certificate?.metadata.annotations).toEqual(configuration);
+  // An annotation alone would make stages where nobody has asked for them.
+  const [unstaged] = issuedByCertManager(objects, issue);
+  expect(unstaged?.metadata.annotations).toBeUndefined();
+});
+
 test('OpenShift’s service CA is asked by annotations', () => {
   const [asked, trusting, untouched] = issuedByServiceCA(objects, wanted);
   expect(asked?.metadata.annotations).toMatchObject({
@@ -68,11 +79,11 @@ test('a cluster without cert-manager is told of by the flag, and looked at again
   let kinds: readonly string[] = ['cert-manager.io/v1/Certificate'];
   let looks = 0;
   const discovery = { apiVersions: async () => kinds, invalidate: () => (looks += 1) };
-  const elsewhere = { provider: 'cert-manager', discovery, signal } as const;
-  await expect(issuedElsewhere(objects, wanted, elsewhere)).rejects.toThrow(
+  const elsewhere = { ...issue, provider: 'cert-manager', discovery, signal } as const;
+  await expect(issuedElsewhere(objects, elsewhere)).rejects.toThrow(
     'core runs with --certificates=cert-manager, and the cluster has no cert-manager',
   );
   expect(looks).toBe(1);
   kinds = ['cert-manager.io/v1/Certificate', 'cert-manager.io/v1/Issuer'];
-  expect(await issuedElsewhere(objects, wanted, elsewhere)).toHaveLength(5);
+  expect(await issuedElsewhere(objects, elsewhere)).toHaveLength(5);
 });

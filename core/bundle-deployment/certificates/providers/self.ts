@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
 import { isKept } from '../../../apply/objects/desired.ts';
-import { builtInStage, stageOf } from '../../../apply/stages/stage-of.ts';
+import { builtInStage } from '../../../apply/stages/stage-of.ts';
 import { checkObjectSize } from '../../../manifests/object-bounds.ts';
 import { encoded, secretOf } from '../certificate-secret.ts';
 import type { CertificateState } from '../certificate-state.ts';
 import { secretsUsedBy, withCertificateHash } from '../mounted-secrets.ts';
+import { stagesOfSecrets } from '../stages-of-secrets.ts';
 import { withTrust } from '../trust-holders.ts';
 import type { WantedCertificate, WantedCertificates } from '../wanted-certificates.ts';
 import { type Annotations, withAnnotations } from './with-annotations.ts';
@@ -27,10 +28,10 @@ export function selfIssued(
   issue: SelfIssue,
 ): readonly KubernetesObject[] {
   const { wanted, states } = issue;
-  const users = usersOf(objects, issue);
+  const stages = stagesOfSecrets(objects, issue);
   const secrets = [...wanted.secrets].map(([key, each]) =>
     withAnnotations(secretOf(each, states.get(key)), {
-      ...stageFor([...each.services, ...(users.get(key) ?? [])]),
+      ...stageAnnotation(stages.get(key)),
       ...keepFor(each),
     }),
   );
@@ -63,34 +64,9 @@ function withHash(
   return withCertificateHash(object, hash.slice(0, hashLength));
 }
 
-/** Workloads whose pods use a Secret that is made, by its key; looked for once for all of them. */
-function usersOf(
-  objects: readonly KubernetesObject[],
-  { wanted, systemNamespace }: SelfIssue,
-): ReadonlyMap<string, readonly KubernetesObject[]> {
-  const users = new Map<string, KubernetesObject[]>();
-  for (const object of objects) {
-    const namespace = object.metadata.namespace || systemNamespace;
-    for (const name of secretsUsedBy(object)) {
-      const key = `${namespace}/${name}`;
-      if (!wanted.secrets.has(key)) continue;
-      const known = users.get(key);
-      if (known === undefined) users.set(key, [object]);
-      else known.push(object);
-    }
-  }
-  return users;
-}
-
-/** The first stage of those that need the Secret: nothing else may come between. */
-function stageFor(needing: readonly KubernetesObject[]): Annotations {
-  const stage = Math.min(...needing.map(stageOfObject));
+/** A Secret is in that stage already, by its kind. */
+function stageAnnotation(stage: number = builtInStage.configuration): Annotations {
   return stage === builtInStage.configuration ? {} : { [annotation.stage]: String(stage) };
-}
-
-function stageOfObject(object: KubernetesObject): number {
-  const [group = ''] = object.apiVersion.split('/').slice(0, -1);
-  return stageOf({ resource: { group, kind: object.kind }, object });
 }
 
 /** What outlives the deployment goes on being served. */
