@@ -1,6 +1,8 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DriftDetector } from '../drift/drift.ts';
 import type { AppliedRecords } from '../inventory/applied-records.ts';
 import type { DesiredObject } from '../objects/desired.ts';
+import { driftMode } from '../plan/drift-policy.ts';
 import type { PlannedObject } from '../plan/plan.ts';
 
 /** The line for an object that is not healthy. */
@@ -8,6 +10,7 @@ export type ProblemOf = (object: DesiredObject) => string | undefined;
 
 /** What a run knows of the objects that it applied before. */
 export interface AppliedRun {
+  readonly owner: BundleDeployment;
   /** Each stage begins only when the one before is healthy. */
   readonly waitForReady: boolean;
   readonly parts: {
@@ -18,8 +21,8 @@ export interface AppliedRun {
 
 /**
  * Judges by what the watches know whether objects that were applied are healthy; their next change
- * of health wakes the owner. Undefined where stages do not wait: nobody asked for it, or there is
- * nothing but repairs.
+ * of health wakes the owner. Of drift that is let be this is said: only others can end that wait.
+ * Undefined where stages do not wait: nobody asked for it, or there is nothing but repairs.
  */
 export function readinessOf(
   run: AppliedRun,
@@ -29,6 +32,9 @@ export function readinessOf(
   const { records, drift } = run.parts;
   return ({ id }) => {
     const record = records.get(id);
-    return record === undefined ? undefined : drift.health(record);
+    const problem = record === undefined ? undefined : drift.health(record);
+    if (problem === undefined || record?.accepted === undefined) return problem;
+    const mode = driftMode(run.owner);
+    return `${problem} (others changed or deleted it, and nothing is put back while spec.drift.mode is ${mode})`;
   };
 }

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { DriftDetector } from '../drift/drift.ts';
+import { RepairBackoff } from '../drift/repair-backoff.ts';
+import { HealthRules } from '../health/health-rules.ts';
+import { AppliedRecords } from '../inventory/applied-records.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { Claims } from '../ownership/claims.ts';
+import { noteDrift } from '../plan/drift-policy.ts';
+import { readinessOf } from './stage-readiness.ts';
+
+const desired = aDesiredObject({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'settings', namespace: 'shop' },
+});
+
+const missing = '(/v1, Kind=ConfigMap)(shop/settings): configmaps "settings" not found';
+
+/** What a later stage is told of an object that somebody deleted, under spec.drift.mode. */
+function problemAfterDeletion(mode: 'Warn' | 'Off') {
+  const clock = new ManualClock();
+  const { signal } = new AbortController();
+  const [inventory, records] = [new Inventory(), new AppliedRecords()];
+  const [backoff, rules, notify] = [new RepairBackoff(clock), new HealthRules(), () => undefined];
+  const drift = new DriftDetector({ inventory, records, backoff, rules, clock, signal, notify });
+  const parts = { inventory, records, drift, claims: new Claims() };
+  const deployment = aStoredDeployment();
+  const owner = { ...deployment, spec: { ...deployment.spec, drift: { mode } } };
+  noteDrift(parts, owner, [{ desired, live: undefined, repair: true }]);
+  const upgrade = [{ desired, live: undefined, repair: false }];
+  return readinessOf({ owner, waitForReady: true, parts }, upgrade)?.(desired);
+}
+
+test.each(['Warn', 'Off'] as const)(
+  'a stage that waits for what others deleted says that mode %s lets it be',
+  (mode) => {
+    expect(problemAfterDeletion(mode)).toBe(
+      `${missing} (others changed or deleted it, and nothing is put back while spec.drift.mode is ${mode})`,
+    );
+  },
+);
