@@ -19,7 +19,14 @@ export async function copyExample(name: string): Promise<ExampleCopy> {
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     await cp(join(root, 'examples', name), folder, { recursive: true });
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
+    const args = [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      '--ignore-scripts',
+      '--prefer-offline',
+      '--fetch-retries=5',
+    ];
     await run('npm', [...args, await packedPackage()], { cwd: folder });
   } catch (error) {
     await remove();

@@ -29,7 +29,8 @@ export class Kubectl {
           resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
         },
       );
-      child.stdin?.end(input);
+      // One that ends before it has read all of it says why.
+      child.stdin?.on('error', () => undefined).end(input);
     });
   }
 

@@ -41,7 +41,14 @@ export async function newProject(name: string): Promise<NewProject> {
     remove: () => rm(parent, { recursive: true, force: true }),
   };
   try {
-    const tools = ['--prefix', 'tools', '--no-audit', '--no-fund', '--prefer-offline'];
+    const tools = [
+      '--prefix',
+      'tools',
+      '--no-audit',
+      '--no-fund',
+      '--prefer-offline',
+      '--fetch-retries=5',
+    ];
     await mustIn(parent, env, ['npm', 'install', ...tools, tarball]);
     const rukpakctl = join(parent, 'tools/node_modules/.bin/rukpakctl');
     await mustIn(parent, env, [rukpakctl, 'provisioner', 'new', name, '--sdk', tarball]);

@@ -42,7 +42,7 @@ async function cacheFolder(): Promise<string> {
 }
 
 async function download(folder: string): Promise<void> {
-  await run('apt-get', ['download', ...packages], { cwd: folder, timeout: 60_000 });
+  await run('apt-get', ['download', ...packages], { cwd: folder, timeout: 240_000 });
   for (const name of await readdir(folder)) {
     if (!name.endsWith('.deb')) continue;
     await run('dpkg', ['-x', name, '.'], { cwd: folder });

@@ -21,7 +21,13 @@ export class PackageProject {
     const project = new PackageProject(folder);
     try {
       await project.write('package.json', '{"name": "project", "type": "module", "private": true}');
-      const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'];
+      const flags = [
+        '--prefer-offline',
+        '--fetch-retries=5',
+        '--no-audit',
+        '--no-fund',
+        '--no-package-lock',
+      ];
       await project.run('npm', ['install', ...flags, await packedPackage(), ...compiler]);
     } catch (error) {
       await project.remove();

@@ -6,7 +6,7 @@ import { silentLogger } from './silent-logger.ts';
 export function aSourceContext(changes: Partial<SourceContext> = {}): SourceContext {
   return {
     bundle: { name: 'demo', uid: 'uid-of-demo' },
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(240_000),
     logger: silentLogger,
     limits: defaultLimits,
     secrets: { read: async () => undefined },

@@ -168,7 +168,7 @@ export class SSHServer {
         if (!this.#log.includes('Server listening on'))
           throw new Error(`sshd is not up: ${this.#log}`);
       },
-      { within: 20_000, every: 50 },
+      { every: 50 },
     );
   }
 

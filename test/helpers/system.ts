@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crdWebhookConfigurations } from '../../cmd/crd-webhooks.ts';
 import { isNotFound } from '../../core/kube/api-error.ts';
 import { connect } from '../../core/kube/connect.ts';
+import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -49,7 +49,7 @@ export class System {
   }
 
   static async start(options: SystemOptions): Promise<System> {
-    const ports = await freePorts(3);
+    const ports = await freePorts(3, []);
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-system-'));
     const system = new System(options, ports, storage);
     try {
@@ -192,17 +192,4 @@ export class System {
     child.kill(signal);
     await ended;
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address !== null && typeof address === 'object') ports.push(address.port);
-  }
-  for (const server of servers) server.close();
-  return ports;
 }

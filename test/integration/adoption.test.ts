@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
@@ -9,9 +8,9 @@ import { systemClock } from '../../core/clock.ts';
 import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
-import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/former-rukpak.ts';
+import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { anImage } from '../helpers/objects.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
@@ -42,11 +41,7 @@ function anEngine(): ApplyEngine {
 }
 
 beforeAll(async () => {
-  for (const name of crdFiles().keys()) {
-    const crd = await readFile(new URL(name, crdFolder), 'utf8');
-    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
-    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], crd);
-  }
+  await installCrds(kubectl);
   await kubectl.must(['create', 'namespace', namespace]);
 });
 
@@ -112,7 +107,7 @@ async function live(kind: string, name = nameOf()): Promise<KubernetesObject> {
 }
 
 function apply(owner: BundleDeployment, ...objects: readonly KubernetesObject[]) {
-  return engine.apply({ owner, objects, signal: AbortSignal.timeout(60_000) });
+  return engine.apply({ owner, objects, signal: AbortSignal.timeout(240_000) });
 }
 
 function restart(): void {
@@ -313,7 +308,7 @@ describe('release Secrets', () => {
       ...(names === undefined ? {} : { names }),
       dryRun,
       namespace,
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(240_000),
       onDeleted: async (secret) => void said.push(secret),
       onKept: async (name, because) => void said.push(`${name} ${because}`),
     });

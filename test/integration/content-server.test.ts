@@ -14,6 +14,7 @@ import { apiServerAccessReviewer } from '../../core/store/access-review.ts';
 import { type ContentServer, startContentServer } from '../../core/store/content-server.ts';
 import { DiskStore } from '../../core/store/disk-store.ts';
 import { createFallbackLoader } from '../../core/store/fallback-loader.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
 const id = `content-server-${randomUUID().slice(0, 8)}`;
@@ -123,9 +124,9 @@ const archive = '/bundles/my-bundle.tgz';
 describe('the content server with a real API server', () => {
   it('serves those whom a ClusterRole lets read /bundles/*', async () => {
     // RBAC is read from a watch cache: a grant takes a moment to count.
-    await expect
-      .poll(() => ask(archive, readerToken), { timeout: 20_000, interval: 500 })
-      .toMatchObject({ status: 200 });
+    await eventually(async () => {
+      expect(await ask(archive, readerToken)).toMatchObject({ status: 200 });
+    });
     expect(await ask(archive, readerToken, 'HEAD')).toEqual({ status: 200, text: '' });
     expect(await ask('/bundles/unknown.tgz', readerToken)).toEqual({
       status: 404,
@@ -186,7 +187,7 @@ describe('the content server with a real API server', () => {
       limits: defaultLimits,
     });
     const stored = { ...bundle, contentURL: address + archive };
-    const loaded = await loader.load(stored, AbortSignal.timeout(20_000));
+    const loaded = await loader.load(stored, AbortSignal.timeout(240_000));
     expect([...loaded.files.keys()]).toEqual(['manifests/a.yaml']);
   });
 

@@ -5,6 +5,7 @@ import { ApiError } from '../../core/kube/api-error.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import type { JsonSchema } from '../../webhooks/crd-upgrade/schema/json-schema.ts';
 import { validateObject } from '../../webhooks/crd-upgrade/schema/validate.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 
 type Case = readonly [name: string, schema: JsonSchema, ...values: readonly unknown[]];
@@ -251,8 +252,10 @@ beforeAll(async () => {
     spec: { group, scope: 'Cluster', names, versions },
   };
   await kube.client.request({ method: 'POST', path, body });
-  const wait = ['wait', '--for=condition=Established', '--timeout=60s', `crd/samples.${group}`];
+  const wait = ['wait', '--for=condition=Established', '--timeout=180s', `crd/samples.${group}`];
   await kubectl.must(wait);
+  // What is established is served a moment later.
+  await eventually(async () => await kubectl.must(['get', '--raw', `/apis/${group}/v1/samples`]));
 });
 
 afterAll(async () => {

@@ -1,4 +1,5 @@
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 
@@ -263,8 +264,11 @@ test('a condition that is not a metav1.Condition is refused', async () => {
 });
 
 test('kubectl explain tells what a field is', async () => {
-  const text = await kubectl.must(['explain', 'bundle.spec.source.git.ref']);
-  expect(text).toContain('exactly one of branch, commit and tag');
+  // The API server publishes what fields are in its own time.
+  await eventually(async () => {
+    const text = await kubectl.must(['explain', 'bundle.spec.source.git.ref']);
+    expect(text).toContain('exactly one of branch, commit and tag');
+  });
 });
 
 /** What `kubectl get` prints: header and rows as lists of cells. */

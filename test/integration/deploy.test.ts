@@ -1,5 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -23,7 +25,7 @@ beforeAll(async () => {
 });
 
 async function render(overlay: string): Promise<readonly KubernetesObject[]> {
-  const text = await kubectl.must(['kustomize', join(folder, overlay)]);
+  const text = await kubectl.must(['kustomize', resolve(folder, overlay)]);
   return parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject);
 }
 
@@ -71,7 +73,7 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay)
   });
 
   test('its pods keep to the restricted pod security standard', async () => {
-    const namespace = `deploy-test-${overlay.split('/').at(-1)}`;
+    const namespace = `deploy-test-${randomUUID().slice(0, 8)}`;
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
     await kubectl.apply({
       apiVersion: 'v1',
@@ -161,16 +163,17 @@ test('what is installed is part of what kustomize renders', async () => {
 
 test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s', async (name) => {
   const suffix = name === 'cert-manager' ? '-cert-manager' : '';
-  const own = await mkdtemp(join(folder, 'test-'));
+  // Outside of the checkout, which other tests make packages of.
+  const own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
   onTestFinished(() => rm(own, { recursive: true, force: true }));
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [`../overlays/${name}`],
-    components: [`../components/guard-crd-deletion${suffix}`],
+    resources: [relative(own, join(folder, 'overlays', name))],
+    components: [relative(own, join(folder, `components/guard-crd-deletion${suffix}`))],
   };
   await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
-  const objects = await render(basename(own));
+  const objects = await render(own);
   const find = (kind: string, of: string) =>
     objects.find((each) => each.kind === kind && each.metadata.name === of);
   const deployment = find('Deployment', 'crd-validation-webhook');

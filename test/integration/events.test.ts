@@ -47,7 +47,7 @@ describe('EventRecorder', () => {
     for (let index = 0; index < 3; index++) {
       recorder.event(object, { ...text, message: 'ü'.repeat(2000) });
     }
-    await recorder.flush(AbortSignal.timeout(30_000));
+    await recorder.flush(AbortSignal.timeout(240_000));
     expect(warnings).toEqual([]);
     const events = await eventsOf(object, where());
     expect(new Set(events.map((event) => event['count']))).toEqual(new Set([1, 3]));

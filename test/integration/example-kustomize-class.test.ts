@@ -16,7 +16,8 @@ let example: ExampleCopy | undefined;
 
 beforeAll(async () => {
   example = await copyExample('kustomize-class');
-});
+  // The package may have to be made first.
+}, 1_200_000);
 
 afterAll(async () => {
   await example?.remove();

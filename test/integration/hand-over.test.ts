@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
@@ -7,9 +6,9 @@ import { ApplyEngine } from '../../core/apply/apply-engine.ts';
 import { systemClock } from '../../core/clock.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
-import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
@@ -44,11 +43,7 @@ function aProcess(): Process {
 }
 
 beforeAll(async () => {
-  for (const name of crdFiles().keys()) {
-    const crd = await readFile(new URL(name, crdFolder), 'utf8');
-    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
-    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], crd);
-  }
+  await installCrds(kubectl);
   await kubectl.must(['create', 'namespace', namespace]);
 });
 
@@ -75,7 +70,7 @@ async function create(name: string): Promise<void> {
 
 async function apply({ engine }: Process, name: string, ...objects: readonly KubernetesObject[]) {
   const owner = (await kubectl.get('bundledeployment', name)) as BundleDeployment;
-  return await engine.apply({ owner, objects, signal: AbortSignal.timeout(60_000) });
+  return await engine.apply({ owner, objects, signal: AbortSignal.timeout(240_000) });
 }
 
 function configMap(name: string, data: object = {}): KubernetesObject {

@@ -48,7 +48,7 @@ describe('LeaderElector', () => {
       const handedOver = log.length + 2;
       abort.abort();
       await running;
-      await eventually(() => expect(log).toHaveLength(handedOver), { within: 10_000 });
+      await eventually(() => expect(log).toHaveLength(handedOver));
     }
     expect(log.map((line) => line.slice(2))).toEqual(['leads', 'stops', 'leads', 'stops', 'leads']);
     const lease = await client.get(leaseResource, { namespace, name: 'lock' });

@@ -9,6 +9,7 @@ import { type ClusterFacts, defaultLimits } from '../../core/sdk.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';
 import { type Refusal, refusalsOf } from '../helpers/dry-run.ts';
 import { EventList } from '../helpers/event-list.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { configOf, type InstallMode, modeNamespaces } from '../helpers/install-modes.ts';
 import { installedBundle } from '../helpers/installed-bundle.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
@@ -18,6 +19,7 @@ import {
   realBundles,
   realBundlesArePresent,
 } from '../helpers/real-bundles.ts';
+import { customResourcesAreServed, type DefinitionSpec } from '../helpers/served-kinds.ts';
 import { aStoredDeployment } from '../helpers/stored-objects.ts';
 
 const present = realBundlesArePresent();
@@ -45,13 +47,19 @@ beforeAll(async () => {
     kind: 'Namespace',
     metadata: { name },
   }));
-  await kubectl.apply(...metadata);
+  // An earlier run's may still be going.
+  await eventually(async () => {
+    await kubectl.apply(...metadata);
+    for (const name of namespaces) {
+      expect(await kubectl.get('namespace', name)).toMatchObject({ status: { phase: 'Active' } });
+    }
+  });
 });
 
 afterAll(async () => {
   if (!present) return;
   await kube.close();
-  await kubectl.must(['delete', 'namespace', ...namespaces]);
+  await kubectl.must(['delete', 'namespace', ...namespaces, '--wait=false']);
 });
 
 const accepted = realBundles.flatMap((bundle) =>
@@ -114,12 +122,25 @@ function definitionsInUse(objects: readonly KubernetesObject[]): readonly Kubern
   });
 }
 
+/** What is established is known to discovery a moment later. */
+async function areDiscovered(definitions: readonly KubernetesObject[]): Promise<void> {
+  kube.discovery.invalidate();
+  for (const { spec } of definitions) {
+    const { group, names, versions } = spec as DefinitionSpec;
+    for (const { name: version } of versions.filter(({ served }) => served)) {
+      const kind = { group, version, kind: names.kind };
+      expect(await kube.discovery.resourceFor(kind), JSON.stringify(kind)).toBeDefined();
+    }
+  }
+}
+
 async function applied(definitions: readonly KubernetesObject[]): Promise<AsyncDisposable> {
   const names = definitions.map(({ metadata }) => `crd/${metadata.name}`);
   if (names.length > 0) {
     await kubectl.apply(...definitions);
-    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', ...names]);
-    kube.discovery.invalidate();
+    await kubectl.must(['wait', '--for=condition=Established', '--timeout=180s', ...names]);
+    await customResourcesAreServed(kubectl, definitions);
+    await eventually(() => areDiscovered(definitions));
   }
   return {
     [Symbol.asyncDispose]: async () => {

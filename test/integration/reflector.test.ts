@@ -73,7 +73,7 @@ async function start(pageSize = 2, metadataOnly = false, from: Reading = client)
     abort.abort();
     await running;
   });
-  await reflector.whenSynced(AbortSignal.timeout(30_000));
+  await reflector.whenSynced(AbortSignal.timeout(240_000));
   return { cache, changes, reflector };
 }
 
@@ -156,7 +156,7 @@ describe('Reflector', () => {
     });
     const abort = new AbortController();
     const running = reflector.run(abort.signal);
-    await reflector.whenSynced(AbortSignal.timeout(30_000));
+    await reflector.whenSynced(AbortSignal.timeout(240_000));
     await client.create(resource, aConfigMap('before'));
     const has = (name: string) => expect(cache.get({ namespace, name })).toBeDefined();
     await eventually(() => has('before'));
@@ -172,7 +172,7 @@ describe('Reflector', () => {
     const cache = new IndexedCache();
     let stale = true;
     const old: ReflectorOptions['client'] = {
-      watch: (watched, options) => client.watch(watched, options),
+      watch: (watched, options) => listsOnly.watch(watched, options),
       list: async (listed, options) => {
         const list = await client.list(listed, options);
         if (!stale) return list;
@@ -193,6 +193,7 @@ describe('Reflector', () => {
     const running = reflector.run(abort.signal);
     await client.create(resource, aConfigMap('fresh'));
     await eventually(() => expect(cache.get({ namespace, name: 'fresh' })).toBeDefined());
+    expect(stale).toBe(false);
     abort.abort();
     await running;
   });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
+import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { plainFiles } from '../helpers/push-content.ts';
@@ -18,11 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpakctl-'));
   await mkdir(join(folder, 'manifests'));
   await writeFile(join(folder, 'manifests/a.yaml'), 'kind: ConfigMap');
-  for (const file of crdFiles().keys()) {
-    const crd = await readFile(new URL(file, crdFolder), 'utf8');
-    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
-    await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', '-f', '-'], crd);
-  }
+  await installCrds(kubectl);
 });
 
 afterAll(async () => {

@@ -103,7 +103,7 @@ async function installed(className: string): Promise<Readonly<Record<string, str
       return (JSON.parse(text) as { data: Record<string, string> }).data;
     });
   } finally {
-    await kubectl.must(['delete', 'bundledeployment', className, '--timeout=60s']);
+    await kubectl.must(['delete', 'bundledeployment', className, '--timeout=240s']);
   }
 }
 

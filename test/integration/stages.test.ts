@@ -87,7 +87,7 @@ function workload(name: string, label: string): KubernetesObject {
 
 async function makeReady(label: string, name: string): Promise<void> {
   await kubectl.must(['label', 'nodes', '--all', '--overwrite', `${namespace}=${label}`]);
-  const ready = ['--for=condition=Available', '--timeout=60s', `--namespace=${namespace}`];
+  const ready = ['--for=condition=Available', '--timeout=240s', `--namespace=${namespace}`];
   await kubectl.must(['wait', `deployment/${name}`, ...ready]);
 }
 

@@ -161,7 +161,7 @@ function webhookConfiguration(): object {
 export async function installFormerRukpak(kubectl: Kubectl): Promise<void> {
   await applyList(kubectl, installation());
   const crds = ['crd/bundles.core.rukpak.io', 'crd/bundledeployments.core.rukpak.io'];
-  await kubectl.must(['wait', '--for=condition=Established', '--timeout=60s', ...crds]);
+  await kubectl.must(['wait', '--for=condition=Established', '--timeout=180s', ...crds]);
 }
 
 export async function installFormerWebhooks(kubectl: Kubectl): Promise<void> {
