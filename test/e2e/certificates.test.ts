@@ -30,7 +30,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  for (const kind of ['bundledeployments', 'bundles']) {
+    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+  }
   await kubectl.run(['delete', 'crd', ...foreignKinds, '--ignore-not-found']);
   await system?.stop();
   await kube?.close();

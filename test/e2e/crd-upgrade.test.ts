@@ -26,7 +26,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await kubectl.run(['delete', 'validatingwebhookconfiguration', 'crd-deletion-webhook']);
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=60s']);
+  for (const kind of ['bundledeployments', 'bundles']) {
+    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+  }
   const crds = (await kubectl.must(['get', 'crds', '--output=name'])).split('\n');
   const own = crds.filter((name) => name.endsWith(`.${group}`));
   // Others count what has the labels of an owner. The API server may still ask the guard.

@@ -55,7 +55,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=100s']);
+  for (const kind of ['bundledeployments', 'bundles']) {
+    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+  }
   await system?.stop();
 });
 

@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+  for (const kind of ['bundledeployments', 'bundles']) {
+    await kubectl.run(['delete', kind, '--all', '--timeout=300s']);
+  }
   await system.stop();
 });
 
