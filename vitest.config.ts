@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+/** What `expect.poll` waits for comes in the end; it is said what did not. */
+const expectation = { poll: { timeout: 120_000 } };
+
 export default defineConfig({
   test: {
     reporters: ['default', './test/helpers/closing-line-reporter.ts'],
@@ -8,6 +11,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           pool: 'forks',
+          expect: expectation,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
           include: [
@@ -15,13 +19,16 @@ export default defineConfig({
             'test/{architecture,conformance,helpers}/**/*.test.ts',
           ],
           globalSetup: ['test/helpers/helm-engine.ts'],
-          testTimeout: 30_000,
+          // For what hangs: a busy machine takes long to start processes and workers.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
         test: {
           name: 'integration',
           pool: 'forks',
+          expect: expectation,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
@@ -36,12 +43,13 @@ export default defineConfig({
           // The whole cluster is the system's while one of these runs.
           name: 'e2e',
           pool: 'forks',
+          expect: expectation,
           fileParallelism: false,
           sequence: { groupOrder: 2 },
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/helpers/control-plane.ts', 'test/helpers/helm-engine.ts'],
           testTimeout: 900_000,
-          hookTimeout: 400_000,
+          hookTimeout: 1_300_000,
         },
       },
     ],

@@ -6,7 +6,7 @@ import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { openProvisioners } from './provisioner-classes.ts';
 
 // Its processes have a low priority, and the machine may have others to run.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 let folder: string;
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuTime } from '../test/helpers/cpu-time.ts';
 import { bundleValidator } from './bundle.ts';
 import type { AdmissionRequest, AdmissionVerdict } from './review.ts';
 
@@ -178,7 +179,7 @@ test('deletion and subresources are not its business', async () => {
 });
 
 test('judges a path of a million parts in no time', async () => {
-  const start = performance.now();
+  const start = cpuTime();
   const directory = `${'a/'.repeat(500_000)}${'../'.repeat(500_000)}b`;
   expect(await create({ type: 'git', git: { ...git, directory } })).toEqual(ok);
   const { allowed } = await create({
@@ -186,5 +187,5 @@ test('judges a path of a million parts in no time', async () => {
     git: { ...git, directory: '../'.repeat(500_000) },
   });
   expect(allowed).toBe(false);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(cpuTime() - start).toBeLessThan(2000);
 });

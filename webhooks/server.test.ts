@@ -3,6 +3,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { systemClock } from '../core/clock.ts';
+import { eventually } from '../test/helpers/eventually.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';
 import type { RequestObserver } from './request-observer.ts';
@@ -174,7 +175,7 @@ test('closing lets a running request finish', async () => {
   });
   const server = await start(validator);
   const answer = call(server);
-  await vi.waitFor(() => expect(validator).toHaveBeenCalled());
+  await eventually(() => expect(validator).toHaveBeenCalled());
   const closed = server.close();
   await expect(call(server)).rejects.toThrow('ECONNREFUSED');
   gate.resolve();
@@ -228,7 +229,7 @@ test('an observer hears of requests to webhooks, and of no other path', async ()
   });
   await call(server);
   await call(server, { path: '/stranger' });
-  await vi.waitFor(() => {
+  await eventually(() => {
     expect(heard).toEqual(['began /validate', 'answered /validate 200']);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
 import { anImage } from '../../test/helpers/objects.ts';
@@ -252,9 +252,9 @@ describe('left alone is', () => {
 });
 
 describe('a time limit holds', () => {
-  const limits = { ...defaultLimits, timeout: 10 };
+  const limits = { ...defaultLimits, timeout: 100 };
   const never = new Promise<never>(() => undefined);
-  const tooLong = 'took longer than the limit of 0.01 s (--content-timeout)';
+  const tooLong = 'took longer than the limit of 0.1 s (--content-timeout)';
 
   test('for a source that ignores its signal', async () => {
     const fixture = new BundleFixture(aKeptBundle(), { limits });
@@ -278,12 +278,16 @@ describe('a time limit holds', () => {
 
   test('for a source that keeps it itself, and may call it Pending', async () => {
     const slow = { ...defaultLimits, timeout: 200 };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
     const fixture = new BundleFixture(aKeptBundle(), { limits: slow });
     fixture.fetch.mockImplementation(async (_, { limits }) => {
       await new Promise((resolve) => setTimeout(resolve, limits.timeout));
       throw new WaitingError('Back-off pulling image "example.com/app:v1": too slow');
     });
-    expect(await fixture.failure()).toBeInstanceOf(WaitingError);
+    const failure = fixture.failure();
+    await vi.advanceTimersByTimeAsync(slow.timeout);
+    expect(await failure).toBeInstanceOf(WaitingError);
     expect(fixture.live.status?.phase).toBe('Pending');
   });
 });

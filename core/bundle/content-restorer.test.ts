@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { MemoryStore } from '../../test/helpers/memory-store.ts';
 import { anImage } from '../../test/helpers/objects.ts';
@@ -116,7 +117,7 @@ describe('restoring', () => {
       throw signal.reason as Error;
     });
     const restoring = restorer.restore(bundle, signal).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(fetch).toHaveBeenCalled());
+    await eventually(() => expect(fetch).toHaveBeenCalled());
     restorer.abandon(key.uid);
     expect(await restoring).toEqual(
       new WaitingError(
@@ -124,7 +125,7 @@ describe('restoring', () => {
       ),
     );
     restorer.abandon(key.uid);
-    const place = await slots.take('example.com', AbortSignal.timeout(1_000));
+    const place = await slots.take('example.com', AbortSignal.timeout(120_000));
     place.release();
   });
 
@@ -144,7 +145,7 @@ describe('restoring', () => {
     await expect(restorer.restore(bundle, signal)).rejects.toThrow('refused');
     expect(fetch).toHaveBeenCalledTimes(1);
     clock.advance(1);
-    await vi.waitFor(() => restorer.restore(bundle, signal));
+    await eventually(() => restorer.restore(bundle, signal));
     expect(await store.has(key)).toBe(true);
   });
 

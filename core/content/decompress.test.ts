@@ -15,7 +15,7 @@ async function unpack(
   const stream = Readable.from(
     [bytes.subarray(0, 7), bytes.subarray(7)].filter((b) => b.length > 0),
   );
-  const options = { compression, limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
+  const options = { compression, limits: defaultLimits, signal: AbortSignal.timeout(120_000) };
   return await buffer(decompressed(stream, options));
 }
 
@@ -64,7 +64,7 @@ describe('decompressed', () => {
     ['zstd', zstdCompressSync(Buffer.alloc(300 * 1024 * 1024))],
   ] as const)('stops a %s bomb soon after the first megabyte', async (compression, bomb) => {
     let size = 0;
-    const options = { compression, limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
+    const options = { compression, limits: defaultLimits, signal: AbortSignal.timeout(120_000) };
     const bombed = (async () => {
       for await (const chunk of decompressed(Readable.from([bomb]), options)) {
         size += chunk.byteLength;
@@ -89,7 +89,7 @@ describe('decompressed', () => {
       yield gzipSync(text).subarray(0, 1000);
       throw lost;
     }
-    const options = { limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
+    const options = { limits: defaultLimits, signal: AbortSignal.timeout(120_000) };
     await expect(buffer(decompressed(failing(), { ...options, compression: 'gzip' }))).rejects.toBe(
       lost,
     );
@@ -111,7 +111,7 @@ describe('decompressed', () => {
 
   it('lets go of the stream when the reader stops early', async () => {
     const stream = Readable.from([gzipSync(text), gzipSync(text)]);
-    const options = { limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
+    const options = { limits: defaultLimits, signal: AbortSignal.timeout(120_000) };
     for await (const _ of decompressed(stream, { ...options, compression: 'gzip' })) break;
     expect(stream.destroyed).toBe(true);
   });

@@ -1,5 +1,6 @@
 import { Header, Pax } from 'tar';
 import { describe, expect, it } from 'vitest';
+import { cpuTime } from '../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../errors.ts';
 import { defaultLimits } from './limits.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
@@ -46,7 +47,7 @@ async function read(bytes: Buffer, limits = defaultLimits): Promise<TarEntry[]> 
   const entries: TarEntry[] = [];
   await readTar(chunks(bytes), {
     limits,
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
     onEntry: (entry) => void entries.push(entry),
   });
   return entries;
@@ -140,7 +141,7 @@ describe('readTar', () => {
     }
     const refused = readTar(endless(), {
       limits: defaultLimits,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(120_000),
       onEntry: () => undefined,
     });
     await expect(refused).rejects.toThrow('archive has more than 20000 entries');
@@ -155,7 +156,7 @@ describe('readTar', () => {
     }
     const refused = readTar(huge(), {
       limits: defaultLimits,
-      signal: AbortSignal.timeout(20_000),
+      signal: AbortSignal.timeout(120_000),
       onEntry: () => undefined,
     });
     await expect(refused).rejects.toThrow('more than the limit of 67108864 bytes');
@@ -164,7 +165,7 @@ describe('readTar', () => {
 
   it('refuses endless extended headers and an endless tail', async () => {
     const limits = { ...defaultLimits, maxBytes: 1000, maxEntries: 10 };
-    const options = { limits, signal: AbortSignal.timeout(20_000), onEntry: () => undefined };
+    const options = { limits, signal: AbortSignal.timeout(120_000), onEntry: () => undefined };
     const pax = new Pax({ path: 'x'.repeat(500) }).encode();
     await expect(readTar(repeated(pax), options)).rejects.toThrow('more than the limit');
     await expect(readTar(repeated(end), options)).rejects.toThrow('more than the limit');
@@ -178,9 +179,9 @@ describe('readTar', () => {
   it('reads a long name of zeros in no time', async () => {
     const content = `${'\0'.repeat(1_000_000)}a\0`;
     const gnu = entry({ path: 'L', type: 'NextFileHasLongPath', content });
-    const start = performance.now();
+    const start = cpuTime();
     await expect(read(Buffer.concat([gnu, entry({ path: 'x' }), end]))).rejects.toThrow('path of');
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(cpuTime() - start).toBeLessThan(2_000);
   });
 
   it('says of a truncated archive that it ends early, wherever it is cut', async () => {
@@ -245,7 +246,7 @@ describe('readTar', () => {
       yield entry({ path: 'a' });
       throw lost;
     }
-    const options = { limits: defaultLimits, signal: AbortSignal.timeout(20_000) };
+    const options = { limits: defaultLimits, signal: AbortSignal.timeout(120_000) };
     await expect(readTar(failing(), { ...options, onEntry: () => undefined })).rejects.toBe(lost);
     const refused = new TerminalError('no thanks');
     const onEntry = (): void => {

@@ -285,16 +285,16 @@ describe('a new identity', () => {
       clock: instantClock,
     });
     const request = { method: 'GET', path: '/x' } as const;
-    await rotating.send(request, 1000);
+    await rotating.send(request, 120_000);
     let finish: () => void = () => undefined;
     answers.push((response) => {
       finish = () => response.end();
     });
-    const slow = rotating.send(request, 1000);
+    const slow = rotating.send(request, 120_000);
     while (seen.length < 2) await systemClock.sleep(5);
     const old = sockets.size;
     key = 'new';
-    await rotating.send(request, 1000);
+    await rotating.send(request, 120_000);
     expect(sockets.size).toBe(old + 1);
     finish();
     expect(await slow).toMatchObject({ status: 200 });

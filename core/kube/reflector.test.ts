@@ -73,7 +73,7 @@ describe('Reflector', () => {
     for (const name of ['a', 'b', 'c']) client.put(aWidget(name));
     const { sink, reflector } = start({ pageSize: 2 }, client);
     expect(reflector.synced).toBe(false);
-    await reflector.whenSynced(AbortSignal.timeout(1000));
+    await reflector.whenSynced(AbortSignal.timeout(120_000));
     expect(reflector.synced).toBe(true);
     await settle();
     client.put(aWidget('d'));
@@ -344,7 +344,7 @@ describe('a server that streams its lists', () => {
   test('is asked once, for everything and what comes after it', async () => {
     const client = streaming('a', 'b');
     const { sink, reflector } = start({}, client);
-    await reflector.whenSynced(AbortSignal.timeout(1000));
+    await reflector.whenSynced(AbortSignal.timeout(120_000));
     client.put(aWidget('c'));
     await settle();
     expect(sink.calls).toEqual(['replace a b', 'upsert c']);

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
@@ -45,5 +46,5 @@ test('an archive that cannot be removed stops nothing', async () => {
   const { bundles, store } = setUp();
   store.delete.mockRejectedValue(new Error('EIO'));
   bundles.remove(version('2'));
-  await vi.waitFor(() => expect(store.delete).toHaveBeenCalledOnce());
+  await eventually(() => expect(store.delete).toHaveBeenCalledOnce());
 });

@@ -19,7 +19,7 @@ const isThere = existsSync(root);
 
 describe.skipIf(!isThere)(
   `manifests of real bundles${isThere ? '' : ' (skipped: no ../shared/bundles beside the project)'}`,
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   () => {
     async function* manifests(): AsyncGenerator<readonly [string, Uint8Array]> {
       const names = await readdir(root, { recursive: true });

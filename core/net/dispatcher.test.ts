@@ -43,7 +43,11 @@ async function aProxy(options: ConnectProxyOptions): Promise<ConnectProxy> {
 }
 
 async function get(address: string, options: Partial<DispatcherOptions>): Promise<string> {
-  const dispatcher = createDispatcher({ connectTimeout: 10_000, idleTimeout: 10_000, ...options });
+  const dispatcher = createDispatcher({
+    connectTimeout: 120_000,
+    idleTimeout: 120_000,
+    ...options,
+  });
   ends.push(() => dispatcher.destroy());
   const { body } = await request(address, { dispatcher });
   return await body.text();

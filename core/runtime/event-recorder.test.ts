@@ -23,7 +23,7 @@ function aRecorder() {
     return await create(resource, object, signal);
   };
   const recorder = new EventRecorder({ client, component: 'test', clock, logger: silentLogger });
-  const flush = async (): Promise<void> => await recorder.flush(AbortSignal.timeout(1000));
+  const flush = async (): Promise<void> => await recorder.flush(AbortSignal.timeout(120_000));
   const stored = (): (KubernetesObject | undefined)[] =>
     written.map(({ metadata }) =>
       client.peek({ namespace: metadata.namespace, name: metadata.name ?? '' }),

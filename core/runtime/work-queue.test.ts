@@ -12,7 +12,7 @@ function aQueue() {
 }
 
 async function next(queue: WorkQueue): Promise<string | undefined> {
-  return await queue.get(AbortSignal.timeout(1000));
+  return await queue.get(AbortSignal.timeout(120_000));
 }
 
 describe('WorkQueue', () => {

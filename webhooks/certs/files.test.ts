@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { issueCertificateAuthority } from '../../core/certificates/issue.ts';
 import type { KeyPair } from '../../core/certificates/key-pair.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { followCertificateFiles, readCertificateFiles } from './files.ts';
@@ -44,12 +45,12 @@ test('a new pair is taken once both of its files are there', async () => {
     abort.abort();
     await following;
   });
-  await vi.waitFor(() => expect(seen).toEqual([one]));
+  await eventually(() => expect(seen).toEqual([one]));
   await write({ certificate: two.certificate });
   const turn = () => clock.advance(10_000);
-  await vi.waitFor(turn);
+  await eventually(turn);
   await write({ privateKey: two.privateKey });
-  await vi.waitFor(() => {
+  await eventually(() => {
     turn();
     expect(seen).toEqual([one, two]);
   });

@@ -1,5 +1,6 @@
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { ObjectTracker } from '../../test/helpers/object-tracker.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
@@ -54,9 +55,9 @@ test('every webhook gets the bundle, and the next one', async () => {
   cluster.put(name, aConfiguration([undefined, 'b2xk']));
   const injection = start();
   injection.setBundle('one');
-  await vi.waitFor(() => expect(injected()).toEqual([base64('one'), base64('one')]));
+  await eventually(() => expect(injected()).toEqual([base64('one'), base64('one')]));
   injection.setBundle('two');
-  await vi.waitFor(() => expect(injected()).toEqual([base64('two'), base64('two')]));
+  await eventually(() => expect(injected()).toEqual([base64('two'), base64('two')]));
 });
 
 test('a bundle that someone overwrites is put back, one that is right costs no request', async () => {
@@ -65,7 +66,7 @@ test('a bundle that someone overwrites is put back, one that is right costs no r
   await settle();
   expect(cluster.requests).toEqual([]);
   cluster.put(name, aConfiguration(['bm9wZQ==']));
-  await vi.waitFor(() => expect(injected()).toEqual([base64('one')]));
+  await eventually(() => expect(injected()).toEqual([base64('one')]));
   expect(cluster.requests).toEqual(['patch']);
 });
 
@@ -73,7 +74,7 @@ test('a configuration that is installed later is written then', async () => {
   start().setBundle('one');
   await settle();
   cluster.put(name, aConfiguration([undefined]));
-  await vi.waitFor(() => expect(injected()).toEqual([base64('one')]));
+  await eventually(() => expect(injected()).toEqual([base64('one')]));
 });
 
 test('webhooks that change places in between are not mixed up', async () => {
@@ -84,7 +85,7 @@ test('webhooks that change places in between are not mixed up', async () => {
     cluster.put(name, { ...rest, webhooks: webhooks.toReversed() });
   };
   start().setBundle('one');
-  await vi.waitFor(() => expect(injected()).toEqual([base64('one'), base64('one')]));
+  await eventually(() => expect(injected()).toEqual([base64('one'), base64('one')]));
 });
 
 test('a configuration of cert-manager is left alone', async () => {

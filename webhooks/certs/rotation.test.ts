@@ -1,5 +1,6 @@
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseCertificates } from '../../core/certificates/pem.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { ObjectTracker } from '../../test/helpers/object-tracker.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
@@ -70,7 +71,7 @@ test('while nothing is due a running replica sends no request', async () => {
   const state = await replica.ensure(abort.signal);
   cluster.requests.length = 0;
   const told = run(replica);
-  await vi.waitFor(() => expect(told).toEqual([state]));
+  await eventually(() => expect(told).toEqual([state]));
   for (let hours = 0; hours < 48; hours += 1) {
     clock.advance(3_600_000);
     await new Promise(setImmediate);
@@ -83,9 +84,9 @@ test('a running replica renews what is due and is told of it', async () => {
   const replica = aReplica();
   const state = await replica.ensure(abort.signal);
   const told = run(replica);
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await eventually(() => expect(told).toHaveLength(1));
   clock.advance(61 * day);
-  await vi.waitFor(() => expect(told).toHaveLength(2));
+  await eventually(() => expect(told).toHaveLength(2));
   expect(told[1]?.caBundle).toBe(state.caBundle);
   expect(told[1]?.serving).not.toEqual(state.serving);
 });
@@ -93,20 +94,20 @@ test('a running replica renews what is due and is told of it', async () => {
 test('a replica is told of what another one renewed', async () => {
   await aReplica().ensure(abort.signal);
   const told = run(aReplica());
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await eventually(() => expect(told).toHaveLength(1));
   const other = aReplica();
   clock.advance(70 * day);
   const renewed = await other.ensure(abort.signal);
-  await vi.waitFor(() => expect(told.at(-1)).toEqual(renewed));
+  await eventually(() => expect(told.at(-1)).toEqual(renewed));
 });
 
 test('a deleted Secret is put back as it was', async () => {
   const replica = aReplica();
   const state = await replica.ensure(abort.signal);
   const told = run(replica);
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await eventually(() => expect(told).toHaveLength(1));
   cluster.remove(name);
-  await vi.waitFor(() => expect(cluster.peek(name)).toBeDefined());
+  await eventually(() => expect(cluster.peek(name)).toBeDefined());
   expect(await aReplica().ensure(abort.signal)).toEqual(state);
 });
 
@@ -136,18 +137,18 @@ test('a cluster that refuses is asked again after a pause', async () => {
   const replica = aReplica();
   await replica.ensure(abort.signal);
   const told = run(replica);
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await eventually(() => expect(told).toHaveLength(1));
   let failures = 0;
   cluster.beforeWrite = () => {
     failures += 1;
     if (failures <= 2) throw new Error('etcd has gone fishing');
   };
   clock.advance(61 * day);
-  await vi.waitFor(() => expect(failures).toBe(1));
+  await eventually(() => expect(failures).toBe(1));
   await new Promise(setImmediate);
   clock.advance(60_000);
-  await vi.waitFor(() => expect(failures).toBe(2));
+  await eventually(() => expect(failures).toBe(2));
   await new Promise(setImmediate);
   clock.advance(60_000);
-  await vi.waitFor(() => expect(told).toHaveLength(2));
+  await eventually(() => expect(told).toHaveLength(2));
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { childTree, elementTree, fieldTree, withoutFields } from './field-tree.ts';
 
 const deployment = {
@@ -37,9 +38,9 @@ test('pointers that multiply are refused before they fill the memory', () => {
   const pointers = Array.from({ length }, (_, index) =>
     ['', ...Array.from({ length }, (__, at) => (at === index ? 'x' : '*'))].join('/'),
   );
-  const start = performance.now();
+  const start = cpuTime();
   expect(() => fieldTree(pointers, {})).toThrow('spec.drift.ignore names more than 10000 fields');
-  expect(performance.now() - start).toBeLessThan(2_000);
+  expect(cpuTime() - start).toBeLessThan(2_000);
 });
 
 test('escapes of RFC 6901 are read', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { customRule, ruleProblem } from './custom-rule.ts';
 
 function judged(rule: Partial<HealthRule>, fields: object = {}): string {
@@ -78,9 +79,9 @@ describe('a rule that cannot judge', () => {
     const { status, message } = rule(object);
     expect(status).toBe('InProgress');
     expect(message).toBe('spec.health.rules[0].healthy: takes longer than 50 ms');
-    const start = performance.now();
+    const start = cpuTime();
     for (let time = 0; time < 100; time += 1) rule(object);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuTime() - start).toBeLessThan(2_000);
   });
 });
 
@@ -95,11 +96,11 @@ function nested(text: string, body: (name: string) => string, times: number): st
 describe('a message that grows without end', () => {
   test('is no text where it is a list', () => {
     const eight = (name: string) => `[${Array.from({ length: 8 }, () => name).join(', ')}]`;
-    const start = performance.now();
+    const start = cpuTime();
     expect(judged({ healthy: 'false', message: nested('[1, 2]', eight, 8) })).toContain(
       'rules[0].message: gives object: it must give a text)',
     );
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(cpuTime() - start).toBeLessThan(2_000);
   });
 
   test('is not read where it is long', () => {

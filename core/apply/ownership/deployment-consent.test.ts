@@ -43,7 +43,7 @@ function consentOf(...deployments: readonly BundleDeployment[]) {
     if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
     return found;
   };
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(120_000);
   return { consent: new DeploymentConsent({ client: { get }, claims, signal }), claims, reads };
 }
 

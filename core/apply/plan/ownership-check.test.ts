@@ -29,7 +29,7 @@ function aCheck(claims = new Claims()) {
       presentAs: () => undefined,
       readsFirst: () => true,
       client: { get },
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(120_000),
     });
   return { run, claims, reads };
 }

@@ -134,7 +134,7 @@ describe('a deletion', () => {
           return live;
         },
       },
-      AbortSignal.timeout(10_000),
+      AbortSignal.timeout(120_000),
     );
     return { asked, failures };
   }

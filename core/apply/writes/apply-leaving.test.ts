@@ -43,7 +43,7 @@ async function applied({ live, conflicts = 0, createOnly = false }: Given) {
     owner: aStoredDeployment(),
     desired: { ...desired, ignored: { key: 'k', tree } },
     createOnly,
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(120_000),
   });
   const error = await outcome.then(() => undefined).catch((cause: unknown) => cause);
   return { sent, error };

@@ -95,7 +95,7 @@ export default defineProvisioner({ className: 'hostile', bundle: run, configure:
 `;
 
 // Its processes have a low priority, and the machine may have others to run.
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 let directory: string;
 const classes: ThirdPartyClass[] = [];
@@ -129,7 +129,7 @@ async function start(text: string, path = 'class.ts', memoryMegabytes = 128): Pr
 const noFiles: BundleFiles = { files: new Map(), directories: new Set() };
 
 function context({ limits = defaultLimits }: { limits?: ContentLimits } = {}) {
-  return { signal: AbortSignal.timeout(100_000), logger: silentLogger, limits, inputs: [] };
+  return { signal: AbortSignal.timeout(240_000), logger: silentLogger, limits, inputs: [] };
 }
 
 function objectsOf(provisioner: Provisioner, name: string) {

@@ -30,8 +30,8 @@ export interface ThirdPartyClass {
 /** Processes of one class, and so how many of its objects can be worked on at once. */
 export const processesPerClass = Math.min(2, availableParallelism());
 
-/** Milliseconds for a process to start, and for the module to be loaded. */
-const loadingLimit = 30_000;
+/** Milliseconds for a process to start, at its low priority, and for the module to be loaded. */
+const loadingLimit = 120_000;
 
 /**
  * A class that we did not write. Its module is loaded in confined processes of its own alone: what

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../../errors.ts';
 import { bundleDirectory } from './bundle-directory.ts';
 
@@ -26,8 +27,8 @@ test.each(['/', '/a', '..', '../a', 'a/../..', 'a/../../a', '../a/..'])('%j is r
 });
 
 test('a million parts take no time', () => {
-  const start = performance.now();
+  const start = cpuTime();
   expect(bundleDirectory(`${'a/'.repeat(500_000)}${'../'.repeat(500_000)}b`, 'r')).toBe('b');
   expect(() => bundleDirectory('../'.repeat(500_000), 'r')).toThrow(TerminalError);
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(cpuTime() - start).toBeLessThan(2000);
 });

@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 function context(changes: Partial<SourceContext> = {}): SourceContext {
-  return aSourceContext({ signal: AbortSignal.timeout(20_000), ...changes });
+  return aSourceContext({ signal: AbortSignal.timeout(120_000), ...changes });
 }
 
 function refOf(version: string): string {

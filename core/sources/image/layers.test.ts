@@ -5,6 +5,7 @@ import {
   layerArchive,
   type TarEntry,
 } from '../../../deploy/local/registry/layer-archive.ts';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
@@ -25,7 +26,7 @@ async function apply(
   layers: readonly LayerContent[],
   limits: ContentLimits = defaultLimits,
 ): Promise<Applied> {
-  const tree = new LayeredTree({ isSystem: true, limits, signal: AbortSignal.timeout(20_000) });
+  const tree = new LayeredTree({ isSystem: true, limits, signal: AbortSignal.timeout(120_000) });
   for (const layer of layers) await tree.apply(bytes((await layerArchive(layer)).bytes));
   const { files, directories } = tree.tree.bundleFiles(limits);
   return {
@@ -145,10 +146,10 @@ describe('whiteouts', () => {
   it('are quick, however many', async () => {
     const files = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`d/${i}`, '']));
     const whiteouts = Object.keys(files).map((path) => ({ name: path.replace('/', '/.wh.') }));
-    const started = performance.now();
+    const started = cpuTime();
     const result = await apply([{ files }, { tarEntries: whiteouts }]);
     expect(result).toEqual({ files: {}, directories: ['d'] });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(cpuTime() - started).toBeLessThan(5_000);
   });
 });
 

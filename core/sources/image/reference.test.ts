@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../../errors.ts';
 import {
   manifestReference,
@@ -68,12 +69,12 @@ describe('parseImageReference', () => {
   });
 
   it('takes no time over hostile names', () => {
-    const started = performance.now();
+    const started = cpuTime();
     for (const part of ['a-', 'a_', 'a.', '-', 'a--']) {
       expect(() => parseImageReference(`quay.io/${part.repeat(400)}`)).toThrow(TerminalError);
       expect(() => parseImageReference(`${part.repeat(400)}.:/x`)).toThrow(TerminalError);
     }
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(cpuTime() - started).toBeLessThan(2_000);
   });
 });
 

@@ -60,7 +60,7 @@ function requireBasic(): void {
 
 async function pull(...credentials: Credentials[]): Promise<string[]> {
   const keychain = { credentialsFor: () => credentials };
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   const options = { keychain, limits: defaultLimits, signal };
   const { files } = await puller.pull(`${registry.host}/org/app:v1`, options);
   return [...files.files.keys()];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { parseChallenges } from './www-authenticate.ts';
 
 function plain(header: string | string[] | undefined): unknown {
@@ -54,11 +55,11 @@ describe('parseChallenges', () => {
   });
 
   it('takes no time over hostile headers', () => {
-    const started = performance.now();
+    const started = cpuTime();
     for (const text of [' '.repeat(16_000), 'a '.repeat(8_000), `a="${'\\'.repeat(16_000)}`]) {
       parseChallenges(text);
       parseChallenges(`Bearer ${text}@`);
     }
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(cpuTime() - started).toBeLessThan(2_000);
   });
 });

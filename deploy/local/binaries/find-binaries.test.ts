@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { eventually } from '../../../test/helpers/eventually.ts';
 import { BINARY_NAMES } from './catalogue.ts';
 import type { Obtain } from './find-binaries.ts';
 import { cacheFolder, findBinaries, folderOf } from './find-binaries.ts';
@@ -30,9 +31,9 @@ async function put(folder: string, names: readonly string[], prints = ''): Promi
   }
 }
 
-const obtaining = () =>
+const obtaining = (until: () => void = () => undefined) =>
   vi.fn<Obtain>(async (names, folder) => {
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await eventually(until);
     await put(folder, names);
   });
 
@@ -72,12 +73,13 @@ test('what is all there is not obtained again', async () => {
 
 test('two at once obtain only once, and the second says what it waits for', async () => {
   const lines: string[] = [];
-  const first = obtaining();
-  const second = obtaining();
+  const waiting = 'waiting for another process that is getting the binaries';
+  const said = () => expect(lines).toContain(waiting);
+  const first = obtaining(said);
+  const second = obtaining(said);
   const [one, two] = await Promise.all([find(first, lines), find(second, lines)]);
   expect(one).toEqual(two);
   expect(first.mock.calls.length + second.mock.calls.length).toBe(1);
-  expect(lines).toContain('waiting for another process that is getting the binaries');
   expect(await readdir(cache)).not.toContain('.lock');
 });
 

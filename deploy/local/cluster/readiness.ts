@@ -11,7 +11,7 @@ import type { ProcessRecord } from './processes.ts';
 import { isRunning } from './processes.ts';
 
 const POLL_MILLISECONDS = 100;
-const READY_MILLISECONDS = 90_000;
+const READY_MILLISECONDS = 300_000;
 const LOG_LINES = 12;
 
 /** A part ended, or did not become ready in time; the message holds the end of its log. */

@@ -75,7 +75,7 @@ const hostile: readonly Hostile[] = [
 ];
 
 describe('a chart that asks for too much is refused, and the next one rendered', () => {
-  test.each(hostile)('$title', { timeout: 120_000 }, ({ template, values, message }) => {
+  test.each(hostile)('$title', { timeout: 600_000 }, ({ template, values, message }) => {
     const failure = thrownBy(() => render(template, values));
     expect(failure).toBeInstanceOf(TerminalError);
     expect(failure.message).toMatch(message);

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { cpuTime } from '../../../../test/helpers/cpu-time.ts';
 import { HostKeys } from './host-keys.ts';
 import { parseKnownHosts } from './known-hosts.ts';
 
@@ -128,8 +129,8 @@ test('the known types of key are asked for first', () => {
 });
 
 test('a hostile pattern takes no time', () => {
-  const start = performance.now();
+  const start = cpuTime();
   const text = line('*a'.repeat(20_000));
   expect(() => hostKeys(text, 'a'.repeat(250)).check(good)).toThrow('is not known');
-  expect(performance.now() - start).toBeLessThan(2000);
+  expect(cpuTime() - start).toBeLessThan(2000);
 });

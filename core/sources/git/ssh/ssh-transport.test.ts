@@ -43,18 +43,23 @@ interface Fetch {
   readonly commit?: string;
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
+  readonly timeouts?: Partial<typeof patient>;
 }
 
+/** Milliseconds, for what comes in the end. */
+const patient = { connect: 120_000, handshake: 120_000, idle: 120_000 };
+const halfASecond = { idle: 500 };
+
 /** The files of the fetched commit, or the error that the Bundle ends with. */
-async function fetchFrom({ port, commit, maxBytes = 1024 * 1024, signal }: Fetch) {
+async function fetchFrom({ port, commit, maxBytes = 1024 * 1024, signal, timeouts }: Fetch) {
   const transport = new SSHTransport({
     key: await parsePrivateKey(pem, undefined),
     secretName: 's',
     hostKeys: undefined,
     address: { protocol: 'ssh', user: 'git', host: '127.0.0.1', port, path: join(root, 'combo') },
-    timeouts: { connect: 5000, handshake: 1000, idle: 500 },
+    timeouts: { ...patient, ...timeouts },
     maxBytes,
-    signal: signal ?? AbortSignal.timeout(20_000),
+    signal: signal ?? AbortSignal.timeout(120_000),
   });
   try {
     const ref = commit === undefined ? { branch: 'main' } : { commit };
@@ -77,7 +82,7 @@ async function fetchFrom({ port, commit, maxBytes = 1024 * 1024, signal }: Fetch
 async function aServer(execute: Execute): Promise<FakeSSHServer> {
   const server = await FakeSSHServer.start(execute);
   ends.push(async () => {
-    await eventually(() => expect(server.connections).toBe(0), { within: 5000, every: 20 });
+    await eventually(() => expect(server.connections).toBe(0));
     await server.stop();
   });
   return server;
@@ -96,7 +101,7 @@ async function aTcpServer(serve: (socket: Socket) => void): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ends.push(async () => {
-    await eventually(() => expect(open.size).toBe(0), { within: 5000, every: 20 });
+    await eventually(() => expect(open.size).toBe(0));
     server.close();
   });
   return (server.address() as AddressInfo).port;
@@ -121,7 +126,9 @@ function pass(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffe
 describe('before anyone is let in', () => {
   test('silence', async () => {
     const port = await aTcpServer(() => undefined);
-    expect(await fetchFrom({ port })).toBe(`Error: ssh: the server was silent for 0.5 seconds`);
+    expect(await fetchFrom({ port, timeouts: halfASecond })).toBe(
+      `Error: ssh: the server was silent for 0.5 seconds`,
+    );
   });
 
   test('a byte now and then', async () => {
@@ -129,7 +136,7 @@ describe('before anyone is let in', () => {
       const timer = setInterval(() => socket.write('x'), 100);
       socket.on('close', () => clearInterval(timer));
     });
-    expect(await fetchFrom({ port })).toBe(
+    expect(await fetchFrom({ port, timeouts: { handshake: 1_000 } })).toBe(
       `Error: ssh: handshake failed: the server did not let us in within 1 seconds`,
     );
   });
@@ -172,7 +179,9 @@ describe('before anyone is let in', () => {
 describe('instead of refs', () => {
   test('silence', async () => {
     const { port } = await aServer(() => undefined);
-    expect(await fetchFrom({ port })).toBe(`Error: ssh: the server was silent for 0.5 seconds`);
+    expect(await fetchFrom({ port, timeouts: halfASecond })).toBe(
+      `Error: ssh: the server was silent for 0.5 seconds`,
+    );
   });
 
   test('a greeting', async () => {
@@ -246,7 +255,9 @@ describe('instead of the content', () => {
 
   test('silence', async () => {
     const { port } = await aServer(afterRefs(() => undefined));
-    expect(await fetchFrom({ port })).toBe(`Error: ssh: the server was silent for 0.5 seconds`);
+    expect(await fetchFrom({ port, timeouts: halfASecond })).toBe(
+      `Error: ssh: the server was silent for 0.5 seconds`,
+    );
   });
 
   test('garbage', async () => {
