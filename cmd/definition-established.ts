@@ -3,10 +3,11 @@ import type { Condition } from '../api/meta.ts';
 import type { KubeClient } from '../core/kube/kube-client.ts';
 import type { Resource } from '../core/kube/resource.ts';
 
-const establishTimeout = 30_000;
+/** A moment, but for an API server with much to do; milliseconds. */
+const establishTimeout = 180_000;
 const pollInterval = 100;
 
-/** Waits until the API server accepts objects of a CRD. @throws Error after 30 seconds. */
+/** Waits until the API server accepts objects of a CRD. @throws Error after three minutes. */
 export async function definitionEstablished(
   client: Pick<KubeClient, 'get'>,
   resource: Resource,
@@ -20,7 +21,7 @@ export async function definitionEstablished(
     if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
     if (Date.now() > deadline) {
       throw new Error(
-        `customresourcedefinition.apiextensions.k8s.io/${name} is not established after 30 s: see its conditions`,
+        `customresourcedefinition.apiextensions.k8s.io/${name} is not established after ${establishTimeout / 1000} s: see its conditions`,
       );
     }
     await delay(pollInterval);
