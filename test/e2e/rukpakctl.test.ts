@@ -54,8 +54,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await node?.remove();
+  // Before the node: a pod whose node is gone is collected a minute later, and its namespace with it.
   await system?.remove();
+  await node?.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
