@@ -20,6 +20,11 @@ interface Options {
   readonly bundleClass?: Partial<Provisioner>;
 }
 
+const others = (aBundleOf().metadata.ownerReferences ?? []).map((owner) => ({
+  ...owner,
+  uid: 'other',
+}));
+
 function aFixture(options: Options = {}) {
   const { annotations, bundleClass = adapting } = options;
   const given = 'config' in options ? options.config : config;
@@ -106,7 +111,7 @@ describe('a Bundle that is there', () => {
     ['is right already', aBundleOf(undefined, undefined, { annotations: mark }), {}],
     ['needs none', aBundleOf(), { config: undefined }],
     ['is of a class that adapts nothing', aBundleOf(), { bundleClass: {} }],
-    ['is somebody else’s', aBundleOf(undefined, undefined, { ownerReferences: [] }), {}],
+    ['is somebody else’s', aBundleOf(undefined, undefined, { ownerReferences: others }), {}],
     [
       'is being deleted',
       aBundleOf(undefined, undefined, { deletionTimestamp: '2026-01-01T00:00:00Z' }),

@@ -4,6 +4,7 @@ import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
+import { isOwn } from './own-bundles.ts';
 
 type Classes = Pick<BundleDeploymentDependencies, 'bundleClasses'>;
 
@@ -36,7 +37,7 @@ export async function keepMark(
     ? mark[annotation.configured]
     : undefined;
   if (bundle.metadata.annotations?.[annotation.configured] === wanted) return bundle;
-  if (!isOwned(bundle, deployment)) return bundle;
+  if (bundle.metadata.deletionTimestamp !== undefined || !isOwn(bundle, deployment)) return bundle;
   try {
     return await writeMark(bundle, wanted, surroundings);
   } catch (error) {
@@ -63,9 +64,4 @@ async function writeMark(
 function isConfigured({ spec }: BundleDeployment, { bundleClasses }: Classes): boolean {
   if (spec.config === undefined) return false;
   return bundleClasses.get(spec.template.spec.provisionerClassName)?.configure !== undefined;
-}
-
-function isOwned({ metadata }: Bundle, deployment: BundleDeployment): boolean {
-  if (metadata.deletionTimestamp !== undefined) return false;
-  return metadata.ownerReferences?.some(({ uid }) => uid === deployment.metadata.uid) === true;
 }

@@ -1,3 +1,4 @@
+import type { OwnerReference } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
@@ -5,7 +6,7 @@ import { bundleName } from './template-hash.ts';
 
 /** The Bundle that a deployment's template asks for (spec section 5.3). */
 export function desiredBundle(deployment: BundleDeployment, hash: string): Bundle {
-  const { name = '', uid = '' } = deployment.metadata;
+  const { name = '' } = deployment.metadata;
   const { metadata, spec } = deployment.spec.template;
   const { [label.partOf]: _, ...labels } = metadata?.labels ?? {};
   const { [annotation.configured]: __, ...annotations } = metadata?.annotations ?? {};
@@ -21,17 +22,20 @@ export function desiredBundle(deployment: BundleDeployment, hash: string): Bundl
         [label.templateHash]: hash,
       },
       ...(metadata?.annotations === undefined ? {} : { annotations }),
-      ownerReferences: [
-        {
-          apiVersion: 'core.rukpak.io/v1alpha1',
-          kind: 'BundleDeployment',
-          name,
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      ownerReferences: [ownerReferenceTo(deployment)],
     },
     spec,
+  };
+}
+
+export function ownerReferenceTo({ metadata }: BundleDeployment): OwnerReference {
+  const { name = '', uid = '' } = metadata;
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    name,
+    uid,
+    controller: true,
+    blockOwnerDeletion: true,
   };
 }

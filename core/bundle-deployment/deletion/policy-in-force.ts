@@ -4,6 +4,7 @@ import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.t
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
+import { wantedBundle } from '../wanted-bundle.ts';
 
 /** The API server's, while the garbage collector is yet to orphan what has an ownerReference. */
 const orphanDependents = 'orphan';
@@ -14,10 +15,11 @@ const orphanDependents = 'orphan';
  * ownerReferences of the Bundles. A cache may not know yet.
  */
 export async function policyInForce(
-  { metadata, spec }: BundleDeployment,
+  deployment: BundleDeployment,
   client: Pick<KubeClient, 'list'>,
   signal: AbortSignal,
 ): Promise<DeletionPolicy> {
+  const { metadata, spec } = deployment;
   const { deletionPolicy = 'Delete' } = spec;
   if (deletionPolicy === 'Orphan') return deletionPolicy;
   const { name = '', uid, finalizers = [] } = metadata;
@@ -25,12 +27,21 @@ export async function policyInForce(
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name},${label.templateHash}`;
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
-  // Those of a namesake that was deleted before say nothing.
-  const own = items.filter((bundle) => madeAt(bundle) >= madeAt({ metadata }));
+  const names = bundleNames(deployment);
+  // Those of a namesake that was deleted before say nothing, nor do those that somebody else made.
+  const own = items.filter(
+    (bundle) => madeAt(bundle) >= madeAt({ metadata }) && names.has(bundle.metadata.name),
+  );
   const isOrphaned = own.some(
     (bundle) => bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid) !== true,
   );
   return isOrphaned ? 'Orphan' : deletionPolicy;
+}
+
+/** Of the Bundles that the deployment has made, as far as it knows; one of them is there. */
+function bundleNames(deployment: BundleDeployment): ReadonlySet<string | undefined> {
+  const { activeBundle, history = [] } = deployment.status ?? {};
+  return new Set([wantedBundle(deployment), activeBundle, ...history.map(({ bundle }) => bundle)]);
 }
 
 /** Milliseconds; the API server knows whole seconds. */

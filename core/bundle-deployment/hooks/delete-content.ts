@@ -1,6 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { policyInForce } from '../deletion/policy-in-force.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { ownBundles } from '../own-bundles.ts';
 import type { BundleDeploymentState } from '../state.ts';
 import { loadObjects } from '../steps/load-objects.ts';
 import { skipsHooks } from './pending-operation.ts';
@@ -57,8 +58,7 @@ function activeBundle(
   { deployment, status }: BundleDeploymentState,
   { bundles }: Pick<ReconcileDependencies, 'bundles'>,
 ): Bundle | undefined {
-  return bundles
-    .ownedBy(deployment.metadata.name ?? '')
+  return ownBundles(deployment, bundles)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .find(({ metadata }) => metadata.name === status.activeBundle);
 }

@@ -4,6 +4,7 @@ import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { fallBack } from '../hold-up.ts';
+import { ownBundles } from '../own-bundles.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { notInstalled } from '../status.ts';
 import {
@@ -158,9 +159,9 @@ function activeBundle(
   { deployment, status }: BundleDeploymentState,
   { bundles }: Pick<ReconcileDependencies, 'bundles'>,
 ): Bundle | undefined {
-  return bundles
-    .ownedBy(deployment.metadata.name ?? '')
-    .find(({ metadata }) => metadata.name === status.activeBundle);
+  return ownBundles(deployment, bundles).find(
+    ({ metadata }) => metadata.name === status.activeBundle,
+  );
 }
 
 /** What would be refused as a whole is told as an apply would tell it. */

@@ -1,5 +1,6 @@
 import { timestamp } from '../../runtime/conditions.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { ownBundles } from '../own-bundles.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { withRolledBack } from './history.ts';
 import { rollbackDeadline } from './policy.ts';
@@ -27,7 +28,7 @@ export function watchDeadline(
   const from = pending.bundle;
   const reason = reasonOf(state, from, deployment.spec.rollback?.deadline);
   const { history = [] } = status;
-  const to = wayBack(history, from, bundles.ownedBy(deployment.metadata.name ?? ''));
+  const to = wayBack(history, from, ownBundles(deployment, bundles));
   if (to === undefined) {
     state.holdUp = noWayBack(from, reason);
     return;

@@ -1,11 +1,13 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage } from '../../errors.ts';
+import { adoptBundle } from '../adopt-bundle.ts';
 import { keepMark } from '../configured-mark.ts';
 import { createBundle } from '../create-bundle.ts';
 import { deleteBundle } from '../delete-bundle.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isMadeFrom } from '../is-made-from.ts';
+import { ownBundles } from '../own-bundles.ts';
 import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
@@ -19,15 +21,17 @@ export async function ensureBundle(
 ): Promise<StepOutcome> {
   const { deployment } = state;
   const hash = templateHash(deployment.spec.template);
-  const owned = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
-  const found = owned.find((bundle) => isMadeFrom(bundle, deployment, hash));
+  const labelled = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
+  const found = labelled.find((bundle) => isMadeFrom(bundle, deployment, hash));
   const { signal } = context;
+  const surroundings = { dependencies, signal };
   try {
     if (found !== undefined) {
-      state.bundle = await keepMark(found, deployment, { dependencies, signal });
+      const own = await adoptBundle(found, deployment, surroundings);
+      state.bundle = await keepMark(own, deployment, surroundings);
       return 'continue';
     }
-    await deleteAbandoned(state, owned, { dependencies, context });
+    await deleteAbandoned(state, { dependencies, context });
     state.bundle = await createBundle(deployment, dependencies, signal);
     return 'continue';
   } catch (error) {
@@ -54,10 +58,10 @@ interface Surroundings {
  * older than the active one were active themselves, and stay until it is healthy.
  */
 async function deleteAbandoned(
-  { status }: BundleDeploymentState,
-  owned: readonly Bundle[],
+  { deployment, status }: BundleDeploymentState,
   { dependencies, context }: Surroundings,
 ): Promise<void> {
+  const owned = ownBundles(deployment, dependencies.bundles);
   const active = owned.find(({ metadata }) => metadata.name === status.activeBundle);
   for (const bundle of owned) {
     if (active !== undefined && madeAt(bundle) <= madeAt(active)) continue;

@@ -1,6 +1,7 @@
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { createBundle } from '../create-bundle.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { ownBundles } from '../own-bundles.ts';
 import { onlyAskedFor } from '../revisions/policy.ts';
 import { boundedHistory, withActive } from '../revisions/record.ts';
 import { rolledBack } from '../revisions/rollback.ts';
@@ -33,7 +34,7 @@ async function restore(
   { deployment, status }: BundleDeploymentState,
   { dependencies, signal }: { dependencies: ReconcileDependencies; signal: AbortSignal },
 ): Promise<void> {
-  const owned = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
+  const owned = ownBundles(deployment, dependencies.bundles);
   const revision = status.history?.find(({ bundle }) => bundle === name);
   if (revision === undefined || owned.some(({ metadata }) => metadata.name === name)) return;
   const { template } = revision;
@@ -47,9 +48,9 @@ function rememberActive(
   { bundles, reportHealth }: ReconcileDependencies,
 ): void {
   const { deployment, status } = state;
-  const active = bundles
-    .ownedBy(deployment.metadata.name ?? '')
-    .find(({ metadata }) => metadata.name === status.activeBundle);
+  const active = ownBundles(deployment, bundles).find(
+    ({ metadata }) => metadata.name === status.activeBundle,
+  );
   const { healthy, installed } = bundleDeploymentCondition;
   if (active === undefined) return;
   state.status = withActive(state, active, reportHealth ? healthy : installed);

@@ -2,6 +2,7 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { errorMessage } from '../../errors.ts';
 import { deleteBundle } from '../delete-bundle.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { ownBundles } from '../own-bundles.ts';
 import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 
@@ -13,7 +14,7 @@ export async function retireBundles(
 ): Promise<StepOutcome> {
   const { deployment, bundle, target } = state;
   if (target !== bundle) return 'done';
-  for (const old of bundles.ownedBy(deployment.metadata.name ?? '')) {
+  for (const old of ownBundles(deployment, bundles)) {
     if (!isRetired(old, state)) continue;
     try {
       await deleteBundle(client, old, signal);
