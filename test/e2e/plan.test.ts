@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
 import type {
   BundleDeployment,
   BundleDeploymentSpec,
@@ -6,7 +7,7 @@ import type {
   PlanStatus,
 } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
@@ -40,7 +41,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=100s']);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
 });
 
 afterAll(async () => {
@@ -86,7 +87,7 @@ async function message(name: string): Promise<string> {
 }
 
 async function approve(name: string): Promise<void> {
-  expect(await ctl('approve', name, '--wait', '--timeout=60s')).toMatchObject({
+  expect(await ctl('approve', name, '--wait', '--timeout=300s')).toMatchObject({
     code: 0,
     stderr: '',
   });
@@ -106,6 +107,9 @@ async function dataOf(name: string): Promise<unknown> {
 }
 
 test('the session of the page', async () => {
+  // Another page has a store too, which goes in its own time.
+  const store = ['namespace', 'store', '--ignore-not-found', '--timeout=600s'];
+  await kubectl.must(['delete', ...store]);
   const printed = await followHowto(
     { page: 'plan-and-approve.md', kubectl, kubeconfig },
     'A session',
@@ -140,7 +144,7 @@ test('the session of the page', async () => {
   expect(printed).not.toMatch(
     /correct horse|battery staple|Y29ycmVjdCBob3JzZQ|YmF0dGVyeSBzdGFwbGU/,
   );
-  await kubectl.must(['delete', 'bundledeployment', 'store', '--timeout=100s']);
+  await kubectl.must(['delete', 'bundledeployment', 'store', '--timeout=300s']);
   const contents = ['store-content-v1', 'store-content-v2'];
   await eventually(async () => {
     await kubectl.must([
@@ -150,7 +154,8 @@ test('the session of the page', async () => {
       ...contents,
       '--ignore-not-found',
     ]);
-  });
+  }, patiently);
+  await kubectl.must(['delete', ...store]);
 });
 
 describe('while a plan waits', () => {
@@ -199,7 +204,7 @@ describe('while a plan waits', () => {
       'topsecret',
     );
     // It was made again, and is another one for the ConfigMap that was.
-    await approve(name).catch(async () => await approve(name));
+    await eventually(async () => await approve(name));
     expect(await kubectl.exists('configmap', 'pw-b', 'default')).toBe(false);
     expect(await kubectl.exists('secret', `rukpak-plan-${name}`, namespace)).toBe(false);
     expect(await statusOf(name)).toMatchObject({
@@ -212,14 +217,16 @@ describe('while a plan waits', () => {
     await ask(['plan-idle', 1], [aConfigMap('pi-a')]);
     await planOf('plan-idle');
     await eventually(async () => expect(await message('plan-idle')).toContain('AwaitingApproval'));
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const position = await audit.position();
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
-    const requests = await audit.since(position);
-    const mine = requests.filter(({ resource }) =>
-      /configmaps|bundledeployments|secrets/.test(resource),
-    );
-    expect(mine.filter(({ verb }) => verb !== 'watch')).toEqual([]);
+    // What the tests before have left is looked at first.
+    await eventually(async () => {
+      const position = await audit.position();
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      const requests = await audit.since(position);
+      const mine = requests.filter(({ resource }) =>
+        /configmaps|bundledeployments|secrets/.test(resource),
+      );
+      expect(mine.filter(({ verb }) => verb !== 'watch')).toEqual([]);
+    });
   });
 });
 
@@ -242,8 +249,10 @@ describe('an approval', () => {
     await eventually(async () => expect(await dataOf('pa-a')).toEqual({ a: '1' }));
     await kubectl.must(['delete', 'configmap', 'pa-a', '--namespace=default']);
     await eventually(async () => expect(await dataOf('pa-a')).toEqual({ a: '1' }));
-    const events = await kubectl.must(['get', 'events', '-A', '-o=jsonpath={.items[*].reason}']);
-    expect(events).toContain('PlanApproved');
+    await eventually(async () => {
+      const events = await kubectl.must(['get', 'events', '-A', '-o=jsonpath={.items[*].reason}']);
+      expect(events).toContain('PlanApproved');
+    });
   });
 
   test('is for the cluster as it was', async () => {
@@ -293,20 +302,35 @@ describe('an approval', () => {
 
   test('is finished by the next process where one ends in the middle', async () => {
     const name = 'plan-crashed';
-    const objects = Array.from({ length: 200 }, (_, n) => aConfigMap(`pc-${n}`, { a: '1' }));
-    await ask([name, 1], objects);
+    const maps = Array.from({ length: 100 }, (_, n) => aConfigMap(`pc-${n}`, { a: '1' }));
+    // However fast it is, it is not done with them before a node is there for the Deployment.
+    const objects = [...maps, heldUp(aDeployment('pc')), inLastStage(aConfigMap('pc-last'))];
+    await ask([name, 1], objects, { stages: { waitForReady: true } });
     const { digest, bundle } = await planOf(name);
     await annotate(name, digest);
     const owned = `core.rukpak.io/owner-name=${name}`;
     await eventually(async () => expect(await kubectl.list('configmaps', owned)).not.toEqual([]));
     await core.end('SIGKILL');
-    const { length } = await kubectl.list('configmaps', owned);
-    expect(length).toBeLessThan(objects.length);
+    expect(await kubectl.exists('configmap', 'pc-last', 'default')).toBe(false);
     await core.start();
+    await kubectl.must(['label', 'nodes', '--all', '--overwrite', 'plan=crashed']);
     await eventually(async () => expect((await statusOf(name)).activeBundle).toBe(bundle));
-    expect(await kubectl.list('configmaps', owned)).toHaveLength(objects.length);
+    await kubectl.must(['label', 'nodes', '--all', 'plan-']);
+    expect(await kubectl.list('configmaps', owned)).toHaveLength(maps.length + 1);
     expect((await statusOf(name)).plan).toBeUndefined();
   });
+
+  function heldUp(deployment: object): object {
+    const { spec, ...rest } = deployment as { spec: { template: { spec: object } } };
+    const pods = { ...spec.template.spec, nodeSelector: { plan: 'crashed' } };
+    return { ...rest, spec: { ...spec, template: { ...spec.template, spec: pods } } };
+  }
+
+  function inLastStage(object: object): object {
+    const { metadata, ...rest } = object as KubernetesObject;
+    const annotations = { 'core.rukpak.io/stage': '20' };
+    return { ...rest, metadata: { ...metadata, annotations } };
+  }
 });
 
 describe('a plan', () => {
@@ -325,7 +349,9 @@ describe('a plan', () => {
     expect(await planOf(name)).toMatchObject({ create: 4, change: 0, delete: 0, unchanged: 0 });
     expect(await kubectl.exists('namespace', 'plan-new')).toBe(false);
     await approve(name);
-    expect(await kubectl.exists('planneds', 'pn', namespace)).toBe(true);
+    await eventually(async () => {
+      expect(await kubectl.exists('planneds', 'pn', namespace)).toBe(true);
+    });
   });
 
   test('names what the API server would refuse', async () => {
@@ -395,8 +421,10 @@ describe('a plan', () => {
       expect(text).toContain('AwaitingApproval: no plan can be made of Bundle plan-poor-');
       expect(text).toContain('configmaps');
     });
-    const live = await kubectl.get('bundledeployment', name);
-    expect(conditionOf(live, 'Installed')?.reason).toBe('PermissionsMissing');
+    await eventually(async () => {
+      const live = await kubectl.get('bundledeployment', name);
+      expect(conditionOf(live, 'Installed')?.reason).toBe('PermissionsMissing');
+    });
     const role = ['--verb=*', '--resource=configmaps'];
     await kubectl.must(['create', 'role', name, ...role]);
     const subject = `--serviceaccount=default:${account.name}`;
@@ -404,7 +432,7 @@ describe('a plan', () => {
     expect(await planOf(name)).toMatchObject({ create: 1 });
     await approve(name);
     expect(await kubectl.exists('configmap', 'pp', 'default')).toBe(true);
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=100s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
     await kubectl.must(['delete', 'role,rolebinding,serviceaccount', name, '--namespace=default']);
   });
 
