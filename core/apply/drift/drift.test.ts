@@ -67,8 +67,9 @@ function live({
   };
 }
 
-function applied(seen: Seen = {}): void {
-  const { projection } = inventory.put(pods, live(seen));
+/** The answer to a write of ours. */
+function answered(answer: KubernetesObject): void {
+  const { projection } = inventory.put(pods, answer);
   const record = {
     id,
     owner: 'demo',
@@ -80,6 +81,10 @@ function applied(seen: Seen = {}): void {
   };
   records.set(record);
   drift.health(record);
+}
+
+function applied(seen: Seen = {}): void {
+  answered(live(seen));
 }
 
 const watch = () => inventory.sink(pods);
@@ -123,18 +128,31 @@ test('what others do while a write is under way is reported after it', () => {
   drift.begin(id);
   const answer = live({ fields: { 'f:more': {} } });
   watch().upsert(live({ fields: {} }));
-  const { projection } = inventory.put(pods, answer);
-  records.set({
-    id,
-    owner: 'demo',
-    resource: pods,
-    key,
-    digest: 'd',
-    projection,
-    problem: undefined,
-  });
+  answered(answer);
   drift.end(id, true);
   expect(calls).toEqual(['demo']);
+});
+
+test('so is that they deleted what was written, before the answer was here', () => {
+  applied();
+  drift.begin(id);
+  const answer = live({ fields: { 'f:more': {} } });
+  watch().upsert(answer);
+  watch().remove(live());
+  answered(answer);
+  drift.end(id, true);
+  expect(calls).toEqual(['demo']);
+  expect(inventory.get(pods, key)).toBeUndefined();
+});
+
+test('what a write creates anew after a deletion is there', () => {
+  applied();
+  drift.begin(id);
+  watch().remove(live());
+  answered(live());
+  drift.end(id, true);
+  expect(calls).toEqual([]);
+  expect(inventory.get(pods, key)).toBeDefined();
 });
 
 test('after a failed write nothing is reported: its caller tries again', () => {

@@ -9,6 +9,7 @@ import {
   projectionUnder,
   slim,
 } from '../inventory/inventory.ts';
+import { isNewer } from '../objects/object-id.ts';
 import { anyState, driftState } from './drift-state.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
 
@@ -30,8 +31,11 @@ export interface DriftDetectorOptions {
  */
 export class DriftDetector implements InventoryListener {
   readonly #options: DriftDetectorOptions;
-  /** Objects with a request of ours under way: the answer decides, not an event that overtook it. */
-  readonly #inFlight = new Set<string>();
+  /**
+   * Objects with a request of ours under way: the answer decides, not an event that overtook it.
+   * With what the watch has seen go meanwhile.
+   */
+  readonly #inFlight = new Map<string, InventoryEntry | undefined>();
   readonly #timers = new Map<string, AbortController>();
 
   constructor(options: DriftDetectorOptions) {
@@ -43,6 +47,7 @@ export class DriftDetector implements InventoryListener {
   }
 
   removed(entry: InventoryEntry): void {
+    if (this.#inFlight.has(entry.id)) this.#inFlight.set(entry.id, entry);
     this.#review(entry.id);
   }
 
@@ -54,12 +59,14 @@ export class DriftDetector implements InventoryListener {
   }
 
   begin(id: string): void {
-    this.#inFlight.add(id);
+    this.#inFlight.set(id, undefined);
   }
 
   /** Ends `begin`. After a success, what was seen meanwhile is reviewed. */
   end(id: string, succeeded: boolean): void {
+    const gone = this.#inFlight.get(id);
     this.#inFlight.delete(id);
+    if (gone !== undefined) this.#bury(gone);
     // A failure is tried again by its caller, with back-off; an event must not cut that short.
     if (succeeded) this.#review(id);
   }
@@ -82,6 +89,13 @@ export class DriftDetector implements InventoryListener {
     this.#timers.get(id)?.abort();
     this.#timers.delete(id);
     this.#options.backoff.forget(id);
+  }
+
+  /** An answer that came after the deletion of what it tells of: no event will say so once more. */
+  #bury({ resource, key, object }: InventoryEntry): void {
+    const { inventory } = this.#options;
+    const answered = inventory.get(resource, key);
+    if (answered !== undefined && !isNewer(answered.object, object)) inventory.leave(answered);
   }
 
   #review(id: string): void {
