@@ -38,7 +38,9 @@ export function advice(report: StatusReport, now: number): string | undefined {
 
 function forDeletion({ deployment }: StatusReport): string | undefined {
   if (deploymentState(deployment).state !== 'Deleting') return undefined;
-  return 'it is being deleted: what holds it up are its finalizers, and objects whose own finalizers wait';
+  return conditionOf(deployment, bundleDeploymentCondition.progressing) === undefined
+    ? 'it is being deleted: what holds it up are its finalizers, and objects whose own finalizers wait'
+    : 'it is being deleted: the condition Progressing says what that waits for';
 }
 
 function forUnobserved({ deployment }: StatusReport, now: number): string | undefined {

@@ -6,6 +6,21 @@ type Cause = readonly [
 /** What to do about failures whose message alone does not say where to do it. */
 const causes: readonly Cause[] = [
   [
+    /lacks permissions that this takes/,
+    (name) =>
+      `look at what "rukpakctl permissions ${name} --missing" prints, and have it applied by somebody who may grant it (docs/howto/service-accounts.md)`,
+  ],
+  [
+    /ServiceAccount "([^"]+)" in namespace "([^"]+)", which spec\.serviceAccount names, does not exist/,
+    (_, [account, namespace]) =>
+      `kubectl create serviceaccount ${account} --namespace ${namespace}`,
+  ],
+  [
+    /exists and cannot be imported into the current release/,
+    () =>
+      'these objects are somebody else’s: the condition Installed ends with the ways out (docs/howto/ownership.md)',
+  ],
+  [
     /namespaces "([^"]+)" not found/,
     (_, [namespace]) =>
       `kubectl create namespace ${namespace}: it goes on by itself, within a minute`,

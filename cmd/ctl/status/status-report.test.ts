@@ -258,6 +258,33 @@ describe('advice', () => {
       'kubectl create namespace shop: it goes on by itself',
     ],
     [
+      'permissions that are missing',
+      aReport(aRefused('ServiceAccount "a" in namespace "b" lacks permissions that this takes, …')),
+      'look at what "rukpakctl permissions demo --missing" prints',
+    ],
+    [
+      'a ServiceAccount that is not there',
+      aReport(
+        aRefused(
+          'ServiceAccount "a" in namespace "b", which spec.serviceAccount names, does not exist: …',
+        ),
+      ),
+      'kubectl create serviceaccount a --namespace b',
+    ],
+    [
+      'objects of others',
+      aReport(aRefused('X "y" exists and cannot be imported into the current release: …')),
+      'the condition Installed ends with the ways out',
+    ],
+    [
+      'a deletion that waits',
+      aReport({
+        ...aWaiting('WaitingForDependents'),
+        metadata: { deletionTimestamp: old, finalizers: ['a/b'] },
+      }),
+      'the condition Progressing says what that waits for',
+    ],
+    [
       'kinds that are not there',
       aReport(aRefused('no matches for kind "ServiceMonitor" in version "v1"')),
       'install what brings the kinds',
