@@ -78,7 +78,7 @@ export class ClassSession {
   async leavesOthersAlone(): Promise<void> {
     const { kubectl, name } = this.#options;
     await this.#neighbour.isUntouched();
-    await kubectl.must(['delete', 'bundledeployment', name, '--wait=true', '--timeout=120s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--wait=true', '--timeout=300s']);
     await eventually(async () => {
       expect(await kubectl.exists('deployment', `${name}-web`, 'default')).toBe(false);
       expect(await kubectl.exists('configmap', `${name}-kept`, 'default')).toBe(false);

@@ -66,7 +66,7 @@ export class TestOperator {
 
   async remove(): Promise<void> {
     const { kubectl, name } = this.#options;
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=120s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
   }
 
   /** Of a kind, those that it has. */
