@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { label } from '../../api/v1alpha1/index.ts';
+import { bundleResource, label } from '../../api/v1alpha1/index.ts';
+import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { everyObject, idOf } from '../helpers/every-object.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -20,11 +21,10 @@ const random = seededRandom(seed);
 const settling = { within: 600_000, every: 1_000 };
 /** Longer than a test waits for that twice, so that it says what it waited for. */
 const testTimeout = 1_500_000;
-/** Milliseconds in which twenty cannot all be installed. */
-const soon = 300;
 
 let system: System;
 let kubectl: Kubectl;
+let kube: KubeConnection;
 /** Milliseconds from the start of the process to its readiness. */
 let startup: number;
 /** What was there before anything was installed. */
@@ -32,6 +32,7 @@ let before: ReadonlyMap<string, KubernetesObject>;
 
 beforeAll(async () => {
   kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'tests' });
   system = await System.start({ kubeconfig: inject('kubeconfig'), registry: inject('registry') });
   await system.terminate();
   const started = Date.now();
@@ -44,21 +45,22 @@ afterAll(async () => {
   try {
     await system.kill();
     await system.restart();
-    await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=60s']);
+    await kubectl.run(['delete', 'bundledeployments', '--all', '--timeout=180s']);
     await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   } finally {
     await system.stop();
+    await kube.close();
   }
 });
 
-async function applyAll(version: number): Promise<void> {
+async function contentOf(version: number): Promise<readonly object[]> {
   const deployments: object[] = [];
   for (const subject of subjects) {
     const { name, className } = subject;
     const content = { registry: inject('registry'), name, version, files: subject.files(version) };
     deployments.push(aBundleDeployment({ name, className, source: await pushContent(content) }));
   }
-  await kubectl.apply(...deployments);
+  return deployments;
 }
 
 interface CrashPlan {
@@ -66,22 +68,44 @@ interface CrashPlan {
   readonly version: number;
 }
 
-/** Kills it at random moments and starts it again each time. */
-async function crash({ times, version }: CrashPlan): Promise<void> {
+/** Applies all, and meanwhile kills it at random moments and starts it again each time. */
+async function crash(plan: CrashPlan): Promise<void> {
+  const deployments = await contentOf(plan.version);
+  const [progress] = await Promise.all([
+    killings(plan),
+    // Its webhooks are down now and then.
+    eventually(() => kubectl.apply(...deployments), settling),
+  ]);
+  await system.ready();
+  const seen = progress.map(({ unpacked, active }) => `${unpacked}/${active}`).join(' ');
+  console.log(
+    `crash: seed ${seed}, ready after ${startup} ms, version ${plan.version} unpacked/active at each kill: ${seen}`,
+  );
+  // Otherwise this run has shown nothing.
+  expect(Math.min(...progress.map(({ active }) => active))).toBeLessThan(subjects.length);
+}
+
+async function killings({ times, version }: CrashPlan): Promise<readonly Progress[]> {
   const progress: Progress[] = [];
   for (let time = 0; time < times; time += 1) {
-    await randomMoment(time === 0 ? Math.min(soon, startup) : startup);
+    // However fast all are installed: the first time they are not.
+    await (time === 0 ? firstUnpacked(version) : randomMoment());
     await system.kill();
     progress.push(await progressOf(version));
     system.launch();
   }
-  await system.ready();
-  const seen = progress.map(({ unpacked, active }) => `${unpacked}/${active}`).join(' ');
-  console.log(
-    `crash: seed ${seed}, ready after ${startup} ms, version ${version} unpacked/active at each kill: ${seen}`,
+  return progress;
+}
+
+async function firstUnpacked(version: number): Promise<void> {
+  await eventually(
+    async () => {
+      const bundles = (await kube.client.list(bundleResource)).items as readonly Bundle[];
+      const found = bundles.filter((bundle) => isOfVersion(bundle, version));
+      expect(found.map(({ status }) => status?.phase)).toContain('Unpacked');
+    },
+    { every: 20 },
   );
-  // Otherwise this run has shown nothing.
-  expect(Math.min(...progress.map(({ active }) => active))).toBeLessThan(subjects.length);
 }
 
 async function theBundles(): Promise<readonly Bundle[]> {
@@ -93,15 +117,14 @@ async function theDeployments(): Promise<readonly BundleDeployment[]> {
 }
 
 /**
- * One life in four is too short to be ready; the others are short enough to leave work over. How
- * long a start takes tells how fast this machine is, but not for how long it stays so: the first
- * life is short anyway.
+ * One life in four is too short to be ready; most others are short enough to leave work over. How
+ * long a start takes tells how fast this machine is.
  */
-async function randomMoment(longest: number): Promise<void> {
+async function randomMoment(): Promise<void> {
   const [kind, moment] = [random(), random()];
-  if (kind < 0.25) return await delay(moment * longest);
+  if (kind < 0.25) return await delay(moment * startup);
   await system.ready();
-  await delay(moment * longest);
+  await delay(moment * startup);
 }
 
 /** How many Bundles of a version there are content of, and how many are in use. */
@@ -203,14 +226,12 @@ describe(`killed at random moments (RUKPAK_CRASH_SEED=${seed} repeats them)`, {
   timeout: testTimeout,
 }, () => {
   test('ten times while twenty install: all are installed once, nothing is left over', async () => {
-    await applyAll(1);
     await crash({ times: 10, version: 1 });
     await eventually(() => settled(1), settling);
     await eventually(() => exactlyWhatIsWanted(1), settling);
   });
 
   test('three times while all twenty are upgraded: all have pivoted, old objects are pruned', async () => {
-    await applyAll(2);
     await crash({ times: 3, version: 2 });
     await eventually(() => settled(2), settling);
     await eventually(() => exactlyWhatIsWanted(2), settling);
