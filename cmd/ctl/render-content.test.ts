@@ -76,6 +76,10 @@ describe('validateContent', () => {
     expect((await validateContent(wanting)).problems).toMatchObject([
       { severity: 'warning', message: expect.stringContaining('say a port') },
     ]);
+    const config = { vaules: { port: 1 } };
+    expect((await validateContent(wanting, { config })).problems).toMatchObject([
+      { severity: 'error', fix: 'correct the file of --config' },
+    ]);
   });
 
   it('leaves other classes to their rules', async () => {

@@ -51,8 +51,11 @@ async function validateChart(
     const fault = faultOfChart(error);
     const values = config === undefined ? 'its own values' : 'these values';
     const message = `it cannot be rendered with ${values}: ${fault}`;
+    if (config !== undefined) {
+      return found({ severity: 'error', message, fix: 'correct the file of --config' });
+    }
     const fix = 'where it needs others, try them with "rukpakctl render --values"';
-    return found({ severity: config === undefined ? 'warning' : 'error', message, fix });
+    return found({ severity: 'warning', message, fix });
   }
 }
 
