@@ -23,7 +23,10 @@ async function kubectl(kubeconfig: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-describe('a cluster that is up', () => {
+/** Longer than all that a test waits for, one after another: what waits says what did not come. */
+const patience = { timeout: 900_000 };
+
+describe('a cluster that is up', patience, () => {
   const namespace = `control-plane-${process.pid}`;
   const here = (...args: string[]) => kubectl(inject('kubeconfig'), `-n=${namespace}`, ...args);
 
@@ -148,7 +151,7 @@ describe('a cluster that is up', () => {
   });
 });
 
-describe('the command', () => {
+describe('the command', patience, () => {
   let base: string;
 
   beforeEach(async () => {
