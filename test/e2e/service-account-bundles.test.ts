@@ -10,6 +10,7 @@ import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage, aServiceAccount } from '../helpers/objects.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
+import { customResourcesAreServed } from '../helpers/served-kinds.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = inject('kubeconfig');
@@ -46,26 +47,6 @@ async function written(config: object): Promise<string> {
   const file = join(folder, 'config.json');
   await writeFile(file, JSON.stringify(config));
   return file;
-}
-
-/**
- * The API server makes ready what holds custom resources when they are first asked for. Where a CRD
- * is deleted before that, it was seen to take minutes over emptying it.
- */
-async function customResourcesAreServed(deployment: string): Promise<void> {
-  const owner = `core.rukpak.io/owner-name=${deployment}`;
-  for (const { spec } of await kubectl.list('customresourcedefinitions', owner)) {
-    const { group, names, versions } = spec as DefinitionSpec;
-    const [version] = versions.filter(({ served }) => served);
-    const path = `/apis/${group}/${version?.name}/${names.plural}?limit=1`;
-    await eventually(async () => await kubectl.must(['get', '--raw', path]));
-  }
-}
-
-interface DefinitionSpec {
-  readonly group: string;
-  readonly names: { readonly plural: string };
-  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
 }
 
 /** They have namespaces, CRDs, workloads, webhooks, and roles of all kinds. */
@@ -121,7 +102,9 @@ describe.runIf(present)('with what rukpakctl permissions prints, and nothing mor
         const live = await kubectl.get('bundledeployment', name);
         expect(conditionOf(live, 'Installed')).toMatchObject({ status: 'True' });
       }, patiently);
-      await customResourcesAreServed(name);
+      const owned = `core.rukpak.io/owner-name=${name}`;
+      const definitions = await kubectl.list('customresourcedefinitions', owned);
+      await customResourcesAreServed(kubectl, definitions);
       await kubectl.must(['delete', 'bundledeployment', name, '--timeout=600s']);
       await kubectl.must(['delete', '-f', '-', '--ignore-not-found'], stdout);
     },

@@ -6,7 +6,11 @@ import type { Kubectl } from './kubectl.ts';
 export interface DefinitionSpec {
   readonly group: string;
   readonly names: { readonly kind: string; readonly plural: string };
-  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  readonly versions: readonly {
+    readonly name: string;
+    readonly served: boolean;
+    readonly storage: boolean;
+  }[];
 }
 
 /**
@@ -20,7 +24,9 @@ export async function customResourcesAreServed(
 ): Promise<void> {
   for (const { spec } of definitions) {
     const { group, names, versions } = spec as DefinitionSpec;
-    const [version] = versions.filter(({ served }) => served);
+    const served = versions.filter((each) => each.served);
+    // What is listed to empty it is the version in which they are stored.
+    const version = served.find(({ storage }) => storage) ?? served[0];
     const path = `/apis/${group}/${version?.name}/${names.plural}`;
     await eventually(async () => await kubectl.must(['get', '--raw', path]));
   }
