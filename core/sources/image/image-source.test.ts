@@ -249,7 +249,7 @@ describe('waits for', () => {
     expect(await failure(':v1')).toEqual(
       backOff(
         ':v1',
-        ': it does not speak TLS; plain HTTP is used only for hosts listed as insecure registries',
+        ': it does not speak TLS; plain HTTP is used only for hosts that --insecure-registry names',
       ),
     );
     expect(registry.requests).toEqual([]);

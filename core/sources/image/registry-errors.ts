@@ -34,7 +34,7 @@ const causes: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'its TLS certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
   ERR_SSL_WRONG_VERSION_NUMBER:
-    'it does not speak TLS; plain HTTP is used only for hosts listed as insecure registries',
+    'it does not speak TLS; plain HTTP is used only for hosts that --insecure-registry names',
 };
 
 /** Whether a request failed with its connection, so that the same request may well succeed now. */
