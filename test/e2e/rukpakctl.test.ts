@@ -290,7 +290,10 @@ describe('kubectl bundle', () => {
     expect(await run('bundle', 'version')).toMatch(/^revision: "/);
     expect(await run('__complete', 'bundle', 'cont')).toMatch(/^content\tlist the files/);
     await kubectl.apply(aBundle({ name: 'ctl-named', className: 'nobody', source: upload }));
-    expect(await run('__complete', 'bundle', 'content', 'ctl-na')).toMatch(/^ctl-named\n/);
+    // It gives a shell nothing where the API server takes seconds.
+    await eventually(async () => {
+      expect(await run('__complete', 'bundle', 'content', 'ctl-na')).toMatch(/^ctl-named\n/);
+    });
     await kubectl.must(['delete', 'bundle', 'ctl-named']);
   });
 });
