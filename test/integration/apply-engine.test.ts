@@ -284,6 +284,40 @@ test('drift that happened while no process ran is repaired', async () => {
   expect(client.taken()).toEqual([`apply ConfigMap/${one}`]);
 });
 
+test('drift is let be by the next process, but pods are rolled that no other was left to roll', async () => {
+  const owner = installed(await aDeployment());
+  const warned = { ...owner, spec: { ...owner.spec, drift: { mode: 'Warn' as const } } };
+  const [rolled, scaled] = [unique('rolled'), unique('scaled')];
+  const withHash = (name: string, hash: string): KubernetesObject => {
+    const object = workload(name);
+    const annotations = { 'core.rukpak.io/certificate-hash': hash };
+    const template = { metadata: { labels: { app: name }, annotations } };
+    const spec = object['spec'] as { template: object };
+    return {
+      ...object,
+      spec: { ...spec, replicas: 0, template: { ...spec.template, ...template } },
+    };
+  };
+  await apply(warned, withHash(rolled, 'old'), withHash(scaled, 'old'));
+  stop.abort();
+  await kubectl.must(['scale', 'deployment', scaled, '--replicas=1', `--namespace=${namespace}`]);
+  restart();
+  const objects = [withHash(rolled, 'new'), withHash(scaled, 'new')];
+  const request = { owner: warned, objects, unchanged: true, signal: stop.signal };
+  const { changes: applied, drifted } = await engine.apply(request);
+  expect(applied).toBe(1);
+  expect(drifted).toEqual([
+    {
+      object: `Deployment/${namespace}/${scaled}`,
+      missing: false,
+      fields: expect.arrayContaining(['spec.replicas']),
+    },
+  ]);
+  const sent = client.taken();
+  expect(sent).toContain(`apply Deployment/${rolled}`);
+  expect(sent).not.toContain(`apply Deployment/${scaled}`);
+});
+
 test('a key that left the set while no process ran leaves the object', async () => {
   const owner = installed(await aDeployment());
   const name = unique('cm');

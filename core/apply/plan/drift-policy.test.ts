@@ -98,6 +98,39 @@ describe('what is drift', () => {
   });
 });
 
+describe('a Deployment whose certificate was replaced just before core ended', () => {
+  const hash = 'core.rukpak.io/certificate-hash';
+  const template = (value: string) => ({ metadata: { annotations: { [hash]: value } } });
+  const ours = { 'f:template': { 'f:metadata': { 'f:annotations': { [`f:${hash}`]: {} } } } };
+  const web = aDesiredObject({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'web', namespace: 'n' },
+    spec: { replicas: 1, template: template('new') },
+  });
+
+  /** What of it is applied, and what is let be, by a process that has not applied it. */
+  function split(spec: object, owned: object = ours) {
+    const fieldsV1 = { 'f:spec': owned };
+    const managedFields = [{ manager: 'rukpak-core', operation: 'Apply', fieldsV1 }];
+    const found = { ...web.object, metadata: { ...web.object.metadata, managedFields }, spec };
+    const object = { desired: web, live: found, repair: false, unrecorded: true };
+    const { pending, drifted } = splitPlan(aDeployment('Warn'), [object], true);
+    return { pending: pending.length, drifted: drifted.length };
+  }
+
+  test('is rolled: nobody else has changed it', () => {
+    expect(split({ replicas: 1, template: template('old') })).toEqual({ pending: 1, drifted: 0 });
+  });
+
+  test('is let be where others have set the hash, or anything else of it', () => {
+    const drifted = { pending: 0, drifted: 1 };
+    expect(split({ replicas: 1, template: template('theirs') }, {})).toEqual(drifted);
+    expect(split({ replicas: 3, template: template('old') })).toEqual(drifted);
+    expect(split({ replicas: 1, template: {} }, {})).toEqual(drifted);
+  });
+});
+
 describe('mode Warn', () => {
   test('tells what differs, and once', () => {
     seen({ a: '1', b: 'theirs' }, ['a']);

@@ -10,6 +10,7 @@ import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import type { Claims } from '../ownership/claims.ts';
 import { type PlannedObject, recordOf } from './plan.ts';
+import { isUnfinishedRoll } from './unfinished-roll.ts';
 
 /** What of a plan is done, and what is only told of. */
 export interface SplitPlan {
@@ -21,7 +22,7 @@ export interface SplitPlan {
 /**
  * Takes repairs out of a plan where spec.drift.mode does not ask for them. `unchanged` says that the
  * same content was applied before: what differs then was changed by others, whether or not this
- * process has seen it applied.
+ * process has seen it applied, but for pods that a rotation of certificates has yet to roll.
  */
 export function splitPlan(
   owner: BundleDeployment,
@@ -30,7 +31,7 @@ export function splitPlan(
 ): SplitPlan {
   if (driftMode(owner) === 'Correct') return { pending: planned, drifted: [] };
   const isDrift = (object: PlannedObject): boolean =>
-    object.repair || (unchanged && object.unrecorded === true);
+    object.repair || (unchanged && object.unrecorded === true && !isUnfinishedRoll(object));
   return {
     pending: planned.filter((object) => !isDrift(object)),
     drifted: planned.filter(isDrift),
