@@ -7,13 +7,15 @@ import { withMark } from './configured-mark.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { desiredBundle } from './desired-bundle.ts';
 import { isMadeFrom } from './is-made-from.ts';
+import { longestWait } from './longest-wait.ts';
+import type { StepContext } from './state.ts';
 import { templateHash } from './template-hash.ts';
 
 /** Makes the Bundle that the deployment's template asks for. */
 export async function createBundle(
   deployment: BundleDeployment,
   dependencies: Pick<BundleDeploymentDependencies, 'client' | 'bundles' | 'bundleClasses'>,
-  signal: AbortSignal,
+  { signal, wakeAfter }: Pick<StepContext, 'signal' | 'wakeAfter'>,
 ): Promise<Bundle> {
   const { client, bundles } = dependencies;
   const hash = templateHash(deployment.spec.template);
@@ -24,11 +26,16 @@ export async function createBundle(
     bundles.upsertIfNewer(created);
     return created;
   } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
+    if (!isAlreadyExists(error)) {
+      wakeAfter(longestWait);
+      throw error;
+    }
     const key = { name: desired.metadata.name ?? '' };
     const live = (await client.get(bundleResource, key, signal)) as Bundle;
     // The cache may lag behind our own create; a stranger of that name is not taken over.
     if (isMadeFrom(live, deployment, hash)) return live;
+    // Nobody tells when it is gone: it may have no labels.
+    wakeAfter(longestWait);
     throw new Error(
       `Bundle "${key.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
       { cause: error },

@@ -73,6 +73,8 @@ describe('a Bundle that has the labels of a deployment’s own and is not', () =
       message: expect.stringContaining('exists and was not made for this template') as string,
     });
     expect(fixture.applier.apply).not.toHaveBeenCalled();
+    // Nobody tells when it is gone: it may have no labels at all.
+    expect(fixture.wakeAfter).toBe(60_000);
   });
 
   test('does not say that the deployment’s objects are to stay', async () => {

@@ -47,16 +47,18 @@ function applied({ applier }: BundleDeploymentFixture) {
 }
 
 describe('of a Bundle that is installed, where nothing can be made of it any more', () => {
-  test.each<[string, Error, boolean]>([
-    ['a config that is refused', new TerminalError(refusal), false],
-    ['what a class waits for', new WaitingError(refusal), true],
-    ['an input that is missing', new Error(refusal), true],
-  ])('what was applied is kept in place, and %s is told', async (_, error, isThrown) => {
+  test.each<[string, Error, Partial<{ isThrown: boolean; wakeAfter: number }>]>([
+    ['a config that is refused', new TerminalError(refusal), {}],
+    ['what a class waits for', new WaitingError(refusal), { isThrown: true }],
+    // The permission to read it may come without our seeing it.
+    ['an input that cannot be read', new Error(refusal), { isThrown: true, wakeAfter: 60_000 }],
+  ])('what was applied is kept in place, and %s is told', async (_, error, outcome) => {
     const fixture = await anInstalled();
     handler.mockRejectedValue(error);
     fixture.changeSpec({ config: { name: 1 } });
     for (let tries = 1; tries <= 2; tries++) {
-      expect(await fixture.failure()).toBe(isThrown ? error : undefined);
+      expect(await fixture.failure()).toBe(outcome.isThrown === true ? error : undefined);
+      expect(fixture.wakeAfter).toBe(outcome.wakeAfter);
       expect(fixture.conditions.map((line) => line.split(': ')[0])).toEqual([
         loadFailed,
         'Installed True InstallationSucceeded',

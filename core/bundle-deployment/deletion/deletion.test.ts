@@ -206,6 +206,7 @@ describe('a deleted deployment', () => {
     const message = 'deletion waits for another try: cannot delete ConfigMap "n/a": forbidden';
     expect(await fixture.failure()).toMatchObject({ name: 'Error', message });
     expect(fixture.conditions).toEqual([`Progressing False Deleting: ${message}`]);
+    expect(fixture.wakeAfter).toBe(60_000);
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
   });
 

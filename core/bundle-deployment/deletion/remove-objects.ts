@@ -3,6 +3,7 @@ import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage } from '../../errors.ts';
 import { findCondition } from '../../runtime/conditions.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { longestWait } from '../longest-wait.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { policyInForce } from './policy-in-force.ts';
 
@@ -32,7 +33,7 @@ export async function removeObjects(
 async function remove(
   state: BundleDeploymentState,
   { applier, client }: ReconcileDependencies,
-  { signal }: StepContext,
+  { signal, wakeAfter }: StepContext,
 ): Promise<RemoveResult> {
   try {
     const policy = await policyInForce(state.deployment, client, signal);
@@ -42,6 +43,7 @@ async function remove(
     const message = `deletion waits for another try: ${errorMessage(error)}`;
     state.holdUp = { reason, message };
     // What the server refused now, it may take later, without our seeing why.
+    wakeAfter(longestWait);
     throw new Error(message, { cause: error });
   }
 }

@@ -123,6 +123,7 @@ describe('a hook before the deletion', () => {
     hooked.hooksDo(new TerminalError('it is in the way'));
     await hooked.fixture.reconcile();
     expect(await hooked.fixture.failure()).toBeDefined();
+    expect(hooked.fixture.wakeAfter).toBe(60_000);
     expect(hooked.fixture.conditions.at(-1)).toBe(
       'Progressing False Deleting: deletion waits for another try of its hooks: it is in the way; ' +
         'to delete without them: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',

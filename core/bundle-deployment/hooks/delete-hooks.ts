@@ -3,6 +3,7 @@ import { hooksOf } from '../../apply/hooks/hook-order.ts';
 import { isTransient } from '../../apply/objects/failures.ts';
 import { errorMessage } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { longestWait } from '../longest-wait.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { loadDeleteHooks } from './delete-content.ts';
 import { skipCommand } from './hook-texts.ts';
@@ -72,6 +73,7 @@ async function runDeleteEvent(
       message: `deletion waits for another try of its hooks: ${message}; ${wayOut}`,
     };
     // What stands in its way may be removed without our seeing it.
+    surroundings.context.wakeAfter(longestWait);
     throw new Error(message, { cause: error });
   }
 }

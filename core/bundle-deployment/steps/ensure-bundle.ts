@@ -32,7 +32,7 @@ export async function ensureBundle(
       return 'continue';
     }
     await deleteAbandoned(state, { dependencies, context });
-    state.bundle = await createBundle(deployment, dependencies, signal);
+    state.bundle = await createBundle(deployment, dependencies, context);
     return 'continue';
   } catch (error) {
     state.status = hasValidBundle(

@@ -14,7 +14,7 @@ import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.t
 export async function followRollback(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  { signal }: StepContext,
+  context: StepContext,
 ): Promise<StepOutcome> {
   const { deployment, bundle } = state;
   const { rollback, ...rest } = onlyAskedFor(state.status, deployment.spec);
@@ -24,7 +24,7 @@ export async function followRollback(
   state.status = boundedHistory(state);
   if (inForce === undefined) return 'continue';
   state.holdUp ??= rolledBack(deployment, inForce);
-  await restore(inForce.to, state, { dependencies, signal });
+  await restore(inForce.to, state, { dependencies, context });
   return 'continue';
 }
 
@@ -32,14 +32,14 @@ export async function followRollback(
 async function restore(
   name: string,
   { deployment, status }: BundleDeploymentState,
-  { dependencies, signal }: { dependencies: ReconcileDependencies; signal: AbortSignal },
+  { dependencies, context }: { dependencies: ReconcileDependencies; context: StepContext },
 ): Promise<void> {
   const owned = ownBundles(deployment, dependencies.bundles);
   const revision = status.history?.find(({ bundle }) => bundle === name);
   if (revision === undefined || owned.some(({ metadata }) => metadata.name === name)) return;
   const { template } = revision;
   const earlier = { ...deployment, spec: { ...deployment.spec, template } };
-  await createBundle(earlier, dependencies, signal);
+  await createBundle(earlier, dependencies, context);
 }
 
 /** What was installed before there was a history is what the first rollback goes back to. */

@@ -2,6 +2,7 @@ import { TerminalError, WaitingError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { hasBegun } from '../has-begun.ts';
 import { fallBack } from '../hold-up.ts';
+import { longestWait } from '../longest-wait.ts';
 import { LostContentError } from '../lost-content-error.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { loadLastApplied } from './load-last-applied.ts';
@@ -24,6 +25,8 @@ export async function loadOrKeepActive(
   } catch (failure) {
     if (!(failure instanceof Error) || context.signal.aborted) throw failure;
     state.failure = failure;
+    // An input that was missing or refused, or a class that was away: nobody tells when that is over.
+    if (!isOfContent(failure)) context.wakeAfter(longestWait);
     if (await keepsActive(state, dependencies, context)) return 'continue';
     throw failure;
   }
