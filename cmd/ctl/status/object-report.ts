@@ -1,9 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
+import type { CustomRule } from '../../../core/apply/health/custom-rule.ts';
 import { apiServiceProblem } from '../../../core/apply/health/extensions.ts';
 import { isHookObject } from '../../../core/apply/hooks/hook.ts';
-import type { Inventory, InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
+import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
 import { inKindOrder } from '../../../core/apply/objects/order.ts';
+import type { OwnedObjects } from '../owned-objects.ts';
 
 /** One object of a deployment. */
 export interface ObjectReport {
@@ -20,7 +22,7 @@ export interface ObjectReport {
 
 /** What a deployment owns, in the order of installation. `now` is in milliseconds. */
 export function objectReports(
-  inventory: Inventory,
+  { inventory, rules }: Pick<OwnedObjects, 'inventory' | 'rules'>,
   owner: string,
   now: number,
 ): readonly ObjectReport[] {
@@ -28,10 +30,14 @@ export function objectReports(
   const entries = new Map(inventory.ownedBy(owner).map((entry) => [entry.id, entry]));
   return inKindOrder([...entries.values()])
     .flatMap((group) => group.toSorted((a, b) => a.id.localeCompare(b.id)))
-    .map((entry) => objectReport(entry, now));
+    .map((entry) => objectReport(entry, now, rules.find(owner, entry.resource)));
 }
 
-function objectReport({ object, resource, key }: InventoryEntry, now: number): ObjectReport {
+function objectReport(
+  { object, resource, key }: InventoryEntry,
+  now: number,
+  rule: CustomRule | undefined,
+): ObjectReport {
   const { apiVersion, kind } = object;
   const { namespace, name } = key;
   const isApiService =
@@ -41,13 +47,19 @@ function objectReport({ object, resource, key }: InventoryEntry, now: number): O
     kind,
     ...(namespace === undefined ? {} : { namespace }),
     name,
-    ...(isApiService ? apiServiceStatus(object) : statusOf(object, now)),
+    ...(isApiService && rule === undefined
+      ? apiServiceStatus(object)
+      : statusOf(object, now, rule)),
     ...(isHookObject(object) ? { hook: true } : {}),
   };
 }
 
-function statusOf(object: KubernetesObject, now: number): Pick<ObjectReport, 'status' | 'message'> {
-  const { status, message } = computeStatus(object, now);
+function statusOf(
+  object: KubernetesObject,
+  now: number,
+  rule: CustomRule | undefined,
+): Pick<ObjectReport, 'status' | 'message'> {
+  const { status, message } = computeStatus(object, now, rule);
   return { status, message };
 }
 

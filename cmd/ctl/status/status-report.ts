@@ -44,7 +44,7 @@ export async function statusReport(
     signal,
   });
   const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
-  const items = objectReports(owned.inventory, name, Date.now());
+  const items = objectReports(owned, name, Date.now());
   const kept = items.filter(({ hook }) => hook === undefined);
   return {
     name,

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { HealthRules } from '../../../core/apply/health/health-rules.ts';
+import { Inventory } from '../../../core/apply/inventory/inventory.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { objectReports } from './object-report.ts';
+
+const resource = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Database',
+  plural: 'databases',
+  namespaced: true,
+};
+
+/** A database that has two of three replicas, by the rules of its deployment. */
+function reported(...rules: readonly { readonly healthy: string }[]): string[] {
+  const stored = aStoredDeployment();
+  const name = stored.metadata.name ?? '';
+  const inventory = new Inventory();
+  inventory.put(resource, {
+    apiVersion: 'example.com/v1',
+    kind: 'Database',
+    metadata: {
+      namespace: 'default',
+      name: 'orders',
+      labels: {
+        'core.rukpak.io/owner-kind': 'BundleDeployment',
+        'core.rukpak.io/owner-name': name,
+      },
+    },
+    spec: { replicas: 3 },
+    status: { ready: 2 },
+  });
+  const own = new HealthRules();
+  const kind = { group: 'example.com', kind: 'Database' };
+  const health = { rules: rules.map((rule) => ({ ...kind, ...rule })) };
+  own.use({ ...stored, spec: { ...stored.spec, health } });
+  return objectReports({ inventory, rules: own }, name, 0).map(
+    ({ status, message }) => `${status}: ${message}`,
+  );
+}
+
+test('an object is judged by the rules of its deployment, where it has some for the kind', () => {
+  expect(reported()).toEqual(['Current: Resource is current']);
+  expect(reported({ healthy: 'self.status.ready == self.spec.replicas' })).toEqual([
+    'InProgress: spec.health.rules[0].healthy does not hold',
+  ]);
+  expect(reported({ healthy: 'self.status.ready == 2' })).toEqual(['Current: Resource is current']);
+});
