@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +23,8 @@ const identity = {
   subject: 'https://git.example.com/acme/app/release.yml@refs/tags/v1',
 };
 const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+/** A registry may have signed images of an earlier run, of the same content. */
+const run = randomBytes(3).toString('hex');
 let folder: string;
 let registry: string;
 let signer: KeylessSigner;
@@ -59,7 +61,7 @@ function policies(): string {
 
 async function anImage(policy: string): Promise<SignedTarget> {
   images += 1;
-  const repository = `signed/${policy}/${images}`;
+  const repository = `signed/${policy}/${run}/${images}`;
   const files = { 'manifests/a.yaml': `number: ${images}` };
   const { digest } = await pushImage({ registry, repository, tag: 'v1', layers: [{ files }] });
   return { registry, repository, digest };
@@ -126,7 +128,7 @@ test('an identity signs without a key, and no other identity does', async () => 
 });
 
 test('an index is signed as a whole', async () => {
-  const repository = 'signed/key/index';
+  const repository = `signed/key/${run}/index`;
   const layers = [{ files: { 'manifests/a.yaml': 'a: 1' } }];
   const manifests = [await pushImage({ registry, repository, tag: 'amd64', layers })];
   const { digest } = await pushIndex({ registry, repository, tag: 'v1', manifests });
