@@ -19,7 +19,7 @@ import {
   FakeClassServer,
   jsonIn,
 } from '../helpers/class-server.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs } from '../helpers/local-pod.ts';
@@ -82,12 +82,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=60s']);
-  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  await kubectl.run(['delete', 'bundledeployments,bundles', '--all', '--timeout=300s']);
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
   const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
   await eventually(async () => {
     await kubectl.must(['delete', 'configmap', '--namespace=rukpak-system', ...contents]);
-  });
+  }, patiently);
   await system.stop();
   await stopServer();
   await guarded.stop();
@@ -113,13 +113,13 @@ async function removeSample(): Promise<void> {
     'bundledeployment',
     'greeting',
     '--cascade=foreground',
-    '--timeout=120s',
+    '--timeout=600s',
   ]);
   expect(await kubectl.exists('deployment', 'greeting', 'default')).toBe(false);
   await eventually(async () => {
     const contents = ['greeting-values', 'greeting-v1', 'greeting-v2'];
     await kubectl.must(['delete', 'configmap', '-n', 'rukpak-system', ...contents]);
-  });
+  }, patiently);
 }
 
 /** A BundleDeployment of one ConfigMap, by these classes. */
@@ -300,12 +300,10 @@ test('a server that never answers holds up none of other classes, and no deletio
     deployment: 'core-rukpak-io-plain',
   });
   // Far less than --content-timeout, after which the others would make room.
-  await installed('beside-hung', 60_000);
+  await installed('beside-hung', 100_000);
   expect(hung.received.every(({ call }) => call === 'GET /v1/class')).toBe(true);
-  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=60s']);
-  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), {
-    within: 60_000,
-  });
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
 });
 
 test('the sidecar is beside core, and its flag is one that core takes', async () => {
