@@ -30,6 +30,8 @@ export async function timeUntil(
   signal: AbortSignal,
 ): Promise<Found> {
   const found = Promise.withResolvers<{ at: number; object: KubernetesObject }>();
+  // It may fail while something is still done: it is awaited, and told, after that.
+  found.promise.catch(() => undefined);
   const life = new AbortController();
   let isDone = false;
   // What comes before the API server has answered is the object as it was.
