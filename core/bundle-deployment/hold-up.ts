@@ -1,6 +1,6 @@
 import type { HoldUp } from '../contracts/applier.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
-import { ownBundles } from './own-bundles.ts';
+import { ownBundle } from './own-bundles.ts';
 import type { BundleDeploymentState, StepOutcome } from './state.ts';
 
 /**
@@ -22,9 +22,7 @@ export function fallBack(
   { bundles }: Pick<BundleDeploymentDependencies, 'bundles'>,
 ): StepOutcome {
   const { activeBundle, rollback } = state.status;
-  const active = ownBundles(state.deployment, bundles).find(
-    ({ metadata }) => metadata.name === (rollback?.to ?? activeBundle),
-  );
+  const active = ownBundle(state.deployment, rollback?.to ?? activeBundle, bundles);
   if (active?.status?.phase !== 'Unpacked') return 'done';
   if (active.metadata.deletionTimestamp !== undefined) return 'done';
   state.target = active;

@@ -15,6 +15,15 @@ export function ownBundles(
   return labelled.filter((bundle) => isOwn(bundle, deployment));
 }
 
+/** The Bundle of that name, where it was made for the deployment. */
+export function ownBundle(
+  deployment: BundleDeployment,
+  name: string | undefined,
+  bundles: Pick<OwnedBundleCache, 'ownedBy'>,
+): Bundle | undefined {
+  return ownBundles(deployment, bundles).find(({ metadata }) => metadata.name === name);
+}
+
 export function isOwn({ metadata }: Bundle, deployment: BundleDeployment): boolean {
   const { uid } = deployment.metadata;
   return metadata.ownerReferences?.some((owner) => owner.controller && owner.uid === uid) === true;

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { stageOf } from '../../apply/stages/stage-of.ts';
+import { gvkOf } from '../../kube/resource.ts';
 import { secretsUsedBy } from './mounted-secrets.ts';
 import type { WantedCertificates } from './wanted-certificates.ts';
 
@@ -45,6 +46,5 @@ function usersOf(
 }
 
 function stageOfObject(object: KubernetesObject): number {
-  const [group = ''] = object.apiVersion.split('/').slice(0, -1);
-  return stageOf({ resource: { group, kind: object.kind }, object });
+  return stageOf({ resource: gvkOf(object), object });
 }

@@ -1,7 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { policyInForce } from '../deletion/policy-in-force.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { ownBundles } from '../own-bundles.ts';
+import { ownBundle } from '../own-bundles.ts';
 import type { BundleDeploymentState } from '../state.ts';
 import { loadObjects } from '../steps/load-objects.ts';
 import { skipsHooks } from './pending-operation.ts';
@@ -58,9 +58,8 @@ function activeBundle(
   { deployment, status }: BundleDeploymentState,
   { bundles }: Pick<ReconcileDependencies, 'bundles'>,
 ): Bundle | undefined {
-  return ownBundles(deployment, bundles)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .find(({ metadata }) => metadata.name === status.activeBundle);
+  const active = ownBundle(deployment, status.activeBundle, bundles);
+  return active?.metadata.deletionTimestamp === undefined ? active : undefined;
 }
 
 /** So that what was decided once is not asked again. */

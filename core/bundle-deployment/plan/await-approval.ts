@@ -4,7 +4,7 @@ import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { fallBack } from '../hold-up.ts';
-import { ownBundles } from '../own-bundles.ts';
+import { ownBundle } from '../own-bundles.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { notInstalled } from '../status.ts';
 import {
@@ -42,7 +42,7 @@ export async function awaitApproval(
   }
   // Something else holds it up, or it was rolled back.
   if (bundle === undefined || state.target !== bundle) return 'continue';
-  const active = activeBundle(state, dependencies);
+  const active = ownBundle(state.deployment, state.status.activeBundle, dependencies.bundles);
   const approval = approvalOf(state, active);
   state.status = { ...status, ...(approval === undefined ? {} : { approval }) };
   if (isApproved(approval, bundle, deployment)) return 'continue';
@@ -150,18 +150,9 @@ function wait(
 ): StepOutcome {
   state.holdUp ??= { reason: progressReason.awaitingApproval, message };
   const { approval } = state.status;
-  const active = activeBundle(state, dependencies);
+  const active = ownBundle(state.deployment, state.status.activeBundle, dependencies.bundles);
   state.keepOnly = active !== undefined && !isRepairable(approval, active, state.deployment);
   return fallBack(state, dependencies);
-}
-
-function activeBundle(
-  { deployment, status }: BundleDeploymentState,
-  { bundles }: Pick<ReconcileDependencies, 'bundles'>,
-): Bundle | undefined {
-  return ownBundles(deployment, bundles).find(
-    ({ metadata }) => metadata.name === status.activeBundle,
-  );
 }
 
 /** What would be refused as a whole is told as an apply would tell it. */

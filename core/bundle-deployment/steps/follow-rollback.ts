@@ -1,7 +1,7 @@
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { createBundle } from '../create-bundle.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { ownBundles } from '../own-bundles.ts';
+import { ownBundle, ownBundles } from '../own-bundles.ts';
 import { onlyAskedFor } from '../revisions/policy.ts';
 import { boundedHistory, withActive } from '../revisions/record.ts';
 import { rolledBack } from '../revisions/rollback.ts';
@@ -48,9 +48,7 @@ function rememberActive(
   { bundles, reportHealth }: ReconcileDependencies,
 ): void {
   const { deployment, status } = state;
-  const active = ownBundles(deployment, bundles).find(
-    ({ metadata }) => metadata.name === status.activeBundle,
-  );
+  const active = ownBundle(deployment, status.activeBundle, bundles);
   const { healthy, installed } = bundleDeploymentCondition;
   if (active === undefined) return;
   state.status = withActive(state, active, reportHealth ? healthy : installed);
