@@ -1,96 +1,13 @@
 #!/usr/bin/env node
 import './favour-memory.ts';
-import { join } from 'node:path';
-import { Command } from 'commander';
 import { errorMessage } from '../core/errors.ts';
-import { homeFolder } from '../core/kube/home-folder.ts';
 import { stopSignal } from '../core/manager/defaults/stop-signal.ts';
 import { createLogger } from '../core/observe/logger.ts';
-import { addCoreFlags, type CoreFlags } from './core-flags.ts';
-import {
-  addCrdGuardFlags,
-  addCrdvalidatorFlags,
-  type CrdGuardFlags,
-  type CrdvalidatorFlags,
-} from './crdvalidator-flags.ts';
-import { systemNamespaceOf } from './process-flags.ts';
-import type { runAll } from './run-all.ts';
-import { version } from './version.ts';
-import {
-  addAdmissionFlags,
-  addWebhookFlags,
-  addWebhookServerFlags,
-  type WebhookFlags,
-} from './webhook-flags.ts';
-
-interface InstallFlags extends CrdGuardFlags {
-  readonly kubeconfig?: string;
-  readonly systemNamespace?: string;
-  readonly webhookUrl?: string;
-  readonly dryRun?: boolean;
-}
-
-/** Reached from this machine only, and no folder that needs root. */
-const laptopDefaults = {
-  httpBindAddress: '127.0.0.1:8080',
-  healthProbeBindAddress: '127.0.0.1:8081',
-  provisionerStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'bundles'),
-  uploadStorageDir: join(homeFolder(), '.cache', 'rukpak-ts', 'uploads'),
-};
-
-/** Each command loads its own program: nobody holds the others in memory. */
-function createProgram(): Command {
-  const program = new Command('rukpak')
-    .description('Bundles and BundleDeployments for Kubernetes')
-    .version(version(), '--version');
-  addCrdGuardFlags(program.command('install'))
-    .description('apply CRDs, namespaces, RBAC and the webhook configurations to the cluster')
-    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
-    .option('--system-namespace <name>', 'where the system runs')
-    .option('--webhook-url <url>', 'where the API server reaches webhooks outside the cluster')
-    .option('--dry-run', 'print the objects instead')
-    .action(async (flags: InstallFlags) => {
-      const { dryRun = false } = flags;
-      const systemNamespace = systemNamespaceOf(flags);
-      const { install } = await import('./install.ts');
-      await install({ ...flags, systemNamespace, dryRun }, (line) => console.log(line));
-    });
-  addCoreFlags(program.command('core').description('run the reconcilers and the content server'))
-    .version(version(), '--version')
-    .action(async (flags: CoreFlags) => {
-      const { runCore } = await import('./run-core.ts');
-      await runCore(flags, createLogger(flags.zapLogLevel), stopSignal());
-    });
-  addWebhookFlags(program.command('webhooks').description('run the admission webhooks'))
-    .version(version(), '--version')
-    .action(async (flags: WebhookFlags) => {
-      const systemNamespace = systemNamespaceOf(flags);
-      const logger = createLogger(flags.zapLogLevel);
-      const bindAddress = flags.webhookBindAddress;
-      const { runWebhooks } = await import('./run-webhooks.ts');
-      await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
-    });
-  addCrdvalidatorFlags(
-    program.command('crdvalidator').description('run the webhook that keeps CRD upgrades safe'),
-  )
-    .version(version(), '--version')
-    .action(async (flags: CrdvalidatorFlags) => {
-      const { runCrdvalidator } = await import('./run-crdvalidator.ts');
-      await runCrdvalidator(flags, createLogger(flags.zapLogLevel), stopSignal());
-    });
-  const all = program.command('all').description('run all in one process, as on a laptop');
-  addCoreFlags(all, laptopDefaults);
-  addWebhookServerFlags(all);
-  addAdmissionFlags(all);
-  addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
-    const { runAll: run } = await import('./run-all.ts');
-    await run(flags, createLogger(flags.zapLogLevel), stopSignal());
-  });
-  return program;
-}
+import { createProgram } from './program.ts';
 
 try {
-  await createProgram().parseAsync();
+  const print = (line: string): void => console.log(line);
+  await createProgram({ stopSignal, createLogger, print }).parseAsync();
 } catch (error) {
   console.error(`rukpak: ${errorMessage(error)}`);
   process.exitCode = 1;

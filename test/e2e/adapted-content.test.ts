@@ -1,12 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
@@ -40,8 +41,8 @@ export default defineProvisioner({
 });
 `;
 
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 
 let folder: string;
 let system: System;
@@ -50,7 +51,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'paint-class-'));
   await writeFile(join(folder, 'paint.ts'), paintClass);
   const flags = [`--provisioner=${join(folder, 'paint.ts')}`, '--content-timeout=40s'];
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
+  system = await System.start({ kubeconfig: plane.kubeconfig, registry, flags });
 });
 
 afterAll(async () => {

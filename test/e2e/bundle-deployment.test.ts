@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus, BundleSource } from '../../api/v1alpha1/index.ts';
@@ -7,6 +7,7 @@ import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { System } from '../helpers/system.ts';
 
 let system: System;
@@ -14,9 +15,9 @@ let kubectl: Kubectl;
 let registry: string;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  system = await System.start({ kubeconfig: plane.kubeconfig, registry });
 });
 
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, BundleDeploymentSpec } from '../../api/v1alpha1/index.ts';
@@ -10,13 +10,15 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aServiceAccount } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { ServiceProgram } from '../helpers/service-program.ts';
 import { System } from '../helpers/system.ts';
 import { allowed, converted, denied, labelled } from '../helpers/webhook-answers.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
 const namespace = 'certified';
 const secret = 'webhook-cert';
 
@@ -25,7 +27,7 @@ let system: System | undefined;
 let kube: KubeConnection;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   kube = connect({ kubeconfig, userAgent: 'tests' });
 });
 
@@ -46,7 +48,8 @@ async function isGone(): Promise<void> {
 
 /** With other flags than before. */
 async function startSystem(flags: readonly string[] = []): Promise<System> {
-  if (system === undefined) system = await System.start({ kubeconfig, registry, flags });
+  if (system === undefined)
+    system = await System.start({ kubeconfig, registry, flags, run: RukpakProcess });
   else {
     await system.terminate();
     await system.restart(flags);

@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installInChaos } from '../bench/chaos/chaos.ts';
 import { appNames } from '../bench/scale/apps.ts';
 import { type Bench, openBench } from '../bench/scale/bench.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 
 let bench: Bench;
 
 beforeAll(async () => {
-  bench = await openBench(inject('clusterDir'));
+  bench = await openBench(plane.clusterDir);
 });
 
 afterAll(async () => {
-  const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=180s']);
   await bench[Symbol.asyncDispose]();
 });

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { bundleResource, label } from '../../api/v1alpha1/index.ts';
@@ -9,7 +9,9 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { everyObject, idOf } from '../helpers/every-object.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushContent } from '../helpers/push-content.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { seededRandom } from '../helpers/seeded-random.ts';
 import { System } from '../helpers/system.ts';
 import { subjects } from './crash-subjects.ts';
@@ -31,9 +33,13 @@ let startup: number;
 let before: ReadonlyMap<string, KubernetesObject>;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'tests' });
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry: inject('registry') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'tests' });
+  system = await System.start({
+    kubeconfig: plane.kubeconfig,
+    registry: plane.registry,
+    run: RukpakProcess,
+  });
   await system.terminate();
   const started = Date.now();
   await system.restart();
@@ -57,7 +63,7 @@ async function contentOf(version: number): Promise<readonly object[]> {
   const deployments: object[] = [];
   for (const subject of subjects) {
     const { name, className } = subject;
-    const content = { registry: inject('registry'), name, version, files: subject.files(version) };
+    const content = { registry: plane.registry, name, version, files: subject.files(version) };
     deployments.push(aBundleDeployment({ name, className, source: await pushContent(content) }));
   }
   return deployments;

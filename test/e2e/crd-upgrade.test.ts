@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import type { JsonSchema } from '../../webhooks/crd-upgrade/schema/json-schema.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl, type KubectlResult } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
@@ -17,10 +18,10 @@ let registry: string;
 let system: System;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   const guard = ['--guard-crd-deletion'];
-  const kubeconfig = inject('kubeconfig');
+  const kubeconfig = plane.kubeconfig;
   system = await System.start({ kubeconfig, registry, flags: guard, installFlags: guard });
 });
 

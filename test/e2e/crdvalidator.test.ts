@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aCRD } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { secretData } from '../helpers/secret-volume.ts';
 import { crdWebhookConfiguration } from '../helpers/self-signed-overlay.ts';
 import { servedCertificate } from '../helpers/tls-request.ts';
@@ -17,8 +18,8 @@ let system: InClusterSystem;
 let validator: LocalPod;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  system = await InClusterSystem.install({ kubectl, registry: inject('registry') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  system = await InClusterSystem.install({ kubectl, registry: plane.registry });
   validator = await system.startCrdvalidator();
 });
 

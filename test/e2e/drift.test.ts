@@ -1,25 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-const audit = new AuditLog(inject('clusterDir'));
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+const audit = new AuditLog(plane.clusterDir);
 /** Longer than a repair takes. */
 const quiet = 3000;
 
 let system: System;
 
 beforeAll(async () => {
-  system = await System.start({ kubeconfig, registry });
+  system = await System.start({ kubeconfig, registry, run: RukpakProcess });
 });
 
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentSpec } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { deploymentPolicies } from '../../api/v1alpha1/deployment-policies.ts';
@@ -10,13 +10,14 @@ import { everyObject } from '../helpers/every-object.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-const audit = new AuditLog(inject('clusterDir'));
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+const audit = new AuditLog(plane.clusterDir);
 const name = 'dry-installed';
 
 /** Every field that a BundleDeployment may have beyond RukPak's. */

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ClassSession } from '../helpers/class-session.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { copyExample, type ExampleCopy } from '../helpers/example-copy.ts';
@@ -12,12 +11,14 @@ import { Kubectl } from '../helpers/kubectl.ts';
 import { kustomizeFiles } from '../helpers/kustomize/session-files.ts';
 import { aConfigMap, aDeployment } from '../helpers/objects.ts';
 import { OwnProcess } from '../helpers/own-process.ts';
+import { plane } from '../helpers/plane.ts';
 import { writeKubeconfig } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
+import { workerPorts } from '../helpers/worker-ports.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 
 let example: ExampleCopy | undefined;
 let system: System | undefined;
@@ -114,7 +115,7 @@ describe('behind a URL', () => {
   let server: ChildProcess;
 
   beforeAll(async () => {
-    const [port] = await freePorts(1, []);
+    const [port] = await workerPorts(1);
     const program = join(import.meta.dirname, '../helpers/serve-class.ts');
     const module = join(example?.folder ?? '', 'src/class.ts');
     server = spawn(process.execPath, [program, module, String(port)], { stdio: 'ignore' });
@@ -134,7 +135,7 @@ describe('in another language', () => {
   let server: ChildProcess;
 
   beforeAll(async () => {
-    const [port] = await freePorts(1, []);
+    const [port] = await workerPorts(1);
     const program = join(samples, 'provisioner-over-http/server.py');
     server = spawn('python3', [program, String(port)], { stdio: 'ignore' });
     await once(server, 'spawn');

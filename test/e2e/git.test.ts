@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import type { GitSource } from '../../api/v1alpha1/index.ts';
@@ -14,6 +14,7 @@ import { type GitServer, startGitServer } from '../../deploy/local/git/git-serve
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { SSHServer } from '../helpers/ssh-server.ts';
 import { System } from '../helpers/system.ts';
 
@@ -45,8 +46,8 @@ beforeAll(async () => {
   certificates = await generateCertificates();
   https = await startGitServer({ root, credentials: login, tls: certificates.server });
   ssh = await SSHServer.start({ root, hostKeys: ['ed25519', 'rsa'] });
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry: inject('registry') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  system = await System.start({ kubeconfig: plane.kubeconfig, registry: plane.registry });
 });
 
 afterAll(async () => {

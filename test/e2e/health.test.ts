@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { followHowto } from '../helpers/howto.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { System } from '../helpers/system.ts';
 
 let kubectl: Kubectl;
 let system: System;
 
 beforeAll(async () => {
-  const kubeconfig = inject('kubeconfig');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-  system = await System.start({ kubeconfig, registry: inject('registry') });
+  const kubeconfig = plane.kubeconfig;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+  system = await System.start({ kubeconfig, registry: plane.registry });
 });
 
 afterAll(async () => {
@@ -21,7 +22,7 @@ afterAll(async () => {
 });
 
 test('the session of docs/howto/health.md', async () => {
-  const session = { page: 'health.md', kubectl, kubeconfig: inject('kubeconfig') };
+  const session = { page: 'health.md', kubectl, kubeconfig: plane.kubeconfig };
   const output = await followHowto(session, 'A session');
   expect(output).toContain(
     '(howto.example.com/v1, Kind=Database)(default/orders): object InProgress: ' +

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/meta.ts';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
@@ -13,21 +13,23 @@ import { FileServer } from '../helpers/file-server.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aCRD, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushChart } from '../helpers/push-chart.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { writeKubeconfig } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const className = 'core-rukpak-io-helm';
 const systemNamespace = 'rukpak-system';
 
 let system: System;
 
 beforeAll(async () => {
-  system = await System.start({ kubeconfig, registry });
+  system = await System.start({ kubeconfig, registry, run: RukpakProcess });
 });
 
 afterEach(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
@@ -7,17 +7,19 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aCRD, aServiceAccount } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
 
 let system: System;
 
 beforeAll(async () => {
-  system = await System.start({ kubeconfig, registry });
+  system = await System.start({ kubeconfig, registry, run: RukpakProcess });
 });
 
 afterEach(async () => {
@@ -243,7 +245,7 @@ describe('what is installed', () => {
   });
 
   test('sends nothing for its hooks while nothing changes', async () => {
-    const audit = new AuditLog(inject('clusterDir'));
+    const audit = new AuditLog(plane.clusterDir);
     const before = await audit.position();
     await bringOut({
       name: 'quiet',

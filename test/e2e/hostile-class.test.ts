@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
 /** What it does is told by the name of the object, up to the first "-": of a Bundle or a deployment. */
@@ -43,18 +45,19 @@ let source: BundleSource;
 let folder: string;
 
 beforeAll(async () => {
-  const registry = inject('registry');
+  const registry = plane.registry;
   folder = await mkdtemp(join(tmpdir(), 'hostile-class-'));
   await writeFile(join(folder, 'hostile.ts'), hostileClass);
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   const repository = 'hostile-class/plain';
   const layers = [{ files: { 'manifests/a.yaml': JSON.stringify(aConfigMap('hostile-class')) } }];
   await pushImage({ registry, repository, tag: 'v1', layers });
   source = anImage(`${registry}/${repository}:v1`);
   system = await System.start({
-    kubeconfig: inject('kubeconfig'),
+    kubeconfig: plane.kubeconfig,
     registry,
     flags: [`--provisioner=${join(folder, 'hostile.ts')}`, '--content-timeout=40s'],
+    run: RukpakProcess,
   });
 });
 

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { configMapResource } from '../../core/kube/core-resources.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
 /** Whoever has content in ConfigMaps writes to the system's namespace, and fills it as they like. */
@@ -14,13 +16,17 @@ const labels = { test: 'hostile-namespace' };
 const selector = '?labelSelector=test%3Dhostile-namespace';
 const collection = `/api/v1/namespaces/${namespace}/configmaps${selector}`;
 const mebibyte = 1024 * 1024;
-const kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'rukpak-test/1' });
+const kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'rukpak-test/1' });
 let kubectl: Kubectl;
 let system: System;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry: inject('registry') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  system = await System.start({
+    kubeconfig: plane.kubeconfig,
+    registry: plane.registry,
+    run: RukpakProcess,
+  });
 });
 
 afterAll(async () => {

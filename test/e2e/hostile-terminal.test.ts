@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 
 /** Whoever writes a message, or what ends in one, must not steer the terminal that shows it. */
@@ -11,7 +12,7 @@ const name = 'hostile-terminal';
 let kubectl: Kubectl;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   const source = { type: 'image', image: { ref: 'registry.invalid/nothing:v1' } } as const;
   await installCrds(kubectl);
   // Where another file has just deleted the kinds, they are served a while after they are made.
@@ -33,13 +34,13 @@ afterAll(async () => {
 });
 
 test('status shows control characters', async () => {
-  const { stdout } = await rukpakctl(['status', name, '--kubeconfig', inject('kubeconfig')]);
+  const { stdout } = await rukpakctl(['status', name, '--kubeconfig', plane.kubeconfig]);
   expect(stdout).toContain('the server says \\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\u202e');
   expect(stdout).not.toContain('\u001b');
 });
 
 test('json keeps the message as it is', async () => {
-  const args = ['status', name, '--output', 'json', '--kubeconfig', inject('kubeconfig')];
+  const args = ['status', name, '--output', 'json', '--kubeconfig', plane.kubeconfig];
   const { stdout } = await rukpakctl(args);
   expect(JSON.parse(stdout)).toMatchObject({
     conditions: [{ message: 'the server says \u001b]0;owned\u0007\u001b[2J\u009b31m\u202e' }],

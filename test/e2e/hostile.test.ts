@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
@@ -9,6 +9,7 @@ import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { System } from '../helpers/system.ts';
 
 /** Content and servers of strangers: each ends in its own condition, and holds nobody else up. */
@@ -18,11 +19,11 @@ let registry: string;
 let evil: Awaited<ReturnType<typeof startTrickle>>;
 
 beforeAll(async () => {
-  registry = inject('registry');
+  registry = plane.registry;
   evil = await startTrickle();
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   const flags = [`--insecure-registry=${evil.host}`];
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
+  system = await System.start({ kubeconfig: plane.kubeconfig, registry, flags });
 });
 
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ApiRequest, AuditLog, isWrite, summary } from '../helpers/audit-log.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -10,6 +10,7 @@ import {
   aService,
   aServiceAccount,
 } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
@@ -23,12 +24,12 @@ let kubectl: Kubectl;
 let audit: AuditLog;
 
 beforeAll(async () => {
-  const kubeconfig = inject('kubeconfig');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-  audit = new AuditLog(inject('clusterDir'));
+  const kubeconfig = plane.kubeconfig;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+  audit = new AuditLog(plane.clusterDir);
   // With a lease, as in a real cluster.
   const flags = ['--leader-elect'];
-  system = await System.start({ kubeconfig, registry: inject('registry'), flags });
+  system = await System.start({ kubeconfig, registry: plane.registry, flags });
 });
 
 afterAll(async () => {
@@ -45,7 +46,7 @@ async function installAll(): Promise<void> {
   for (let index = 0; index < count; index += 1) {
     const name = `idle-${index}`;
     const objects = [aDeployment(name), aConfigMap(name), aService(name), aServiceAccount(name)];
-    const content = { registry: inject('registry'), name, version: 1, files: plainFiles(objects) };
+    const content = { registry: plane.registry, name, version: 1, files: plainFiles(objects) };
     deployments.push(aBundleDeployment({ name, source: await pushContent(content) }));
   }
   await kubectl.apply(...deployments);

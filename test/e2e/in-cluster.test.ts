@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import { issueServingCertificate } from '../../core/certificates/issue.ts';
 import { renewCertificates } from '../../webhooks/certs/certificate-state.ts';
@@ -14,6 +14,7 @@ import {
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { secretData } from '../helpers/secret-volume.ts';
 import { mutatingConfiguration } from '../helpers/self-signed-overlay.ts';
@@ -30,8 +31,8 @@ let webhooks: LocalPod;
 let core: LocalPod;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   system = await InClusterSystem.install({ kubectl, registry });
   webhooks = await system.startWebhooks();
   core = await system.startCore();

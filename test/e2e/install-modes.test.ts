@@ -1,13 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { label } from '../../api/v1alpha1/index.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { System } from '../helpers/system.ts';
 import { TestOperator } from '../helpers/test-operator.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const namespaces = ['modes-a', 'modes-b', 'modes-own'];
 const all = 'AllNamespaces';
 const own = 'OwnNamespace';

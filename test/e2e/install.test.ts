@@ -1,17 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 
-const registry = inject('registry');
-const kubeconfig = inject('kubeconfig');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const registry = plane.registry;
+const kubeconfig = plane.kubeconfig;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const howto = { page: 'install.md', kubectl, kubeconfig };
 
 let system: InClusterSystem;

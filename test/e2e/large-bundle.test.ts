@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { System } from '../helpers/system.ts';
 
 const name = 'large';
@@ -20,9 +21,9 @@ let registry: string;
 let system: System;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  system = await System.start({ kubeconfig: plane.kubeconfig, registry });
 });
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { callerObjects, callers } from '../helpers/callers.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { parseExposition, valueOf } from '../helpers/exposition.ts';
@@ -6,6 +6,7 @@ import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundle, aBundleDeployment, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { tokenOf } from '../helpers/service-account.ts';
 import { tlsGet } from '../helpers/tls-request.ts';
@@ -19,8 +20,8 @@ let webhooks: LocalPod;
 let core: LocalPod;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   system = await InClusterSystem.install({ kubectl, registry });
   await kubectl.apply(...callerObjects());
   webhooks = await system.startWebhooks();

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type BundleDeploymentStatus, label } from '../../api/v1alpha1/index.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushContent } from '../helpers/push-content.ts';
 import { secretData } from '../helpers/secret-volume.ts';
 import { System } from '../helpers/system.ts';
@@ -18,9 +19,9 @@ import {
   widgetsComeAndGo,
 } from '../helpers/webhook-operator/requests.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const namespaces = ['webhooks-own', 'webhooks-watched', 'webhooks-other'];
 const widgets = widgetApi.crd;
 const { group, version, plural } = gaugeApi;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { wantedBundle } from '../../core/bundle-deployment/wanted-bundle.ts';
@@ -8,16 +8,18 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
 let system: System;
 let kubectl: Kubectl;
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-  system = await System.start({ kubeconfig, registry });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+  system = await System.start({ kubeconfig, registry, run: RukpakProcess });
 });
 
 afterEach(async () => {
@@ -139,7 +141,7 @@ describe('stages', () => {
   });
 
   test('the next stage waits until the one before is ready, also across a restart', async () => {
-    const audit = new AuditLog(inject('clusterDir'));
+    const audit = new AuditLog(plane.clusterDir);
     const position = await audit.position();
     const objects = [inStage(1, anUnready('ordering-db')), inStage(2, aDeployment('ordering-web'))];
     await bringOut({ name: 'waiting', objects, spec: waits });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type {
   BundleDeployment,
@@ -14,16 +14,17 @@ import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
 import { tokenOf } from '../helpers/service-account.ts';
 import { tlsGet } from '../helpers/tls-request.ts';
 
 const namespace = 'rukpak-system';
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-const audit = new AuditLog(inject('clusterDir'));
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+const audit = new AuditLog(plane.clusterDir);
 
 let system: InClusterSystem;
 let core: LocalPod;
@@ -35,7 +36,7 @@ beforeAll(async () => {
   await system.startCrdvalidator();
   core = await system.startCore();
   const forwards = { 8443: core.ports[1] ?? 0 };
-  const clusterDir = inject('clusterDir');
+  const clusterDir = plane.clusterDir;
   node = await ForwardingNode.start({ kubectl, kubeconfig, clusterDir, name: 'plan', forwards });
   await node.take(namespace, 'core');
 });

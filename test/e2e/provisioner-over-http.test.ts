@@ -4,14 +4,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { remoteClasses } from '../../cmd/provisioner-url-flags.ts';
 import { tarParts } from '../../core/content/tar-parts.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import {
   type AnswerCall,
   answerJson,
@@ -24,16 +23,18 @@ import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs } from '../helpers/local-pod.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { unchanged } from '../helpers/remote-class-fixture.ts';
 import { System } from '../helpers/system.ts';
+import { workerPorts } from '../helpers/worker-ports.ts';
 
 /** A class of thirty lines of Python, as docs/howto/provisioner-over-http.md shows it. */
 const root = join(import.meta.dirname, '../..');
 const samples = 'deploy/samples/provisioner-over-http';
 const page = 'provisioner-over-http.md';
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
 
 let kubectl: Kubectl;
 let system: System;
@@ -60,8 +61,8 @@ async function stopServer(): Promise<void> {
 }
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-  [port = 0] = await freePorts(1, []);
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+  [port = 0] = await workerPorts(1);
   folder = await mkdtemp(join(tmpdir(), 'rukpak-acme-'));
   const { ca, server: own, admin } = await generateCertificates();
   const files = { token, 'ca.crt': ca.cert, 'tls.crt': admin.cert, 'tls.key': admin.key };

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
@@ -8,11 +8,13 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto, runCommand } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aCRD, aDeployment, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const ownerLabel = 'core.rukpak.io/owner-kind=BundleDeployment';
 const hold = 'e2e.example.com/hold';
 const finalizer = 'core.rukpak.io/delete-objects';
@@ -20,7 +22,7 @@ const finalizer = 'core.rukpak.io/delete-objects';
 let system: System;
 
 beforeAll(async () => {
-  system = await System.start({ kubeconfig, registry });
+  system = await System.start({ kubeconfig, registry, run: RukpakProcess });
 });
 
 afterEach(async () => {
@@ -223,7 +225,7 @@ describe('deletion', () => {
     await bringOut({ name: 'simple', objects: [aConfigMap('d-a')] });
     await isInstalled('simple');
     expect(await finalizersOf('simple')).toEqual([]);
-    const audit = new AuditLog(inject('clusterDir'));
+    const audit = new AuditLog(plane.clusterDir);
     const position = await audit.position();
     await remove('simple');
     await isGone('configmap', 'd-a', 'default');

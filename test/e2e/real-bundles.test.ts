@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../api/json.ts';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
@@ -8,6 +8,7 @@ import { configOf, type InstallMode } from '../helpers/install-modes.ts';
 import { identitiesOf, ownedObjects } from '../helpers/installed-content.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { OperatorLife } from '../helpers/operator-life.ts';
+import { plane } from '../helpers/plane.ts';
 import {
   realBundleDirectory,
   realBundles,
@@ -25,8 +26,8 @@ let life: OperatorLife;
 
 beforeAll(async () => {
   if (!present) return;
-  const [kubeconfig, registry] = [inject('kubeconfig'), inject('registry')];
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  const [kubeconfig, registry] = [plane.kubeconfig, plane.registry];
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   system = await System.start({ kubeconfig, registry });
   life = new OperatorLife({ kubectl, registry, cluster: await clusterFacts(kubeconfig) });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
@@ -7,6 +7,7 @@ import { clusterFacts } from '../helpers/cluster-facts.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { OperatorLife } from '../helpers/operator-life.ts';
+import { plane } from '../helpers/plane.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { aTree } from '../helpers/registry-bundle.ts';
 import { System } from '../helpers/system.ts';
@@ -18,8 +19,8 @@ let life: OperatorLife;
 
 beforeAll(async () => {
   if (!present) return;
-  const [kubeconfig, registry] = [inject('kubeconfig'), inject('registry')];
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  const [kubeconfig, registry] = [plane.kubeconfig, plane.registry];
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   system = await System.start({ kubeconfig, registry });
   life = new OperatorLife({ kubectl, registry, cluster: await clusterFacts(kubeconfig) });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
@@ -9,6 +9,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushImage } from '../helpers/push-image.ts';
 import { System } from '../helpers/system.ts';
 
@@ -43,10 +44,10 @@ beforeAll(async () => {
     blocked = true
   `;
   await writeFile(join(dir, 'registries.conf'), conf);
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   system = await System.start({
-    kubeconfig: inject('kubeconfig'),
-    registry: inject('registry'),
+    kubeconfig: plane.kubeconfig,
+    registry: plane.registry,
     flags: [`--registries-conf=${join(dir, 'registries.conf')}`],
   });
 });

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Bundle, BundleSource } from '../../api/v1alpha1/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushContent } from '../helpers/push-content.ts';
 import { Replica } from '../helpers/replica.ts';
 import { tokenOf } from '../helpers/service-account.ts';
@@ -22,8 +23,8 @@ let replicas: Replica[];
 let token: string;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  audit = new AuditLog(inject('clusterDir'));
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  audit = new AuditLog(plane.clusterDir);
   await install();
   token = await tokenOf(kubectl, reader);
   auditStart = await audit.position();
@@ -70,7 +71,7 @@ async function install(): Promise<void> {
 }
 
 async function newReplica(): Promise<Replica> {
-  const parts = { kubeconfig: inject('kubeconfig'), registry: inject('registry') };
+  const parts = { kubeconfig: plane.kubeconfig, registry: plane.registry };
   return await Replica.start({ ...parts, externalAddress });
 }
 
@@ -89,11 +90,11 @@ async function replace(ended: Replica): Promise<void> {
 }
 
 function sourceOf({ name }: Subject): BundleSource {
-  return anImage(`${inject('registry')}/e2e/replicas-${name}:v1`);
+  return anImage(`${plane.registry}/e2e/replicas-${name}:v1`);
 }
 
 async function push(subject: Subject): Promise<void> {
-  const [registry, name] = [inject('registry'), `replicas-${subject.name}`];
+  const [registry, name] = [plane.registry, `replicas-${subject.name}`];
   await pushContent({ registry, name, version: 1, files: subject.files(1) });
 }
 

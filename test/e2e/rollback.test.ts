@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentStatus, BundleSource } from '../../api/v1alpha1/index.ts';
 import { AuditLog, isWrite } from '../helpers/audit-log.ts';
@@ -6,18 +6,20 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aDeployment } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
 import { System } from '../helpers/system.ts';
 
 let system: System;
 let kubectl: Kubectl;
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-  system = await System.start({ kubeconfig, registry });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+  system = await System.start({ kubeconfig, registry, run: RukpakProcess });
 });
 
 afterEach(async () => {
@@ -271,7 +273,7 @@ test('a paused deployment changes nothing but its status, and a deletion of it g
     const live = await kubectl.get('bundledeployment', 'paused');
     expect(conditionOf(live, 'Progressing')?.reason).toBe('Paused');
   });
-  const audit = new AuditLog(inject('clusterDir'));
+  const audit = new AuditLog(plane.clusterDir);
   const position = await audit.position();
   await kubectl.must(['delete', 'configmap', 'paused', '--namespace=default']);
   await bringOut('paused', { version: 2, objects: objects.slice(0, 1), spec: { paused: true } });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import {
   issueCertificateAuthority,
@@ -17,6 +17,7 @@ import {
   anImage,
   aService,
 } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
@@ -32,9 +33,9 @@ let folder: string;
 let system: System;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  const kubeconfig = inject('kubeconfig');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  registry = plane.registry;
+  const kubeconfig = plane.kubeconfig;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   folder = await mkdtemp(join(tmpdir(), 'rukpakctl-diagnosis-'));
   system = await System.start({ kubeconfig, registry });
 });
@@ -45,7 +46,7 @@ afterAll(async () => {
 });
 
 async function ctl(...args: readonly string[]): Promise<CtlResult> {
-  return await rukpakctl(args, { env: { KUBECONFIG: inject('kubeconfig') } });
+  return await rukpakctl(args, { env: { KUBECONFIG: plane.kubeconfig } });
 }
 
 /** Installs objects as a BundleDeployment and waits for a state of one of its conditions. */

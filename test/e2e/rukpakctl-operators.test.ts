@@ -1,21 +1,22 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment } from '../helpers/objects.ts';
 import { operatorFiles } from '../helpers/operator-bundle.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushContent } from '../helpers/push-content.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
 import { writeKubeconfig } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
 import { webhookOperatorFiles } from '../helpers/webhook-operator/bundle.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const className = 'core-rukpak-io-registry';
 const namespaces = ['ctl-shop', 'ctl-ops'];
 

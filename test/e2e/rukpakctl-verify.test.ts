@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
 
 const namespace = 'rukpak-system';
@@ -12,15 +13,15 @@ let system: InClusterSystem;
 let node: ForwardingNode;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
-  system = await InClusterSystem.install({ kubectl, registry: inject('registry') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
+  system = await InClusterSystem.install({ kubectl, registry: plane.registry });
   await system.startWebhooks();
   await system.startCrdvalidator();
   const core = await system.startCore();
   node = await ForwardingNode.start({
     kubectl,
-    kubeconfig: inject('kubeconfig'),
-    clusterDir: inject('clusterDir'),
+    kubeconfig: plane.kubeconfig,
+    clusterDir: plane.clusterDir,
     name: 'rukpakctl-verify',
     forwards: { 8443: core.ports[1] ?? 0 },
   });
@@ -34,7 +35,7 @@ afterAll(async () => {
 });
 
 async function verify(): Promise<CtlResult> {
-  return await rukpakctl(['verify'], { env: { KUBECONFIG: inject('kubeconfig') } });
+  return await rukpakctl(['verify'], { env: { KUBECONFIG: plane.kubeconfig } });
 }
 
 test('every part of an installation in the cluster is looked at', async () => {

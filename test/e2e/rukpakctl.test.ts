@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
@@ -15,6 +15,7 @@ import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundle, aConfigMap, aCRD } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
 import { writeKubeconfig } from '../helpers/service-account.ts';
@@ -35,8 +36,8 @@ let core: LocalPod;
 let node: ForwardingNode;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   folder = await mkdtemp(join(tmpdir(), 'rukpakctl-e2e-'));
   system = await InClusterSystem.install({ kubectl, registry });
   await system.startWebhooks();
@@ -45,8 +46,8 @@ beforeAll(async () => {
   await kubectl.must(['delete', 'validatingwebhookconfiguration', 'crd-validation-webhook']);
   node = await ForwardingNode.start({
     kubectl,
-    kubeconfig: inject('kubeconfig'),
-    clusterDir: inject('clusterDir'),
+    kubeconfig: plane.kubeconfig,
+    clusterDir: plane.clusterDir,
     name: 'rukpakctl',
     forwards: { 8443: core.ports[1] ?? 0 },
   });
@@ -61,7 +62,7 @@ afterAll(async () => {
 });
 
 async function ctl(args: readonly string[], input = ''): Promise<CtlResult> {
-  return await rukpakctl(args, { input, env: { KUBECONFIG: inject('kubeconfig') } });
+  return await rukpakctl(args, { input, env: { KUBECONFIG: plane.kubeconfig } });
 }
 
 async function unpacked(name: string): Promise<BundleStatus> {
@@ -282,11 +283,11 @@ describe('kubectl bundle', () => {
     const bin = fileURLToPath(new URL('../../bin', import.meta.url));
     const env = {
       ...process.env,
-      KUBECONFIG: inject('kubeconfig'),
+      KUBECONFIG: plane.kubeconfig,
       PATH: `${bin}:${process.env['PATH']}`,
     };
     const run = async (...args: readonly string[]): Promise<string> =>
-      (await execFile(inject('kubectl'), args, { env })).stdout;
+      (await execFile(plane.kubectl, args, { env })).stdout;
     expect(await run('bundle', 'version')).toMatch(/^revision: "/);
     expect(await run('__complete', 'bundle', 'cont')).toMatch(/^content\tlist the files/);
     await kubectl.apply(aBundle({ name: 'ctl-named', className: 'nobody', source: upload }));
@@ -340,7 +341,7 @@ describe('rukpakctl content', () => {
     const { port } = silent.address() as AddressInfo;
     const args = ['content', 'ctl-stop', `--server=http://127.0.0.1:${port}`];
     const { code, stderr } = await rukpakctl(args, {
-      env: { KUBECONFIG: inject('kubeconfig') },
+      env: { KUBECONFIG: plane.kubeconfig },
       onStart: (child) => void once(silent, 'connection').then(() => child.kill('SIGINT')),
     });
     silent.close();

@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { type NewProject, newProject } from '../helpers/new-project.ts';
 import { OwnProcess } from '../helpers/own-process.ts';
+import { plane } from '../helpers/plane.ts';
 import { writeKubeconfig } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
 
@@ -38,7 +39,7 @@ describe('npm run dev', () => {
   beforeAll(async () => {
     await start();
     const kubeconfig = join(project.folder, '.rukpak/cluster/kubeconfig');
-    kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+    kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   });
 
   afterAll(() => stop('SIGTERM'));
@@ -134,9 +135,9 @@ describe('npm run dev', () => {
 });
 
 describe('as a process of its own', () => {
-  const kubeconfig = inject('kubeconfig');
-  const registry = inject('registry');
-  const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  const kubeconfig = plane.kubeconfig;
+  const registry = plane.registry;
+  const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   let system: System | undefined;
   let own: OwnProcess | undefined;
 

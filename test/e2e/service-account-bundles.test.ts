@@ -1,20 +1,21 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { defaultLimits } from '../../core/sdk.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage, aServiceAccount } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { customResourcesAreServed } from '../helpers/served-kinds.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
 const namespace = 'privilege-bundles';
 const installNamespace = 'privilege-operators';
 const present = realBundlesArePresent();
@@ -25,7 +26,7 @@ let folder: string;
 
 beforeAll(async () => {
   if (!present) return;
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   system = await System.start({ kubeconfig, registry });
   const names = [namespace, installNamespace];
   await kubectl.apply(

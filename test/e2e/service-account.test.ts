@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { AuditLog } from '../helpers/audit-log.ts';
@@ -6,12 +6,13 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap, aServiceAccount } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { System } from '../helpers/system.ts';
 
-const kubeconfig = inject('kubeconfig');
-const registry = inject('registry');
+const kubeconfig = plane.kubeconfig;
+const registry = plane.registry;
 const rbac = 'rbac.authorization.k8s.io';
 const namespaces = [
   'privilege-team',
@@ -29,8 +30,8 @@ let system: System;
 let audit: AuditLog;
 
 beforeAll(async () => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
-  audit = new AuditLog(inject('clusterDir'));
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+  audit = new AuditLog(plane.clusterDir);
   system = await System.start({ kubeconfig, registry });
   // Other tests have a namespace "shop" too, which goes in its own time.
   const left = ['delete', 'namespace', ...namespaces, '--ignore-not-found', '--timeout=600s'];

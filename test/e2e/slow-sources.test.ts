@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { TestRepository } from '../../deploy/local/git/create-repository.ts';
 import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
@@ -15,6 +15,7 @@ import {
 } from '../helpers/hostile-registries.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aConfigMap, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
@@ -32,8 +33,8 @@ let git: GitServer;
 let repositories: string;
 
 beforeAll(async () => {
-  registry = inject('registry');
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  registry = plane.registry;
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   busy = await startBusyRegistry(registry);
   silent = await startSilentServer();
   silentGit = await startSilentServer();
@@ -42,7 +43,7 @@ beforeAll(async () => {
   git = await startGitServer({ root: repositories });
   const hosts = [busy, silent, cutting].map(({ host }) => `--insecure-registry=${host}`);
   const flags = [...hosts, '--content-timeout=40s'];
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
+  system = await System.start({ kubeconfig: plane.kubeconfig, registry, flags });
 });
 
 afterAll(async () => {

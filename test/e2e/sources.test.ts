@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
@@ -16,6 +16,8 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { FileServer } from '../helpers/file-server.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
+import { RukpakProcess } from '../helpers/rukpak-run.ts';
 import { tokenOf } from '../helpers/service-account.ts';
 import { System } from '../helpers/system.ts';
 
@@ -25,8 +27,13 @@ let kubectl: Kubectl;
 let system: System;
 
 async function start(flags: readonly string[] = []): Promise<void> {
-  const registry = inject('registry');
-  system = await System.start({ kubeconfig: inject('kubeconfig'), registry, flags });
+  const registry = plane.registry;
+  system = await System.start({
+    kubeconfig: plane.kubeconfig,
+    registry,
+    flags,
+    run: RukpakProcess,
+  });
 }
 
 /** Other objects go while the webhooks still answer. */
@@ -38,7 +45,7 @@ async function stop(...others: readonly (readonly string[])[]): Promise<void> {
 }
 
 beforeAll(() => {
-  kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+  kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 });
 
 function manifest(configMap: string): Record<string, string> {

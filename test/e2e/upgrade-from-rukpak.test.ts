@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/former-rukpak.ts';
@@ -19,11 +19,12 @@ import {
 import { followHowto, runCommand } from '../helpers/howto.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles } from '../helpers/push-content.ts';
 
-const registry = inject('registry');
-const kubeconfig = inject('kubeconfig');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig });
+const registry = plane.registry;
+const kubeconfig = plane.kubeconfig;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 const howto = { page: 'upgrade-from-rukpak.md', kubectl, kubeconfig };
 const selector = 'core.rukpak.io/owner-kind=BundleDeployment';
 const releases = 'owner=helm';

@@ -5,37 +5,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
-import type { Cluster } from '../../deploy/local/cluster/start-cluster.ts';
-import { runningCluster, startCluster } from '../../deploy/local/cluster/start-cluster.ts';
-
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** File of an administrator's kubeconfig. */
-    readonly kubeconfig: string;
-    /** `host:port` of the OCI registry, plain HTTP. */
-    readonly registry: string;
-    /** The cluster's folder; `audit.log` in it has a line per API request. */
-    readonly clusterDir: string;
-    /** Path of kubectl. */
-    readonly kubectl: string;
-  }
-}
+import { findBinaries } from '../../deploy/local/binaries/find-binaries.ts';
+import {
+  type Cluster,
+  runningCluster,
+  startCluster,
+} from '../../deploy/local/cluster/start-cluster.ts';
+import { clusterWorkers, givenClusters } from './workers.ts';
 
 interface Shared {
   users: number;
-  readonly cluster: Promise<Cluster>;
+  readonly clusters: Promise<readonly Cluster[]>;
   readonly stop: () => Promise<void>;
 }
 
 // Every project loads this file anew, in the same process; only a global is common to them.
 declare global {
-  var rukpakTestControlPlane: Shared | undefined;
+  var rukpakTestControlPlanes: Shared | undefined;
 }
 
 const COMMAND = fileURLToPath(new URL('../../deploy/local/cluster.ts', import.meta.url));
 const HANGUP_EXIT_CODE = 129;
+/** Services of different clusters are different addresses of this machine. */
+const FIRST_SERVICE_NET = 96;
 
-const say = (line: string) => process.stderr.write(`control plane: ${line}\n`);
+const say = (line: string) => process.stderr.write(`control planes: ${line}\n`);
 
 async function existing(dir: string): Promise<Cluster> {
   const cluster = await runningCluster(dir);
@@ -44,50 +38,69 @@ async function existing(dir: string): Promise<Cluster> {
 }
 
 function begin(): Shared {
-  const named = process.env['RUKPAK_TEST_CLUSTER'];
-  if (named !== undefined && named !== '') {
-    return { users: 0, cluster: existing(named), stop: async () => {} };
+  if (givenClusters.length > 0) {
+    return { users: 0, clusters: Promise.all(givenClusters.map(existing)), stop: async () => {} };
   }
   const base = mkdtempSync(join(tmpdir(), 'rukpak-test-'));
-  const dir = join(base, 'cluster');
+  const dirs = Array.from({ length: clusterWorkers }, (_, index) => join(base, String(index + 1)));
   const interruption = new AbortController();
-  const { signal } = interruption;
-  const cluster = startCluster({ dir, audit: true, onProgress: say, signal });
+  const clusters = startAll(dirs, interruption.signal);
   // An interrupted vitest ends without teardown, and only synchronous work is done at its exit. The
   // servers are processes of their own, so they would stay.
   function sweep(): void {
-    spawnSync(process.execPath, [COMMAND, 'down', '--dir', dir], { stdio: 'ignore' });
+    for (const dir of dirs) {
+      spawnSync(process.execPath, [COMMAND, 'down', '--dir', dir], { stdio: 'ignore' });
+    }
     rmSync(base, { recursive: true, force: true });
   }
   process.once('exit', sweep);
   process.once('SIGHUP', () => process.exit(HANGUP_EXIT_CODE));
   async function stop(): Promise<void> {
     interruption.abort(new Error('the test run has ended'));
-    // Its own folder goes even when the cluster did not come up.
-    const started = await cluster.catch(() => undefined);
-    await started?.stop();
+    // Its own folder goes even when a cluster did not come up.
+    await clusters.catch(() => undefined);
+    const up = await Promise.all(dirs.map(runningCluster));
+    await Promise.all(up.map((cluster) => cluster?.stop()));
     await rm(base, { recursive: true, force: true });
     process.off('exit', sweep);
   }
-  return { users: 0, cluster, stop };
+  return { users: 0, clusters, stop };
 }
 
-/** Starts one cluster for the whole run, however many projects ask; the last one stops it. */
+async function startAll(dirs: readonly string[], signal: AbortSignal): Promise<readonly Cluster[]> {
+  // Where they must be built first, that is done and told once.
+  await findBinaries({ onProgress: say, signal });
+  say(`starting ${dirs.length}`);
+  const starts = dirs.map((dir, index) => {
+    const serviceRange = `127.${FIRST_SERVICE_NET + index}.0.0/16`;
+    return startCluster({ dir, serviceRange, audit: true, signal });
+  });
+  // All have ended before the first failure is told: none may come up after the folder has gone.
+  await Promise.allSettled(starts);
+  return await Promise.all(starts);
+}
+
+/** Starts control planes for the whole run, however many projects ask; the last one stops them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const shared = (globalThis.rukpakTestControlPlane ??= begin());
+  const shared = (globalThis.rukpakTestControlPlanes ??= begin());
   shared.users += 1;
   async function leave(): Promise<void> {
     shared.users -= 1;
     if (shared.users > 0) return;
-    globalThis.rukpakTestControlPlane = undefined;
+    globalThis.rukpakTestControlPlanes = undefined;
     await shared.stop();
   }
   try {
-    const cluster = await shared.cluster;
-    project.provide('kubeconfig', cluster.kubeconfig);
-    project.provide('registry', cluster.registry);
-    project.provide('clusterDir', cluster.dir);
-    project.provide('kubectl', cluster.kubectl);
+    const clusters = await shared.clusters;
+    project.provide(
+      'controlPlanes',
+      clusters.map(({ kubeconfig, registry, dir, kubectl }) => ({
+        kubeconfig,
+        registry,
+        clusterDir: dir,
+        kubectl,
+      })),
+    );
   } catch (error) {
     await leave();
     throw error;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { noting, Reads } from './changes.ts';
 
 /**
  * For what Kubernetes collects or empties by itself: its garbage collector and its namespace
@@ -6,22 +7,28 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export const patiently = { within: 600_000, every: 500 } as const;
 
+/** Between two attempts, however much changes (milliseconds). */
+const shortest = 10;
+
 /**
  * Tries until `attempt` no longer throws, and returns its value; throws its last error when the
- * time (milliseconds) is over. For what a real cluster does in its own time. The first pauses are
- * short, for what comes at once.
+ * time (milliseconds) is over. It is tried again as soon as something changes that it has read
+ * through `Kubectl`, and now and then for what no watch tells; the first pauses are short, for what
+ * comes at once.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
   { within = 180_000, every = 200 } = {},
 ): Promise<T> {
   const deadline = Date.now() + within;
-  for (let pause = Math.min(10, every); ; pause = Math.min(pause * 2, every)) {
+  for (let pause = Math.min(shortest, every); ; pause = Math.min(pause * 2, every)) {
+    const read = new Reads();
     try {
-      return await attempt();
+      return await noting(read, attempt);
     } catch (error) {
       if (Date.now() >= deadline) throw error;
-      await delay(pause);
+      await delay(Math.min(shortest, every));
+      await read.changed(pause);
     }
   }
 }

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { findBinaries } from '../../deploy/local/binaries/find-binaries.ts';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
 import { conditionOf, type Kubectl } from './kubectl.ts';
+import { workerPorts } from './worker-ports.ts';
 
 const stages = join(import.meta.dirname, '../../deploy/local/kwok');
 const annotation = 'rukpak.test/node';
@@ -93,7 +93,7 @@ export class ForwardingNode {
 
   async #configuration(): Promise<string> {
     const { clusterDir, name, forwards } = this.#options;
-    const [nodePort = 0] = await freePorts(1, []);
+    const [nodePort = 0] = await workerPorts(1);
     const pki = join(clusterDir, 'pki');
     const configuration = {
       apiVersion: 'config.kwok.x-k8s.io/v1alpha1',

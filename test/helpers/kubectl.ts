@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { parseJson, stringifyJson } from '../../api/json.ts';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import { ClusterClient } from './cluster-client.ts';
 
 export interface KubectlResult {
   readonly code: number;
@@ -8,7 +8,10 @@ export interface KubectlResult {
   readonly stderr: string;
 }
 
-/** The real kubectl, on one cluster. */
+/**
+ * The real kubectl on one cluster, for what it prints and refuses; what tests only want to know of
+ * objects is asked without a process.
+ */
 export class Kubectl {
   readonly #path: string;
   readonly #kubeconfig: string;
@@ -41,32 +44,23 @@ export class Kubectl {
     return stdout;
   }
 
+  /** Server-side apply, as field manager `e2e`. */
   async apply(...objects: readonly object[]): Promise<void> {
-    const items = objects.map((object) => stringifyJson(object));
-    const list = `{"apiVersion":"v1","kind":"List","items":[${items.join(',')}]}`;
-    await this.must(['apply', '--server-side', '--field-manager=e2e', '-f', '-'], list);
+    await ClusterClient.of(this.#kubeconfig).apply(objects);
   }
 
   async get(kind: string, name: string, namespace?: string): Promise<KubernetesObject> {
-    const place = namespace === undefined ? [] : ['--namespace', namespace];
-    return parseObject(await this.must(['get', kind, name, ...place, '--output=json']));
+    return await ClusterClient.of(this.#kubeconfig).get(kind, name, namespace);
   }
 
-  async list(kind: string, selector?: string): Promise<readonly KubernetesObject[]> {
-    const wanted = selector === undefined ? [] : ['--selector', selector];
-    const text = await this.must(['get', kind, '--all-namespaces', ...wanted, '--output=json']);
-    return parseObject(text)['items'] as readonly KubernetesObject[];
+  /** Of some kinds, separated by commas, in all namespaces. */
+  async list(kinds: string, selector?: string): Promise<readonly KubernetesObject[]> {
+    return await ClusterClient.of(this.#kubeconfig).list(kinds, selector);
   }
 
   async exists(kind: string, name: string, namespace?: string): Promise<boolean> {
-    const place = namespace === undefined ? [] : ['--namespace', namespace];
-    const found = await this.must(['get', kind, name, ...place, '--ignore-not-found', '-o=name']);
-    return found !== '';
+    return await ClusterClient.of(this.#kubeconfig).exists(kind, name, namespace);
   }
-}
-
-function parseObject(text: string): KubernetesObject {
-  return parseJson(text) as unknown as KubernetesObject;
 }
 
 /** One condition of an object's status. */

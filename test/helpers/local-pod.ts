@@ -4,11 +4,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 import { SecretVolume, type SecretVolumeSource } from './secret-volume.ts';
 import { writeKubeconfig } from './service-account.ts';
+import { workerPorts } from './worker-ports.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -81,7 +81,7 @@ export class LocalPod {
   /** Makes its folders; nothing runs yet. */
   static async create(options: LocalPodOptions): Promise<LocalPod> {
     const folder = await mkdtemp(join(tmpdir(), 'rukpak-pod-'));
-    const pod = new LocalPod(options, folder, await freePorts(3, []));
+    const pod = new LocalPod(options, folder, await workerPorts(3));
     const [{ volumeMounts = [] }] = podSpecOf(options.deployment).containers;
     for (const { mountPath } of volumeMounts)
       await mkdir(pod.local(mountPath), { recursive: true });

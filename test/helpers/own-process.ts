@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
+import { workerPorts } from './worker-ports.ts';
 
 export interface OwnProcessOptions {
   readonly kubeconfig: string;
@@ -31,7 +31,7 @@ export class OwnProcess {
 
   static async start({ kubeconfig, registry, folder }: OwnProcessOptions): Promise<OwnProcess> {
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-own-process-'));
-    const [content, health] = await freePorts(2, []);
+    const [content, health] = await workerPorts(2);
     const contentAddress = `http://127.0.0.1:${content}`;
     const env = {
       PATH: process.env['PATH'],

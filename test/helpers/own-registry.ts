@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { findBinaries } from '../../deploy/local/binaries/find-binaries.ts';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
+import { workerPorts } from './worker-ports.ts';
 
 export interface OwnRegistryOptions {
   /** For its files; the caller's to remove. Registries of one folder have the same images. */
@@ -29,7 +29,7 @@ export class OwnRegistry {
   static async start(options: OwnRegistryOptions): Promise<OwnRegistry> {
     const { signal } = new AbortController();
     const { registry: binary } = await findBinaries({ onProgress: () => undefined, signal });
-    const [port] = await freePorts(1, []);
+    const [port] = await workerPorts(1);
     const host = `127.0.0.1:${port}`;
     const config = await writeConfig(options, host);
     const child = spawn(binary, ['serve', config], {

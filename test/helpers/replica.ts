@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
+import { workerPorts } from './worker-ports.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -36,7 +36,7 @@ export class Replica {
 
   /** Starts one without any content, and waits until it is ready. */
   static async start(options: ReplicaOptions): Promise<Replica> {
-    const ports = await freePorts(2, []);
+    const ports = await workerPorts(2);
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-replica-'));
     const child = spawn(
       process.execPath,

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
 import { opensshFolder } from './openssh.ts';
+import { workerPorts } from './worker-ports.ts';
 
 const run = promisify(execFile);
 
@@ -46,7 +46,7 @@ export class SSHServer {
 
   static async start(options: SSHServerOptions): Promise<SSHServer> {
     const folder = await mkdtemp(join(tmpdir(), 'rukpak-sshd-'));
-    const [port = 0] = await freePorts(1, []);
+    const [port = 0] = await workerPorts(1);
     const server = new SSHServer(options, folder, port);
     try {
       await server.#prepare();

@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crdWebhookConfigurations } from '../../cmd/crd-webhooks.ts';
 import { isNotFound } from '../../core/kube/api-error.ts';
 import { connect } from '../../core/kube/connect.ts';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from './eventually.ts';
-
-const root = join(import.meta.dirname, '../..');
+import { RukpakInProcess, type RukpakProcess, type RukpakRun } from './rukpak-run.ts';
+import { workerPorts } from './worker-ports.ts';
 
 const webhookConfigurationResource = {
   group: 'admissionregistration.k8s.io',
@@ -32,15 +29,18 @@ export interface SystemOptions {
   readonly flags?: readonly string[];
   /** More flags for `rukpak install`. */
   readonly installFlags?: readonly string[];
+  /** `RukpakProcess` for what is killed or measured; in this process otherwise. */
+  readonly run?: typeof RukpakProcess | typeof RukpakInProcess;
 }
 
-/** The system as a user runs it on a laptop: `rukpak install`, then `rukpak all`. */
+/** The system as a user has it on a laptop: `rukpak install`, then `rukpak all`. */
 export class System {
   readonly #options: SystemOptions;
   readonly #ports: readonly number[];
   readonly #storage: string;
-  #process: ChildProcess | undefined;
-  #log = '';
+  #run: RukpakRun | undefined;
+  /** Of the runs before. */
+  #formerLog = '';
 
   private constructor(options: SystemOptions, ports: readonly number[], storage: string) {
     this.#options = options;
@@ -49,7 +49,7 @@ export class System {
   }
 
   static async start(options: SystemOptions): Promise<System> {
-    const ports = await freePorts(3, []);
+    const ports = await workerPorts(3);
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-system-'));
     const system = new System(options, ports, storage);
     try {
@@ -63,11 +63,12 @@ export class System {
   }
 
   get log(): string {
-    return this.#log;
+    return this.#formerLog + (this.#run?.log ?? '');
   }
 
+  /** Of its own process. */
   get pid(): number | undefined {
-    return this.#process?.pid;
+    return this.#run?.pid;
   }
 
   /** The folder of the stored archives; it survives a restart. */
@@ -94,35 +95,26 @@ export class System {
   /** Starts it without waiting. */
   launch(flags = this.#options.flags ?? []): void {
     const [content, health, webhook] = this.#ports;
-    const child = spawn(
-      process.execPath,
-      [
-        'cmd/rukpak.ts',
-        'all',
-        `--http-bind-address=127.0.0.1:${content}`,
-        `--http-external-address=${this.contentAddress}`,
-        `--health-probe-bind-address=127.0.0.1:${health}`,
-        `--webhook-bind-address=127.0.0.1:${webhook}`,
-        `--provisioner-storage-dir=${this.archives}`,
-        `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
-        `--insecure-registry=${this.#options.registry}`,
-        ...flags,
-      ],
-      { cwd: root, env: this.#environment, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    this.#process = child;
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk: Buffer) => {
-        this.#log += chunk.toString('utf8');
-      });
-    }
+    const args = [
+      'all',
+      `--http-bind-address=127.0.0.1:${content}`,
+      `--http-external-address=${this.contentAddress}`,
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--webhook-bind-address=127.0.0.1:${webhook}`,
+      `--provisioner-storage-dir=${this.archives}`,
+      `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
+      `--insecure-registry=${this.#options.registry}`,
+      ...flags,
+    ];
+    this.#formerLog = this.log;
+    this.#run = this.#start(args);
   }
 
   async ready(): Promise<void> {
     await eventually(async () => {
-      if (this.#process?.exitCode !== null) throw new Error(`rukpak all ended:\n${this.#log}`);
+      if (this.#run?.isRunning !== true) throw new Error(`rukpak all ended:\n${this.log}`);
       const answer = await fetch(`http://127.0.0.1:${this.#ports[1]}/readyz`);
-      if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${this.#log}`);
+      if (!answer.ok) throw new Error(`not ready: ${await answer.text()}\n${this.log}`);
     });
   }
 
@@ -134,7 +126,7 @@ export class System {
   /** Ends it gracefully; the exit code. */
   async terminate(): Promise<number | null> {
     await this.#end('SIGTERM');
-    return this.#process?.exitCode ?? null;
+    return this.#run?.exitCode ?? null;
   }
 
   /** Ends it and removes its storage; what makes others wait for its answers goes too. */
@@ -145,21 +137,16 @@ export class System {
   }
 
   async #install(): Promise<void> {
-    const child = spawn(
-      process.execPath,
-      [
-        'cmd/rukpak.ts',
-        'install',
-        `--webhook-url=https://127.0.0.1:${this.#ports[2]}`,
-        ...(this.#options.installFlags ?? []),
-      ],
-      { cwd: root, env: this.#environment, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
-    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
-    const [code] = (await once(child, 'close')) as [number];
-    if (code !== 0) throw new Error(`rukpak install ended with ${code}:\n${output}`);
+    const { installFlags = [] } = this.#options;
+    const url = `--webhook-url=https://127.0.0.1:${this.#ports[2]}`;
+    const run = this.#start(['install', url, ...installFlags]);
+    await run.ended;
+    if (run.exitCode !== 0) throw new Error(`rukpak install failed:\n${run.log}`);
+  }
+
+  #start(args: readonly string[]): RukpakRun {
+    const { kubeconfig, run: Run = RukpakInProcess } = this.#options;
+    return new Run(args, kubeconfig);
   }
 
   async #removeWebhooks(): Promise<void> {
@@ -181,15 +168,9 @@ export class System {
     }
   }
 
-  get #environment(): NodeJS.ProcessEnv {
-    return { ...process.env, KUBECONFIG: this.#options.kubeconfig };
-  }
-
-  async #end(signal: NodeJS.Signals): Promise<void> {
-    const child = this.#process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
-    await ended;
+  async #end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    if (this.#run?.isRunning !== true) return;
+    this.#run.stop(signal);
+    await this.#run.ended;
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { removeReleases } from '../../cmd/ctl/release-removal.ts';
@@ -13,13 +13,14 @@ import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/forme
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const run = randomBytes(3).toString('hex');
 const namespace = `adoption-${run}`;
 const className = 'adoption-test';
-const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: inject('kubeconfig') });
+const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: plane.kubeconfig });
 const former = new FormerRukpak(kubectl, namespace);
 
 let serial = 0;

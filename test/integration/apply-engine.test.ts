@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  inject,
-  onTestFinished,
-  test,
-} from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { ApplyEngine } from '../../core/apply/apply-engine.ts';
@@ -21,14 +12,15 @@ import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { customResourcesAreServed } from '../helpers/served-kinds.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const run = randomBytes(3).toString('hex');
 const namespace = `apply-engine-${run}`;
 
-const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: inject('kubeconfig') });
+const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: plane.kubeconfig });
 
 let serial = 0;
 let stop = new AbortController();

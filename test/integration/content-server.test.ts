@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
 import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
 import { defaultLimits } from '../../core/content/limits.ts';
@@ -15,6 +15,7 @@ import { type ContentServer, startContentServer } from '../../core/store/content
 import { DiskStore } from '../../core/store/disk-store.ts';
 import { createFallbackLoader } from '../../core/store/fallback-loader.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
 const id = `content-server-${randomUUID().slice(0, 8)}`;
@@ -38,7 +39,7 @@ let readerToken: string;
 let guestToken: string;
 
 beforeAll(async () => {
-  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'content-server-test' });
+  kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'content-server-test' });
   await post('/api/v1/namespaces', { kind: 'Namespace', metadata: { name: id } });
   readerToken = await newServiceAccount('reader');
   guestToken = await newServiceAccount('guest');
@@ -192,7 +193,7 @@ describe('the content server with a real API server', () => {
   });
 
   it('lets nobody in while the API server cannot be asked', async () => {
-    const nowhere = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'content-server-test' });
+    const nowhere = connect({ kubeconfig: plane.kubeconfig, userAgent: 'content-server-test' });
     await nowhere.close();
     const cut = await startContentServer({
       address: { host: '127.0.0.1', port: 0 },

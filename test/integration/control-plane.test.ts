@@ -10,16 +10,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
 import { Agent, fetch } from 'undici';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isFree } from '../../deploy/local/cluster/ports.ts';
 import { isRunning } from '../../deploy/local/cluster/processes.ts';
 import type { ClusterState } from '../../deploy/local/cluster/state.ts';
+import { plane } from '../helpers/plane.ts';
 
 const run = promisify(execFile);
 const COMMAND = fileURLToPath(new URL('../../deploy/local/cluster.ts', import.meta.url));
 
 async function kubectl(kubeconfig: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run(inject('kubectl'), [`--kubeconfig=${kubeconfig}`, ...args]);
+  const { stdout } = await run(plane.kubectl, [`--kubeconfig=${kubeconfig}`, ...args]);
   return stdout;
 }
 
@@ -28,7 +29,7 @@ const patience = { timeout: 900_000 };
 
 describe('a cluster that is up', patience, () => {
   const namespace = `control-plane-${process.pid}`;
-  const here = (...args: string[]) => kubectl(inject('kubeconfig'), `-n=${namespace}`, ...args);
+  const here = (...args: string[]) => kubectl(plane.kubeconfig, `-n=${namespace}`, ...args);
 
   beforeAll(() => here('create', 'namespace', namespace));
   afterAll(() => here('delete', 'namespace', namespace, '--wait=false'));
@@ -60,7 +61,7 @@ describe('a cluster that is up', patience, () => {
     const token = (await here('create', 'token', 'reader')).trim();
     const server = await here('config', 'view', '-o=jsonpath={.clusters[0].cluster.server}');
     const ask = (...args: string[]) =>
-      run(inject('kubectl'), [
+      run(plane.kubectl, [
         '--kubeconfig=/dev/null',
         `--server=${server}`,
         `--token=${token}`,
@@ -146,7 +147,7 @@ describe('a cluster that is up', patience, () => {
   });
 
   test('the registry answers', async () => {
-    const response = await fetch(`http://${inject('registry')}/v2/`);
+    const response = await fetch(`http://${plane.registry}/v2/`);
     expect(response.status).toBe(200);
   });
 });
@@ -268,7 +269,7 @@ describe('the command', patience, () => {
   test('a port that is taken, or is none, is said to be so', async () => {
     const dir = join(base, 'cluster');
     const server = await kubectl(
-      inject('kubeconfig'),
+      plane.kubeconfig,
       'config',
       'view',
       '-o=jsonpath={.clusters[0].cluster.server}',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type JsonValue, parseJson } from '../../api/json.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
@@ -7,6 +7,7 @@ import type { JsonSchema } from '../../webhooks/crd-upgrade/schema/json-schema.t
 import { validateObject } from '../../webhooks/crd-upgrade/schema/validate.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 
 type Case = readonly [name: string, schema: JsonSchema, ...values: readonly unknown[]];
 
@@ -228,7 +229,7 @@ const cases: readonly Case[] = [
 
 const id = randomUUID().slice(0, 6);
 const group = `schema-${id}.example.com`;
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 let kube: KubeConnection;
 
 const properties = Object.fromEntries(cases.map(([, schema], index) => [`f${index}`, schema]));
@@ -238,7 +239,7 @@ const schema: JsonSchema = {
 };
 
 beforeAll(async () => {
-  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'crd-schema-test' });
+  kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'crd-schema-test' });
   const names = { kind: 'Sample', listKind: 'SampleList', plural: 'samples', singular: 'sample' };
   const versions = [
     { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } },

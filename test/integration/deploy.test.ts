@@ -3,7 +3,7 @@ import { mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
@@ -13,8 +13,9 @@ import { installManifests } from '../../deploy/install-manifests.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { containerArgs, podSpecOf } from '../helpers/local-pod.ts';
+import { plane } from '../helpers/plane.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const folder = join(import.meta.dirname, '../../deploy');
 
 beforeAll(async () => {

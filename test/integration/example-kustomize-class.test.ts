@@ -4,13 +4,14 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type KubernetesObject, parseManifests } from '../../core/sdk.ts';
 import { copyExample, type ExampleCopy } from '../helpers/example-copy.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { type KustomizeTree, kustomizeTrees } from '../helpers/kustomize/trees.ts';
+import { plane } from '../helpers/plane.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 
 let example: ExampleCopy | undefined;
 

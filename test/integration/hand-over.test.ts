@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { ApplyEngine } from '../../core/apply/apply-engine.ts';
@@ -10,12 +10,13 @@ import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const namespace = `hand-over-${randomBytes(3).toString('hex')}`;
 const [giver, taker] = [`${namespace}-giver`, `${namespace}-taker`];
-const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: inject('kubeconfig') });
+const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: plane.kubeconfig });
 const stop = new AbortController();
 
 /** The engine of a process of its own, such as that of another class. */

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
 import type { SourceResult } from '../../core/contracts/source.ts';
 import { createImageSource } from '../../core/sources/image/index.ts';
@@ -15,6 +15,7 @@ import {
   simplePayload,
 } from '../helpers/attach-signature.ts';
 import { type KeylessSigner, keylessSigner } from '../helpers/keyless-signer.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushImage, pushIndex } from '../helpers/push-image.ts';
 import { aSourceContext } from '../helpers/source-context.ts';
 
@@ -32,7 +33,7 @@ let images = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpak-signatures-'));
-  registry = inject('registry');
+  registry = plane.registry;
   signer = await keylessSigner(identity);
   await writeFile(join(folder, 'trusted_root.json'), JSON.stringify(signer.trustedRoot));
   await writeFile(join(folder, 'policy.yaml'), policies());

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
 import type { SecretContent, SourceResult } from '../../core/contracts/source.ts';
 import { TerminalError, WaitingError } from '../../core/errors.ts';
 import { createImageSource } from '../../core/sources/image/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushChart } from '../helpers/push-chart.ts';
 import { pushImage, pushIndex } from '../helpers/push-image.ts';
 import { aSourceContext } from '../helpers/source-context.ts';
@@ -23,7 +24,7 @@ interface Fetch {
 async function fetchImage(wanted: Fetch): Promise<SourceResult> {
   const { ref, architecture, caCertificates, pullSecret } = wanted;
   const source = createImageSource({
-    insecureRegistries: wanted.insecureRegistries ?? [inject('registry')],
+    insecureRegistries: wanted.insecureRegistries ?? [plane.registry],
     caCertificates,
     platform: architecture === undefined ? undefined : { os: 'linux', architecture },
     clock: systemClock,
@@ -49,7 +50,7 @@ describe('the registry of the cluster', () => {
   let repositoryRef: string;
 
   beforeAll(() => {
-    target = { registry: inject('registry'), repository };
+    target = { registry: plane.registry, repository };
     repositoryRef = `${target.registry}/${repository}`;
   });
 

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { knownGroups, knownKinds } from '../../cmd/ctl/permissions/known-kinds.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import { plane } from '../helpers/plane.ts';
 
 let kube: KubeConnection;
 
 beforeAll(() => {
-  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'known-kinds-test' });
+  kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'known-kinds-test' });
 });
 
 afterAll(async () => await kube.close());

@@ -4,14 +4,15 @@ import { type AddressInfo, createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlreadyExists, isConflict, isNotFound } from '../../core/kube/api-error.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { addFinalizer, removeFinalizer } from '../../core/runtime/finalizers.ts';
+import { plane } from '../helpers/plane.ts';
 import { aTestNamespace, configMapResource as resource } from '../helpers/test-namespace.ts';
 
 const { client, discovery, server, close } = connect({
-  kubeconfig: inject('kubeconfig'),
+  kubeconfig: plane.kubeconfig,
   userAgent: 'rukpak-test/1',
 });
 let namespace = '';
@@ -161,7 +162,7 @@ describe('connect', () => {
     const { port } = proxy.address() as AddressInfo;
     const folder = await mkdtemp(join(tmpdir(), 'rukpak-proxy-'));
     const kubeconfig = join(folder, 'kubeconfig');
-    const text = await readFile(inject('kubeconfig'), 'utf8');
+    const text = await readFile(plane.kubeconfig, 'utf8');
     const through = `$&\n$1proxy-url: http://127.0.0.1:${port}`;
     await writeFile(kubeconfig, text.replace(/^( *)server: .*/m, through));
     const proxied = connect({ kubeconfig, userAgent: 'rukpak-test/1' });

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { LeaderElector } from '../../core/runtime/leader-elector.ts';
 import { leaseResource } from '../../core/runtime/lease.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
 
 const { client, close } = connect({
-  kubeconfig: inject('kubeconfig'),
+  kubeconfig: plane.kubeconfig,
   userAgent: 'rukpak-test/1',
 });
 let namespace = '';

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 
 const labels = z.record(z.string(), z.string());
 const metadata = z.looseObject({
@@ -38,7 +39,7 @@ interface Rendered {
 }
 
 const folder = join(import.meta.dirname, '../../deploy');
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 let monitoring: readonly Rendered[];
 let system: readonly Rendered[];
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
@@ -13,6 +13,7 @@ import { eventually } from '../helpers/eventually.ts';
 import { configOf, type InstallMode, modeNamespaces } from '../helpers/install-modes.ts';
 import { installedBundle } from '../helpers/installed-bundle.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import {
   type RealBundle,
   realBundleDirectory,
@@ -23,7 +24,7 @@ import { customResourcesAreServed, type DefinitionSpec } from '../helpers/served
 import { aStoredDeployment } from '../helpers/stored-objects.ts';
 
 const present = realBundlesArePresent();
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const namespaces = [modeNamespaces.install, ...modeNamespaces.watched];
 
 let kube: KubeConnection;
@@ -32,7 +33,7 @@ let certificates: Certificates;
 
 beforeAll(async () => {
   if (!present) return;
-  const kubeconfig = inject('kubeconfig');
+  const kubeconfig = plane.kubeconfig;
   kube = connect({ kubeconfig, userAgent: 'real-bundle-modes' });
   cluster = await clusterFacts(kubeconfig);
   certificates = new Certificates({

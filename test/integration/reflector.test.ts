@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
 import { ApiError } from '../../core/kube/api-error.ts';
 import { connect } from '../../core/kube/connect.ts';
@@ -6,11 +6,12 @@ import type { KubeClient } from '../../core/kube/kube-client.ts';
 import { Reflector, type ReflectorOptions } from '../../core/kube/reflector.ts';
 import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace, configMapResource as resource } from '../helpers/test-namespace.ts';
 
 const { client, close } = connect({
-  kubeconfig: inject('kubeconfig'),
+  kubeconfig: plane.kubeconfig,
   userAgent: 'rukpak-test/1',
 });
 let namespace = '';
@@ -138,7 +139,7 @@ describe('Reflector', () => {
   });
 
   test('comes back after its connections broke', async () => {
-    const other = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'rukpak-test/1' });
+    const other = connect({ kubeconfig: plane.kubeconfig, userAgent: 'rukpak-test/1' });
     let broken = false;
     const current = (): typeof client => (broken ? client : other.client);
     const failing: ReflectorOptions['client'] = {

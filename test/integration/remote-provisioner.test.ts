@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePorts } from '../../deploy/local/cluster/ports.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { workerPorts } from '../helpers/worker-ports.ts';
 
 /** The servers of docs/howto/provisioner-over-http.md, tried as the page says. */
 const root = join(import.meta.dirname, '../..');
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 /** Gives the port that it listens at. */
 async function start(path: string): Promise<number> {
-  const [port = 0] = await freePorts(1, []);
+  const [port = 0] = await workerPorts(1);
   servers.push(spawn('python3', [path, String(port)], { stdio: 'ignore' }));
   await eventually(async () => {
     expect((await fetch(`http://127.0.0.1:${port}/v1/class`)).status).toBe(200);

@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, aConfigMap } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { plainFiles } from '../helpers/push-content.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const name = `ctl-${randomUUID().slice(0, 6)}`;
 let folder: string;
 
@@ -32,7 +33,7 @@ async function ctl(args: readonly string[], input = ''): Promise<CtlResult> {
   });
   return await rukpakctl([...args, '--timeout=100ms'], {
     input,
-    env: { KUBECONFIG: inject('kubeconfig') },
+    env: { KUBECONFIG: plane.kubeconfig },
   });
 }
 

@@ -3,16 +3,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runManager } from '../../core/run-manager.ts';
 import { defineProvisioner } from '../../core/sdk.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
 const namespace = `run-manager-${randomUUID().slice(0, 8)}`;
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const stop = new AbortController();
 let folder: string;
 let running: Promise<void>;
@@ -57,7 +58,7 @@ beforeAll(async () => {
   running = runManager(
     {
       provisioners: [here, pathToFileURL(module)],
-      kubeconfig: inject('kubeconfig'),
+      kubeconfig: plane.kubeconfig,
       systemNamespace: namespace,
       content: { directory: join(folder, 'bundles'), bindAddress: '127.0.0.1:0' },
       healthProbeBindAddress: '0',

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, inject, test } from 'vitest';
+import { afterAll, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
 import { createGitSource } from '../../core/sources/git/git-source.ts';
 import { createHttpSource } from '../../core/sources/http/index.ts';
@@ -11,6 +11,7 @@ import { startGitServer } from '../../deploy/local/git/git-server.ts';
 import { describeSource } from '../../testing/index.ts';
 import { anArchive } from '../helpers/archives.ts';
 import { FileServer } from '../helpers/file-server.ts';
+import { plane } from '../helpers/plane.ts';
 import { pushImage } from '../helpers/push-image.ts';
 
 const files = { 'manifests/a.yaml': 'a: 1', 'manifests/b.yaml': 'b: 2' };
@@ -22,7 +23,7 @@ const commit = await repository.commit({ files });
 const git = await startGitServer({ root });
 const web = await FileServer.start();
 web.files.set('/colours.tgz', await anArchive(files));
-const registry = inject('registry');
+const registry = plane.registry;
 const target = { registry, repository: 'integration/source-conformance' };
 const { digest } = await pushImage({ ...target, tag: 'v1', layers: [{ files }] });
 const image = `${registry}/${target.repository}`;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { ApplyEngine } from '../../core/apply/apply-engine.ts';
@@ -11,11 +11,12 @@ import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const namespace = `stages-${randomBytes(3).toString('hex')}`;
-const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: inject('kubeconfig') });
+const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: plane.kubeconfig });
 const stop = new AbortController();
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -19,18 +19,19 @@ import { uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
 
 const { signal } = new AbortController();
-const kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'rukpak-test/1' });
+const kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'rukpak-test/1' });
 let namespace = '';
 let drop: () => Promise<void>;
 let folder: string;
 const owners: ContentKey[] = [];
 
 beforeAll(async () => {
-  await installCrds(new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') }));
+  await installCrds(new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig }));
   ({ namespace, drop } = await aTestNamespace(kube.client, 'uploads'));
   folder = await mkdtemp(join(tmpdir(), 'uploads-'));
 });

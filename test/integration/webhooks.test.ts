@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { createObjectFollower } from '../../cmd/object-follower.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -12,9 +12,10 @@ import { admissionRoutes } from '../../webhooks/routes.ts';
 import { startWebhookServer, type WebhookServer } from '../../webhooks/server.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
+import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
-const kubectl = new Kubectl({ path: inject('kubectl'), kubeconfig: inject('kubeconfig') });
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const id = `webhooks-${randomUUID().slice(0, 6)}`;
 const configMapResource = {
   group: '',
@@ -36,7 +37,7 @@ const running: Promise<void>[] = [];
 
 beforeAll(async () => {
   const { signal } = abort;
-  kube = connect({ kubeconfig: inject('kubeconfig'), userAgent: 'webhooks-test' });
+  kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'webhooks-test' });
   const { client } = kube;
   await kubectl.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: id } });
   const follower = createObjectFollower({ client, clock, logger });

@@ -9,7 +9,7 @@ import type { Part } from './processes.ts';
 
 // Whoever listens at a Service's address on this machine is that Service for the API server: nothing
 // else routes such addresses here.
-const SERVICE_RANGE = '127.96.0.0/16';
+export const SERVICE_RANGE = '127.96.0.0/16';
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 
 // One line per answered request: enough to count who asks for what. Patches come with their bodies,
@@ -23,6 +23,7 @@ const AUDIT_POLICY = {
 
 export interface ApiserverOptions {
   readonly port: number;
+  readonly serviceRange: string;
   readonly etcdUrl: string;
   readonly audit: boolean;
 }
@@ -61,7 +62,7 @@ export function apiserver(binary: string, layout: Layout, options: ApiserverOpti
       `--secure-port=${options.port}`,
       // No pod runs here, and the API refuses loopback addresses as endpoints.
       '--endpoint-reconciler-type=none',
-      `--service-cluster-ip-range=${SERVICE_RANGE}`,
+      `--service-cluster-ip-range=${options.serviceRange}`,
       `--tls-cert-file=${pki('server.crt')}`,
       `--tls-private-key-file=${pki('server.key')}`,
       `--client-ca-file=${pki('ca.crt')}`,

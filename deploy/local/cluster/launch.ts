@@ -35,6 +35,7 @@ export interface LaunchOptions {
   readonly port: number;
   readonly registryPort: number | undefined;
   readonly audit: boolean;
+  readonly serviceRange: string;
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
 }
@@ -115,7 +116,8 @@ async function startStorage(plan: Plan): Promise<void> {
 async function startApiserver(plan: Plan, api: ApiClient): Promise<void> {
   const { layout, binaries, ports, launched, certificates } = plan;
   await prepareApiserver(layout, certificates);
-  const options = { port: ports.apiserver, etcdUrl: etcdUrl(ports), audit: plan.audit };
+  const { audit, serviceRange } = plan;
+  const options = { port: ports.apiserver, serviceRange, etcdUrl: etcdUrl(ports), audit };
   const part = await launched.start(apiserver(binaries['kube-apiserver'], layout, options));
   await wait(plan, {
     part,

@@ -5,9 +5,14 @@ export const LOOPBACK = '127.0.0.1';
 
 // Below the range systems hand out by themselves, so that no outgoing connection takes a port
 // between our look and the start of the server.
-const LOWEST = 20_000;
-const HIGHEST = 30_000;
+const DEFAULT_RANGE: PortRange = { lowest: 20_000, highest: 30_000 };
 const ATTEMPTS = 200;
+
+export interface PortRange {
+  readonly lowest: number;
+  /** Not a port of the range itself. */
+  readonly highest: number;
+}
 
 /** Whether a server could listen on this port of the loopback address now. */
 export async function isFree(port: number): Promise<boolean> {
@@ -23,16 +28,20 @@ export async function isFree(port: number): Promise<boolean> {
   }
 }
 
-/** `count` different free ports, none of them in `taken`. */
-export async function freePorts(count: number, taken: readonly number[]): Promise<number[]> {
+/** `count` different free ports of the range, none of them in `taken`. */
+export async function freePorts(
+  count: number,
+  taken: readonly number[],
+  { lowest, highest } = DEFAULT_RANGE,
+): Promise<number[]> {
   const found: number[] = [];
   for (let attempt = 0; attempt < ATTEMPTS && found.length < count; attempt++) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    const port = lowest + Math.floor(Math.random() * (highest - lowest));
     if (taken.includes(port) || found.includes(port)) continue;
     if (await isFree(port)) found.push(port);
   }
   if (found.length < count) {
-    throw new Error(`no ${count} free ports between ${LOWEST} and ${HIGHEST} on ${LOOPBACK}`);
+    throw new Error(`no ${count} free ports between ${lowest} and ${highest} on ${LOOPBACK}`);
   }
   return found;
 }

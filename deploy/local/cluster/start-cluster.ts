@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { findBinaries } from '../binaries/find-binaries.ts';
 import { withLock } from '../binaries/lock.ts';
 import type { Progress } from '../binaries/progress.ts';
+import { SERVICE_RANGE } from './apiserver.ts';
 import { launch } from './launch.ts';
 import type { Layout } from './layout.ts';
 import { entriesOf, layoutOf } from './layout.ts';
@@ -25,6 +26,8 @@ export interface StartOptions {
   readonly registryPort?: number;
   /** Writes one line per request to `audit.log` in the folder. */
   readonly audit?: boolean;
+  /** Of Services, among the loopback addresses; 127.96.0.0/16 if absent. Clusters side by side need different ones. */
+  readonly serviceRange?: string;
   readonly onProgress?: Progress;
   readonly signal?: AbortSignal;
 }
@@ -106,6 +109,7 @@ function lostPort(error: unknown): boolean {
 
 async function startNew(request: Request): Promise<Cluster> {
   const { layout, onProgress, signal, registryPort, audit = false } = request;
+  const { serviceRange = SERVICE_RANGE } = request;
   await clear(layout, onProgress);
   const binaries = await findBinaries({ onProgress, signal });
   for (let attempt = 1; ; attempt++) {
@@ -117,6 +121,7 @@ async function startNew(request: Request): Promise<Cluster> {
         port,
         registryPort,
         audit,
+        serviceRange,
         onProgress,
         signal,
       });

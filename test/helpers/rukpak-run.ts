@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { stringifyJson } from '../../api/json.ts';
+import { createProgram } from '../../cmd/program.ts';
+import type { Logger } from '../../core/contracts/logger.ts';
+import { errorMessage } from '../../core/errors.ts';
+import type { LogLevel } from '../../core/observe/logger.ts';
+
+const root = join(import.meta.dirname, '../..');
+
+/** One run of the program `rukpak`, to its end. */
+export interface RukpakRun {
+  /** What it has printed and logged. */
+  readonly log: string;
+  /** Undefined where it has no process of its own. */
+  readonly pid: number | undefined;
+  readonly isRunning: boolean;
+  /** Null while it runs, and where a signal has ended it. */
+  readonly exitCode: number | null;
+  /** Resolves when it has ended, by itself or after `stop`. */
+  readonly ended: Promise<void>;
+  /** Asks it to end; SIGKILL ends it as a crash would. */
+  stop(signal: 'SIGTERM' | 'SIGKILL'): void;
+}
+
+/** As a user starts it. */
+export class RukpakProcess implements RukpakRun {
+  log = '';
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+
+  constructor(args: readonly string[], kubeconfig: string) {
+    this.#child = spawn(process.execPath, ['cmd/rukpak.ts', ...args], {
+      cwd: root,
+      env: { ...process.env, KUBECONFIG: kubeconfig },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => (this.log += text));
+    }
+    this.ended = once(this.#child, 'close').then(() => undefined);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  stop(signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.#child.kill(signal);
+  }
+}
+
+/** The same program in this process: no second one has to start and load it. */
+export class RukpakInProcess implements RukpakRun {
+  log = '';
+  readonly pid = undefined;
+  readonly ended: Promise<void>;
+  isRunning = true;
+  exitCode: number | null = null;
+  readonly #stop = new AbortController();
+
+  constructor(args: readonly string[], kubeconfig: string) {
+    this.ended = this.#run([...args, `--kubeconfig=${kubeconfig}`]);
+  }
+
+  stop(signal: 'SIGTERM' | 'SIGKILL'): void {
+    if (signal === 'SIGKILL') {
+      throw new Error('only a process can be killed: start the system with `run: RukpakProcess`');
+    }
+    this.#stop.abort(new Error(`received ${signal}`));
+  }
+
+  async #run(args: readonly string[]): Promise<void> {
+    const print = (line: string): void => {
+      this.log += `${line}\n`;
+    };
+    const program = createProgram({
+      stopSignal: () => this.#stop.signal,
+      createLogger: (level) => aLogger(level, print),
+      print,
+    });
+    try {
+      await program.parseAsync(args, { from: 'user' });
+      this.exitCode = 0;
+    } catch (error) {
+      print(`rukpak: ${errorMessage(error)}`);
+      this.exitCode = 1;
+    }
+    this.isRunning = false;
+  }
+}
+
+const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+/** Lines of JSON, as the program logs them. */
+function aLogger(least: LogLevel, print: (line: string) => void, bound: object = {}): Logger {
+  const at = (level: LogLevel) => (fields: object, msg: string) => {
+    if (levels.indexOf(level) < levels.indexOf(least)) return;
+    print(stringifyJson({ level, time: new Date().toISOString(), ...bound, ...fields, msg }));
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => aLogger(least, print, { ...bound, ...fields }),
+  };
+}
