@@ -1,4 +1,7 @@
+import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+
+const slowestShown = 10;
 
 interface Count {
   passed: number;
@@ -22,16 +25,32 @@ function countOf(modules: readonly TestModule[]): Count {
   return count;
 }
 
-/** Ends a run with `N passed, N failed` alone on the last line, for people and for CI. */
+/** Seconds of the slowest files, from the load of each to its last hook. */
+function slowestFiles(modules: readonly TestModule[]): string {
+  const files = modules.map((module) => {
+    const { collectDuration, duration, setupDuration } = module.diagnostic();
+    const name = `${module.project.name}  ${relative(module.project.config.root, module.moduleId)}`;
+    return { name, seconds: (collectDuration + duration + setupDuration) / 1000 };
+  });
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, slowestShown);
+  const lines = slowest.map(({ name, seconds }) => `${seconds.toFixed(1).padStart(8)}  ${name}`);
+  return ['Slowest files, in seconds:', ...lines].join('\n');
+}
+
+/**
+ * Ends a run with its slowest files, and `N passed, N failed` alone on the last line, for people and
+ * for CI.
+ */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const { passed, failed, skipped } = countOf(modules);
+    const slowest = slowestFiles(modules);
     // After the default reporter's own summary, and once the exit code is known: a global setup
     // that failed leaves no other trace.
     process.once('exit', (code) => {
       const failures = Math.max(failed + errors.length, code === 0 ? 0 : 1);
       const rest = skipped > 0 ? `, ${skipped} skipped` : '';
-      process.stdout.write(`\n${passed} passed, ${failures} failed${rest}\n`);
+      process.stdout.write(`\n${slowest}\n\n${passed} passed, ${failures} failed${rest}\n`);
     });
   }
 }
