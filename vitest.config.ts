@@ -1,19 +1,15 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { clusterWorkers, givenClusters } from './test/helpers/workers.ts';
 
+// Every process of a run compiles a module once for all: most of the time of a short one is that.
+// Coverage of what comes from this cache is less exact.
+if (process.env['NODE_V8_COVERAGE'] === undefined) {
+  process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
+}
+
 /** What `expect.poll` waits for comes in the end; it is said what did not. */
 const expectation = { poll: { timeout: 120_000 } };
-
-const units = {
-  pool: 'forks' as const,
-  expect: expectation,
-  maxWorkers: 2,
-  sequence: { groupOrder: 0 },
-  globalSetup: ['test/helpers/helm-engine.ts'],
-  // For what hangs: a busy machine takes long to start processes and workers.
-  testTimeout: 180_000,
-  hookTimeout: 180_000,
-};
 
 /** Each worker has a control plane of its own. */
 const onControlPlanes = {
@@ -33,15 +29,29 @@ export default defineConfig({
     // Tests run on Node's own loader, as the product does.
     experimental: { viteModuleRunner: false },
     reporters: ['default', './test/helpers/closing-line-reporter.ts'],
+    tags: [
+      { name: 'process', description: 'Starts processes or threads: not in `npm run check`.' },
+      { name: 'long', description: 'Takes long, or destroys things: in `npm run test:all` only.' },
+    ],
     projects: [
       {
         test: {
-          ...units,
           name: 'unit',
+          pool: 'forks',
+          // Files of a worker share what they import: loading it took more time than the tests.
+          isolate: false,
+          expect: expectation,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
           include: [
             '{api,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
             'test/{architecture,conformance,helpers}/**/*.test.ts',
           ],
+          globalSetup: ['test/helpers/helm-engine.ts'],
+          setupFiles: ['test/helpers/untagged-processes.ts'],
+          // For what hangs: a busy machine takes long to start processes and workers.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {

@@ -348,7 +348,7 @@ describe('certificates of others', () => {
   });
 });
 
-test('the session of the howto goes as it is written', async () => {
+test('the session of the howto goes as it is written', { tags: 'long' }, async () => {
   await startSystem();
   const howto = { page: 'certificates.md', kubectl, kubeconfig };
   const printed = await followHowto(howto, 'A session');

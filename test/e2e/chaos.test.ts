@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installInChaos } from '../bench/chaos/chaos.ts';
 import { appNames } from '../bench/scale/apps.ts';

@@ -377,7 +377,7 @@ describe('fields that others set too', () => {
   });
 });
 
-test('the howto does what it says', async () => {
+test('the howto does what it says', { tags: 'long' }, async () => {
   const printed = await followHowto({ page: 'drift.md', kubectl, kubeconfig }, 'A session');
   await eventually(async () => {
     const [told] = await eventsOf('drift-web', 'FieldsPutBack');

@@ -133,7 +133,7 @@ async function refusal(object: object, ...flags: readonly string[]): Promise<str
   return stderr;
 }
 
-test('the session of the page', async () => {
+test('the session of the page', { tags: 'long' }, async () => {
   await writesNothing(async () => {
     const howto = { page: 'dry-run.md', kubectl, kubeconfig };
     const printed = await followHowto(howto, 'A session');

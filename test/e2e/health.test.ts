@@ -21,7 +21,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-test('the session of docs/howto/health.md', async () => {
+test('the session of docs/howto/health.md', { tags: 'long' }, async () => {
   const session = { page: 'health.md', kubectl, kubeconfig: plane.kubeconfig };
   const output = await followHowto(session, 'A session');
   expect(output).toContain(

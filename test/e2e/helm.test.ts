@@ -418,7 +418,7 @@ test('CRDs of crds/ are upgraded as far as custom resources allow, or as told', 
   await kubectl.must(['delete', 'crd', 'widgets.e2e.example.com']);
 });
 
-test('the session of the howto goes as it says', async () => {
+test('the session of the howto goes as it says', { tags: 'long' }, async () => {
   const howto = { page: 'helm.md', kubectl, kubeconfig };
   const installed = await followHowto(howto, 'A session');
   expect(installed).toContain('good morning');

@@ -408,7 +408,7 @@ describe('a deletion', () => {
   });
 });
 
-test('the howto’s session does what it says', async () => {
+test('the howto’s session does what it says', { tags: 'long' }, async () => {
   const printed = await followHowto({ page: 'hooks.md', kubectl, kubeconfig }, 'A session');
   expect(printed).toMatch(/^migrate /m);
   expect(printed).not.toMatch(/^greet /m);

@@ -14,7 +14,7 @@ let kubectl: Kubectl;
 beforeAll(async () => {
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   const source = { type: 'image', image: { ref: 'registry.invalid/nothing:v1' } } as const;
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   // Where another file has just deleted the kinds, they are served a while after they are made.
   await eventually(async () => await kubectl.apply(aBundleDeployment({ name, source })));
   const condition = {

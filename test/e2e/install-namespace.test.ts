@@ -106,7 +106,7 @@ describe('the namespace to install to', () => {
   });
 });
 
-test('the session of the howto goes as it says', async () => {
+test('the session of the howto goes as it says', { tags: 'long' }, async () => {
   const howto = { page: 'operators.md', kubectl, kubeconfig };
   expect(await followHowto(howto, 'A session')).toContain(
     'convert registry+v1 bundle to plain+v0 bundle: AllNamespace install mode must be enabled',

@@ -33,7 +33,7 @@ async function contentOf(name: string, ...objects: readonly object[]): Promise<B
   return await pushContent({ registry, name, version: 1, files });
 }
 
-test('the installation is verified as the howto says', async () => {
+test('the installation is verified as the howto says', { tags: 'long' }, async () => {
   const printed = await eventually(() => followHowto(howto, 'Verify'));
   expect(printed).toContain(
     'bundle.core.rukpak.io/hello-content serverside-applied (server dry run)',

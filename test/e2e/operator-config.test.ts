@@ -330,7 +330,7 @@ test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {
   });
 });
 
-test('the session of the howto goes as it is written', async () => {
+test('the session of the howto goes as it is written', { tags: 'long' }, async () => {
   const howto = { page: 'operator-config.md', kubectl, kubeconfig };
   const printed = await followHowto(howto, 'A session');
   expect(printed).toContain('WATCH_NAMESPACE LOG_LEVEL OPERATOR_CONDITION_NAME');

@@ -419,7 +419,7 @@ async function removeNamespaces(): Promise<void> {
   await kubectl.must(['delete', 'namespace', ...names]);
 }
 
-test('the howto’s session does what it says', async () => {
+test('the howto’s session does what it says', { tags: 'long' }, async () => {
   await removeNamespaces();
   const printed = await followHowto({ page: 'ordering.md', kubectl, kubeconfig }, 'A session');
   expect(printed).toContain('waiting for BundleDeployment catalog because it does not exist');

@@ -309,7 +309,7 @@ describe('an object that moves from one bundle to another', () => {
   });
 });
 
-test('the howto does what it says', async () => {
+test('the howto does what it says', { tags: 'long' }, async () => {
   const printed = await followHowto({ page: 'ownership.md', kubectl, kubeconfig }, 'A session');
   expect(printed).toContain('core.rukpak.io/hand-over=ownership-prices');
   expect(printed).toContain('{"apple":"2"}');

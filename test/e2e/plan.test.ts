@@ -107,7 +107,7 @@ async function dataOf(name: string): Promise<unknown> {
   return (await kubectl.get('configmap', name, 'default'))['data'];
 }
 
-test('the session of the page', async () => {
+test('the session of the page', { tags: 'long' }, async () => {
   // Another page has a store too, which goes in its own time.
   const store = ['namespace', 'store', '--ignore-not-found', '--timeout=600s'];
   await kubectl.must(['delete', ...store]);

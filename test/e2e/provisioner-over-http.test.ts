@@ -169,7 +169,9 @@ test('content waits for a server that comes later, as a sidecar may', async () =
   await removeSample();
 });
 
-test('the howto: installed, healthy, changed, pivoted, pruned and deleted', async () => {
+test('the howto: installed, healthy, changed, pivoted, pruned and deleted', {
+  tags: 'long',
+}, async () => {
   const printed = await followHowto({ page, kubectl, kubeconfig }, 'Use it');
   expect(printed).toContain('Good morning');
   expect(printed).toContain(

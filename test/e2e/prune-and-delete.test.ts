@@ -518,7 +518,7 @@ describe('deletion', () => {
   });
 });
 
-test('the howto’s session does what it says', async () => {
+test('the howto’s session does what it says', { tags: 'long' }, async () => {
   const howto = { page: 'prune-and-delete.md', kubectl, kubeconfig };
   const printed = await followHowto(howto, 'A session');
   const [, command = ''] = printed.split('To delete them: ');

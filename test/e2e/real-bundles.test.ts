@@ -14,7 +14,9 @@ import {
   realBundles,
   realBundlesArePresent,
 } from '../helpers/real-bundles.ts';
+import { smallBundles } from '../helpers/small-bundles.ts';
 import { System } from '../helpers/system.ts';
+import type { TestedBundle } from '../helpers/tested-bundle.ts';
 
 /** A label of the namespaces that users would have made. */
 const madeHere = 'example.com/real-bundles';
@@ -25,7 +27,6 @@ let kubectl: Kubectl;
 let life: OperatorLife;
 
 beforeAll(async () => {
-  if (!present) return;
   const [kubeconfig, registry] = [plane.kubeconfig, plane.registry];
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   system = await System.start({ kubeconfig, registry });
@@ -33,7 +34,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (!present) return;
   await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await kubectl.run(['delete', 'namespaces', `--selector=${madeHere}`, '--wait=false']);
   await system.stop();
@@ -52,20 +52,6 @@ const meddlesome = new Set(['dynatrace-operator/0.8.0', 'eginnovations-operator/
 const elsewhere = /^(edp-keycloak-operator|sn-operator|vault-config-operator)\/\d+\.\d+\.\d+$/;
 
 const others = realBundles.filter(({ name }) => !(name in refusals) && !elsewhere.test(name));
-/** What no config helps. */
-const unconvertible = others.filter(({ modes }) =>
-  [...modes.values()].every((outcome) => typeof outcome === 'string'),
-);
-const convertible = others.filter((bundle) => !unconvertible.includes(bundle));
-const installed = convertible.filter(
-  ({ name, modes, required }) =>
-    modes.has('AllNamespaces') && required.length === 0 && !meddlesome.has(name),
-);
-const requiring = convertible.filter(({ required }) => required.length > 0);
-const ownNamespace = convertible.filter(
-  ({ modes, required, foreign }) =>
-    !modes.has('AllNamespaces') && required.length === 0 && foreign.length === 0,
-);
 
 /** A name that a BundleDeployment can have, with a short prefix too. */
 function deploymentName(bundle: string): string {
@@ -95,10 +81,26 @@ async function ownConfig(name: string): Promise<JsonObject> {
   return { installNamespace: namespace, watchNamespace: namespace };
 }
 
-describe.skipIf(!present).concurrent('a real bundle', () => {
+/** The tests of each bundle that its outcomes call for. */
+function lives(bundles: readonly TestedBundle[]): void {
+  // What no config helps.
+  const unconvertible = bundles.filter(({ modes }) =>
+    [...modes.values()].every((outcome) => typeof outcome === 'string'),
+  );
+  const convertible = bundles.filter((bundle) => !unconvertible.includes(bundle));
+  const installed = convertible.filter(
+    ({ name, modes, required }) =>
+      modes.has('AllNamespaces') && required.length === 0 && !meddlesome.has(name),
+  );
+  const requiring = convertible.filter(({ required }) => required.length > 0);
+  const ownNamespace = convertible.filter(
+    ({ modes, required, foreign }) =>
+      !modes.has('AllNamespaces') && required.length === 0 && foreign.length === 0,
+  );
+
   test.each(unconvertible)('$name says why it does not convert', async (bundle) => {
     const name = deploymentName(bundle.name);
-    const version = { content: contentOf(bundle.name), tag: 'v1' };
+    const version = { content: bundle.content(), tag: 'v1' };
     await life.deploy(name, version);
     await expectUnpackFailure(name, bundle.withoutConfig);
     const [[mode, reason] = ['AllNamespaces', '']] = bundle.modes;
@@ -108,6 +110,40 @@ describe.skipIf(!present).concurrent('a real bundle', () => {
     }
     await life.remove(name);
   });
+
+  test.each(requiring)('$name waits for the kinds that it needs', async (bundle) => {
+    const name = deploymentName(bundle.name);
+    const config = await ownConfig(name);
+    await life.deploy(name, { content: bundle.content(), tag: 'v1', config });
+    await eventually(async () => {
+      const text = await kubectl.must(['describe', 'bundledeployment', name]);
+      expect(text).toContain('the operator needs what the cluster does not serve: ');
+    });
+    await life.remove(name);
+  });
+
+  test.each(installed)('$name installs, is upgraded and goes', async ({ name, content }) => {
+    await life.comesAndGoes(deploymentName(name), content());
+  });
+
+  test.each(ownNamespace)('$name installs in its own namespace once it may', async (bundle) => {
+    const name = deploymentName(bundle.name);
+    const version = { content: bundle.content(), tag: 'v1' };
+    await life.deploy(name, version);
+    await expectUnpackFailure(name, bundle.withoutConfig);
+    const configured = { ...version, config: await ownConfig(name) };
+    await life.deploy(name, configured);
+    await life.expectHealthy(name, configured);
+    await life.remove(name, configured);
+  });
+}
+
+describe.concurrent('a small bundle', () => {
+  lives(smallBundles);
+});
+
+describe.skipIf(!present).concurrent('a real bundle', () => {
+  lives(others);
 
   test.each(Object.entries(refusals))(
     '%s says what the API server refuses',
@@ -121,32 +157,6 @@ describe.skipIf(!present).concurrent('a real bundle', () => {
       await life.remove(name, version);
     },
   );
-
-  test.each(requiring)('$name waits for the kinds that it needs', async (bundle) => {
-    const name = deploymentName(bundle.name);
-    const config = await ownConfig(name);
-    await life.deploy(name, { content: contentOf(bundle.name), tag: 'v1', config });
-    await eventually(async () => {
-      const text = await kubectl.must(['describe', 'bundledeployment', name]);
-      expect(text).toContain('the operator needs what the cluster does not serve: ');
-    });
-    await life.remove(name);
-  });
-
-  test.each(installed)('$name installs, is upgraded and goes', async ({ name }) => {
-    await life.comesAndGoes(deploymentName(name), contentOf(name));
-  });
-
-  test.each(ownNamespace)('$name installs in its own namespace once it may', async (bundle) => {
-    const name = deploymentName(bundle.name);
-    const version = { content: contentOf(bundle.name), tag: 'v1' };
-    await life.deploy(name, version);
-    await expectUnpackFailure(name, bundle.withoutConfig);
-    const configured = { ...version, config: await ownConfig(name) };
-    await life.deploy(name, configured);
-    await life.expectHealthy(name, configured);
-    await life.remove(name, configured);
-  });
 });
 
 describe.skipIf(!present)('a real bundle that is asked about everything', () => {

@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
@@ -6,7 +7,7 @@ import { changedCopy } from '../helpers/changed-copy.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
-import { OperatorLife } from '../helpers/operator-life.ts';
+import { OperatorLife, type OperatorVersion } from '../helpers/operator-life.ts';
 import { plane } from '../helpers/plane.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { aTree } from '../helpers/registry-bundle.ts';
@@ -132,9 +133,14 @@ describe.skipIf(!present)('a large operator with webhooks', () => {
 
 describe.skipIf(!present)('vault-config-operator', () => {
   const name = 'vault-config-operator';
-  const older = { content: contentOf(`${name}/0.8.49`), tag: 'v0.8.49' };
-  const newer = { content: contentOf(`${name}/0.8.52`), tag: 'v0.8.52' };
+  let older: OperatorVersion;
+  let newer: OperatorVersion;
   let before: readonly string[];
+
+  beforeAll(() => {
+    older = { content: contentOf(`${name}/0.8.49`), tag: 'v0.8.49' };
+    newer = { content: contentOf(`${name}/0.8.52`), tag: 'v0.8.52' };
+  });
 
   test('waits for a kind that the cluster does not have', async () => {
     before = await everything();

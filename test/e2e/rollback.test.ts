@@ -296,7 +296,7 @@ test('a paused deployment changes nothing but its status, and a deletion of it g
   }, patiently);
 });
 
-describe('the howto', () => {
+describe('the howto', { tags: 'long' }, () => {
   async function follow(page: string, ...headings: readonly string[]): Promise<string[]> {
     const howto = { page, kubectl, kubeconfig };
     const printed: string[] = [];

@@ -17,7 +17,7 @@ import type { LocalPod } from '../helpers/local-pod.ts';
 import { aBundle, aConfigMap, aCRD } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
-import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
+import { type CtlResult, rukpakctl, spawnRukpakctl } from '../helpers/rukpakctl.ts';
 import { writeKubeconfig } from '../helpers/service-account.ts';
 
 const execFile = promisify(execFileCallback);
@@ -340,7 +340,7 @@ describe('rukpakctl content', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const args = ['content', 'ctl-stop', `--server=http://127.0.0.1:${port}`];
-    const { code, stderr } = await rukpakctl(args, {
+    const { code, stderr } = await spawnRukpakctl(args, {
       env: { KUBECONFIG: plane.kubeconfig },
       onStart: (child) => void once(silent, 'connection').then(() => child.kill('SIGINT')),
     });

@@ -9,23 +9,22 @@ import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage, aServiceAccount } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
-import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
+import { realBundles, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { rukpakctl } from '../helpers/rukpakctl.ts';
 import { customResourcesAreServed } from '../helpers/served-kinds.ts';
+import { smallBundles } from '../helpers/small-bundles.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = plane.kubeconfig;
 const registry = plane.registry;
 const namespace = 'privilege-bundles';
 const installNamespace = 'privilege-operators';
-const present = realBundlesArePresent();
 
 let kubectl: Kubectl;
 let system: System;
 let folder: string;
 
 beforeAll(async () => {
-  if (!present) return;
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
   system = await System.start({ kubeconfig, registry });
   const names = [namespace, installNamespace];
@@ -36,7 +35,6 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (!present) return;
   await kubectl.run(['delete', 'bundledeployments', '--all', '--wait=true', '--timeout=300s']);
   await kubectl.run(['delete', 'namespace', namespace, installNamespace, '--wait=false']);
   await rm(folder, { recursive: true, force: true });
@@ -48,6 +46,22 @@ async function written(config: object): Promise<string> {
   const file = join(folder, 'config.json');
   await writeFile(file, JSON.stringify(config));
   return file;
+}
+
+interface Installed {
+  readonly bundle: string;
+  readonly config?: object;
+}
+
+/** In a namespace of its own: what goes to another is a Role there. */
+function inNamespace(bundle: string, watchNamespace: string): Installed {
+  return { bundle, config: { installNamespace, watchNamespace } };
+}
+
+function directoryOf(bundle: string): string {
+  const tested = [...smallBundles, ...realBundles].find(({ name }) => name === bundle);
+  if (tested === undefined) throw new Error(`no bundle is called ${bundle}`);
+  return tested.directory(folder);
 }
 
 /** They have namespaces, CRDs, workloads, webhooks, and roles of all kinds. */
@@ -63,16 +77,12 @@ const bundles = [
   'sap-data-intelligence-observer-operator/1.0.1',
 ];
 
-describe.runIf(present)('with what rukpakctl permissions prints, and nothing more,', () => {
-  test.each([
-    ...bundles.map((bundle) => ({ bundle, config: undefined })),
-    // Not for all namespaces; what goes to the one that it is in is a Role there.
-    { bundle: 'pelorus-operator/0.0.2', config: { installNamespace, watchNamespace: 'default' } },
-  ])(
+function permissionsSuffice(installed: readonly Installed[]): void {
+  test.each(installed)(
     '$bundle comes and goes',
     async ({ bundle, config }) => {
       const [name = ''] = bundle.split('/');
-      const directory = realBundleDirectory(bundle);
+      const directory = directoryOf(bundle);
       const account = aServiceAccount(name) as { metadata: object };
       await kubectl.apply({ ...account, metadata: { ...account.metadata, namespace } });
       const { stdout } = await rukpakctl([
@@ -111,4 +121,22 @@ describe.runIf(present)('with what rukpakctl permissions prints, and nothing mor
     },
     1_800_000,
   );
+}
+
+describe('with what rukpakctl permissions prints for a small bundle, and nothing more,', () => {
+  permissionsSuffice([
+    { bundle: 'small-operator/1.0.0' },
+    { bundle: 'small-webhooks/1.0.0' },
+    inNamespace('small-owner/1.0.0', installNamespace),
+  ]);
 });
+
+describe.runIf(realBundlesArePresent())(
+  'with what rukpakctl permissions prints, and nothing more,',
+  () => {
+    permissionsSuffice([
+      ...bundles.map((bundle) => ({ bundle })),
+      inNamespace('pelorus-operator/0.0.2', 'default'),
+    ]);
+  },
+);

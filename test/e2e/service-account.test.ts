@@ -115,7 +115,7 @@ async function grantMissing(name: string): Promise<string> {
   return printed;
 }
 
-test('the session of docs/howto/service-accounts.md', async () => {
+test('the session of docs/howto/service-accounts.md', { tags: 'long' }, async () => {
   const session = { page: 'service-accounts.md', kubectl, kubeconfig };
   const output = await followHowto(session, 'A session');
   expect(output).toContain(

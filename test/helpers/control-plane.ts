@@ -11,6 +11,7 @@ import {
   runningCluster,
   startCluster,
 } from '../../deploy/local/cluster/start-cluster.ts';
+import { installCrds } from './install-crds.ts';
 import { clusterWorkers, givenClusters } from './workers.ts';
 
 interface Shared {
@@ -77,7 +78,10 @@ async function startAll(dirs: readonly string[], signal: AbortSignal): Promise<r
   });
   // All have ended before the first failure is told: none may come up after the folder has gone.
   await Promise.allSettled(starts);
-  return await Promise.all(starts);
+  const clusters = await Promise.all(starts);
+  // Once and for all: it takes the garbage collector half a minute to learn of a kind.
+  await Promise.all(clusters.map(({ kubeconfig }) => installCrds(kubeconfig)));
+  return clusters;
 }
 
 /** Starts control planes for the whole run, however many projects ask; the last one stops them. */

@@ -1,16 +1,32 @@
-import { readFile } from 'node:fs/promises';
-import { crdFiles, crdFolder } from '../../deploy/crd-files.ts';
+import { bundleCRD, bundleDeploymentCRD } from '../../api/crd.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/index.ts';
+import { definitionEstablished } from '../../cmd/definition-established.ts';
+import { connect } from '../../core/kube/connect.ts';
+import type { Resource } from '../../core/kube/resource.ts';
 import { eventually } from './eventually.ts';
-import type { Kubectl } from './kubectl.ts';
+
+const crdResource: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};
 
 /** Our own kinds, as they are deployed and served; they stay. */
-export async function installCrds(kubectl: Kubectl): Promise<void> {
-  for (const name of crdFiles().keys()) {
-    const crd = await readFile(new URL(name, crdFolder), 'utf8');
-    await kubectl.must(['apply', '--server-side', '--force-conflicts', '-f', '-'], crd);
-    const established = ['wait', '--for=condition=Established', '--timeout=180s', '-f', '-'];
-    await kubectl.must(established, crd);
+export async function installCrds(kubeconfig: string): Promise<void> {
+  const { client, close } = connect({ kubeconfig, userAgent: 'tests' });
+  try {
+    for (const crd of [bundleCRD(), bundleDeploymentCRD()] as readonly KubernetesObject[]) {
+      await client.apply(crdResource, crd, { fieldManager: 'rukpak-install', force: true });
+      await definitionEstablished(client, crdResource, crd.metadata.name ?? '');
+    }
+    // What is established is served a moment later.
+    for (const resource of [bundleResource, bundleDeploymentResource]) {
+      await eventually(async () => await client.list(resource, { limit: 1 }));
+    }
+  } finally {
+    await close();
   }
-  // What is established is known to discovery, and served, a moment later.
-  await eventually(async () => await kubectl.must(['get', 'bundles,bundledeployments']));
 }

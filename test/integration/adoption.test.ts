@@ -42,7 +42,7 @@ function anEngine(): ApplyEngine {
 }
 
 beforeAll(async () => {
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   await kubectl.must(['create', 'namespace', namespace]);
 });
 

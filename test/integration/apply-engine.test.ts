@@ -52,7 +52,7 @@ function restart(): void {
 }
 
 beforeAll(async () => {
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   await kubectl.must(['create', 'namespace', namespace]);
 });
 

@@ -8,7 +8,7 @@ const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig 
 // A class that nothing serves: what the tests create stays as it was sent.
 const provisionerClassName = 'crds-test';
 
-beforeAll(async () => await installCrds(kubectl));
+beforeAll(async () => await installCrds(plane.kubeconfig));
 
 interface Fields {
   readonly metadata?: object;

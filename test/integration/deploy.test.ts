@@ -19,7 +19,7 @@ const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig 
 const folder = join(import.meta.dirname, '../../deploy');
 
 beforeAll(async () => {
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   // Where a sample's ConfigMap is to be.
   const isNamespace = ({ kind }: KubernetesObject) => kind === 'Namespace';
   await kubectl.apply(...installManifests().filter(isNamespace));

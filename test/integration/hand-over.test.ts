@@ -44,7 +44,7 @@ function aProcess(): Process {
 }
 
 beforeAll(async () => {
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   await kubectl.must(['create', 'namespace', namespace]);
 });
 

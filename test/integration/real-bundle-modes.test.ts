@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
 import { Certificates } from '../../core/bundle-deployment/certificates/certificates.ts';
 import { systemClock } from '../../core/clock.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
-import { type ClusterFacts, defaultLimits } from '../../core/sdk.ts';
+import type { ClusterFacts } from '../../core/sdk.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';
 import { type Refusal, refusalsOf } from '../helpers/dry-run.ts';
 import { EventList } from '../helpers/event-list.ts';
@@ -14,16 +13,12 @@ import { configOf, type InstallMode, modeNamespaces } from '../helpers/install-m
 import { installedBundle } from '../helpers/installed-bundle.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';
-import {
-  type RealBundle,
-  realBundleDirectory,
-  realBundles,
-  realBundlesArePresent,
-} from '../helpers/real-bundles.ts';
+import { realBundles, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { customResourcesAreServed, type DefinitionSpec } from '../helpers/served-kinds.ts';
+import { smallBundles } from '../helpers/small-bundles.ts';
 import { aStoredDeployment } from '../helpers/stored-objects.ts';
+import type { TestedBundle } from '../helpers/tested-bundle.ts';
 
-const present = realBundlesArePresent();
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
 const namespaces = [modeNamespaces.install, ...modeNamespaces.watched];
 
@@ -32,7 +27,6 @@ let cluster: ClusterFacts;
 let certificates: Certificates;
 
 beforeAll(async () => {
-  if (!present) return;
   const kubeconfig = plane.kubeconfig;
   kube = connect({ kubeconfig, userAgent: 'real-bundle-modes' });
   cluster = await clusterFacts(kubeconfig);
@@ -58,30 +52,25 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  if (!present) return;
   await kube.close();
   await kubectl.must(['delete', 'namespace', ...namespaces, '--wait=false']);
 });
 
-const accepted = realBundles.flatMap((bundle) =>
-  [...bundle.modes]
-    .filter(([, outcome]) => typeof outcome === 'number')
-    .map(([mode]) => ({ ...bundle, mode })),
-);
-
 /** What one bundle in one mode would be to the API server, with the certificates that core gives. */
-async function objectsOf({ name, required }: RealBundle, mode: InstallMode) {
-  const files = loadDirectory(realBundleDirectory(name), defaultLimits);
+async function objectsOf({ name, required, content }: TestedBundle, mode: InstallMode) {
   const apiVersions = [...cluster.apiVersions, ...required];
   const config = configOf[mode];
-  const objects = await installedBundle(files, { config, cluster: { ...cluster, apiVersions } });
+  const objects = await installedBundle(content(), {
+    config,
+    cluster: { ...cluster, apiVersions },
+  });
   const { signal } = new AbortController();
   const deployment = aStoredDeployment({ name: `${name} ${mode}` });
   return (await certificates.certify({ deployment, objects, signal })).objects;
 }
 
 /** Why the API server would not take some objects, other than for kinds that others bring. */
-function unexplained(refusals: readonly Refusal[], { foreign }: RealBundle): readonly Refusal[] {
+function unexplained(refusals: readonly Refusal[], { foreign }: TestedBundle): readonly Refusal[] {
   const kinds = foreign.map((kind) => `no kind ${kind.replace(/\/(\w+)$/, ' $1')}`);
   return refusals.filter(({ message }) => !kinds.includes(message));
 }
@@ -103,13 +92,27 @@ const faults: Readonly<Record<string, readonly Refusal[]>> = {
   ],
 };
 
-describe.skipIf(!present)('the API server takes every object of', () => {
+/** A test of each bundle in each mode that its CSV allows. */
+function dryRuns(bundles: readonly TestedBundle[]): void {
+  const accepted = bundles.flatMap((bundle) =>
+    [...bundle.modes]
+      .filter(([, outcome]) => typeof outcome === 'number')
+      .map(([mode]) => ({ ...bundle, mode })),
+  );
   test.each(accepted)('$name for $mode', async ({ mode, ...bundle }) => {
     const objects = await objectsOf(bundle, mode);
     await using _definitions = await applied(definitionsInUse(objects));
     const refusals = await refusalsOf(kube, objects);
     expect(unexplained(refusals, bundle)).toEqual(faults[bundle.name] ?? []);
   });
+}
+
+describe('the API server takes every object of a small bundle,', () => {
+  dryRuns(smallBundles);
+});
+
+describe.skipIf(!realBundlesArePresent())('the API server takes every object of', () => {
+  dryRuns(realBundles);
 });
 
 /** The CRDs among objects that others among them are of: a dry run does not bring those kinds. */

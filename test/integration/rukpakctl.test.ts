@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rukpakctl-'));
   await mkdir(join(folder, 'manifests'));
   await writeFile(join(folder, 'manifests/a.yaml'), 'kind: ConfigMap');
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
 });
 
 afterAll(async () => {

@@ -48,7 +48,7 @@ const elsewhere = `export default {
 };`;
 
 beforeAll(async () => {
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   await kubectl.must(['create', 'namespace', namespace]);
   const from = ['--from-literal=a.txt=blue'];
   await kubectl.must(['create', 'configmap', 'colours', `--namespace=${namespace}`, ...from]);

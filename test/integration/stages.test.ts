@@ -20,7 +20,7 @@ const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: plane.ku
 const stop = new AbortController();
 
 beforeAll(async () => {
-  await installCrds(kubectl);
+  await installCrds(plane.kubeconfig);
   await kubectl.must(['create', 'namespace', namespace]);
 });
 

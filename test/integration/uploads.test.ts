@@ -18,7 +18,6 @@ import { DirectoryUploads } from '../../core/store/uploads/directory-uploads.ts'
 import { uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
-import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
@@ -31,7 +30,7 @@ let folder: string;
 const owners: ContentKey[] = [];
 
 beforeAll(async () => {
-  await installCrds(new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig }));
+  await installCrds(plane.kubeconfig);
   ({ namespace, drop } = await aTestNamespace(kube.client, 'uploads'));
   folder = await mkdtemp(join(tmpdir(), 'uploads-'));
 });

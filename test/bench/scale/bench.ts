@@ -64,15 +64,15 @@ export async function openBench(dir: string): Promise<Bench> {
   const cluster = await runningCluster(dir);
   if (cluster === undefined) throw new Error(`no cluster is up in ${dir}`);
   const { kubeconfig, kubectl: path } = cluster;
+  await installCrds(kubeconfig);
   const token = await prepare(new Kubectl({ path, kubeconfig }));
   const kube = connect({ kubeconfig, userAgent: 'bench' });
   const audit = new AuditLog(cluster.dir);
   return { cluster, kube, audit, token, [Symbol.asyncDispose]: () => kube.close() };
 }
 
-/** Installs our kinds; gives a token for /metrics. */
+/** A token for /metrics. */
 async function prepare(kubectl: Kubectl): Promise<string> {
-  await installCrds(kubectl);
   const [namespace, name] = ['rukpak-system', 'bench'];
   const rbac = 'rbac.authorization.k8s.io';
   await kubectl.apply(
