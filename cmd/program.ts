@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
+import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
 import type { LogLevel } from '../core/observe/logger.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
@@ -43,8 +44,22 @@ export interface Surroundings {
   readonly print: (line: string) => void;
 }
 
+/** Runs the command that the arguments name. Its exit code; 1 where an error of one line is printed. */
+export async function runProgram(
+  args: readonly string[],
+  surroundings: Surroundings & { readonly printError: (line: string) => void },
+): Promise<number> {
+  try {
+    await createProgram(surroundings).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    surroundings.printError(`rukpak: ${errorMessage(error)}`);
+    return 1;
+  }
+}
+
 /** Each command loads its own program: nobody holds the others in memory. */
-export function createProgram({ stopSignal, createLogger, print }: Surroundings): Command {
+function createProgram({ stopSignal, createLogger, print }: Surroundings): Command {
   const program = new Command('rukpak')
     .description('Bundles and BundleDeployments for Kubernetes')
     .version(version(), '--version');

@@ -1,3 +1,4 @@
+// @module-tag process
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,9 +14,10 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'provisioner-classes-'));
   for (const name of ['acme', 'other', 'core-rukpak-io-plain']) {
+    // Without our sdk, which would take most of the time.
     const text = `
-import { defineProvisioner } from 'rukpak-ts/sdk';
-export default defineProvisioner({ className: '${name}', bundle: async (files) => files });`;
+const className: string = '${name}';
+export default { className, contractVersion: 1, bundle: async <T>(files: T): Promise<T> => files };`;
     await writeFile(join(folder, `${name}.ts`), text);
   }
   await writeFile(join(folder, 'broken.mjs'), 'throw new Error("first line\\nsecond line");');
@@ -33,12 +35,12 @@ async function opened(...files: readonly string[]): Promise<readonly string[]> {
   return classes.provisioners.map(({ className }) => className);
 }
 
-test('each flag serves its class', async () => {
+test.concurrent('each flag serves its class', async () => {
   expect(await opened('acme.ts', 'other.ts')).toEqual(['acme', 'other']);
   expect(await opened()).toEqual([]);
 });
 
-test('a class that is served already is refused in a line that names the flag', async () => {
+test.concurrent('a class that is served already is refused in a line that names the flag', async () => {
   await expect(opened('core-rukpak-io-plain.ts')).rejects.toThrow(
     `--provisioner ${folder}/core-rukpak-io-plain.ts: class "core-rukpak-io-plain" is served by this program or --provisioner-url already: rename one`,
   );
@@ -47,14 +49,14 @@ test('a class that is served already is refused in a line that names the flag', 
   );
 });
 
-test('what cannot be loaded is refused in a line that names the flag', async () => {
+test.concurrent('what cannot be loaded is refused in a line that names the flag', async () => {
   const error = await opened('acme.ts', 'broken.mjs').catch((error: unknown) => error);
   expect(error).toMatchObject({
     message: `--provisioner ${folder}/broken.mjs: cannot load file://${folder}/broken.mjs: first line second line`,
   });
 });
 
-test('where TypeScript is wrong, the line is named', async () => {
+test.concurrent('where TypeScript is wrong, the line is named', async () => {
   await expect(opened('wrong.ts')).rejects.toThrow(
     new RegExp(`wrong.ts: Unexpected token .* \\(line 2 of ${folder}/wrong.ts\\)$`),
   );

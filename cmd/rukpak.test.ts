@@ -2,32 +2,56 @@ import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../api/meta.ts';
 import { installManifests } from '../deploy/install-manifests.ts';
+import { type ProgramResult, runInProcess } from '../test/helpers/run-in-process.ts';
+import { runProgram } from './program.ts';
 
 const program = fileURLToPath(new URL('./rukpak.ts', import.meta.url));
 const nowhere = join(tmpdir(), 'rukpak-no-such-file');
+const env = { KUBECONFIG: nowhere };
 
-function run(...args: readonly string[]) {
-  const env = { ...process.env, KUBECONFIG: nowhere };
-  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', env });
+async function run(...args: readonly string[]): Promise<ProgramResult> {
+  return await runInProcess(() => main(args), { env });
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  process.exitCode = await runProgram(args, {
+    stopSignal: () => new AbortController().signal,
+    createLogger: (level) => pino({ level }, process.stderr),
+    print: (line) => process.stdout.write(`${line}\n`),
+    printError: (line) => process.stderr.write(`${line}\n`),
+  });
+}
+
+function spawnRukpak(...args: readonly string[]): ProgramResult {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
+  return { code: status, stdout, stderr };
 }
 
 describe('install --dry-run', () => {
-  const { status, stdout, stderr } = run('install', '--dry-run', '--system-namespace=mine');
-  const objects = parseAllDocuments(stdout, { version: '1.1' }).map(
-    (document) => document.toJS() as KubernetesObject,
-  );
+  let result: ProgramResult;
+  let objects: readonly KubernetesObject[];
+
+  beforeAll(async () => {
+    result = await run('install', '--dry-run', '--system-namespace=mine');
+    objects = parseAllDocuments(result.stdout, { version: '1.1' }).map(
+      (document) => document.toJS() as KubernetesObject,
+    );
+  });
 
   function position(kind: string, name: string): number {
     return objects.findIndex((each) => each.kind === kind && each.metadata.name === name);
   }
 
   test('needs no cluster, and prints what would be applied', () => {
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(objects).toEqual(
       JSON.parse(JSON.stringify(installManifests({ systemNamespace: 'mine' }))),
     );
@@ -76,14 +100,27 @@ describe('one line on stderr says what is wrong', () => {
       ['all', `--provisioner=${nowhere}`],
       `rukpak: --provisioner ${nowhere}: there is no file or folder ${nowhere}`,
     ],
-  ])('%j', (args, line) => {
-    const { status, stdout, stderr } = run(...args);
-    expect(stderr).toBe(`${line}\n`);
-    expect(stdout).toBe('');
-    expect(status).toBe(1);
+  ])('%j', async (args, line) => {
+    expect(await run(...args)).toEqual({ code: 1, stdout: '', stderr: `${line}\n` });
   });
 });
 
-test('--version is that of the package', () => {
-  expect(run('core', '--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+test('--version is that of the package', async () => {
+  expect((await run('core', '--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+describe('as a process', { tags: ['process'] }, () => {
+  test('install --dry-run prints the same', async () => {
+    const args = ['install', '--dry-run', '--system-namespace=mine'];
+    const result = spawnRukpak(...args);
+    expect(result.code).toBe(0);
+    expect(result).toEqual(await run(...args));
+  });
+
+  test('an error is the same line on stderr', async () => {
+    const args = ['core', '--tls-cert-file=tls.crt'];
+    const result = spawnRukpak(...args);
+    expect(result.code).toBe(1);
+    expect(result).toEqual(await run(...args));
+  });
 });

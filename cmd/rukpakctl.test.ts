@@ -7,12 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../api/json.ts';
 import { FakeRegistry } from '../test/helpers/fake-registry.ts';
 import { aCsvManifest } from '../test/helpers/registry-bundle.ts';
-import { type CtlResult, rukpakctl } from '../test/helpers/rukpakctl.ts';
+import { type CtlResult, rukpakctl, spawnRukpakctl } from '../test/helpers/rukpakctl.ts';
 
 const program = fileURLToPath(new URL('./rukpakctl.ts', import.meta.url));
 const annotations = 'annotations: {operators.operatorframework.io.bundle.package.v1: pkg}\n';
 
 const namespaceYaml = '---\napiVersion: v1\nkind: Namespace\nmetadata:\n  name: pkg-system\n';
+
+/** Where the promise is that of a process, or a worker thread is started. */
+const processes = { tags: ['process'] };
 
 /** As a user has it: the launchers on the PATH. */
 const binaries = {
@@ -55,8 +58,8 @@ function aDirectory(name: string, files: Readonly<Record<string, string>>): stri
   return directory;
 }
 
-async function run(args: readonly string[], input = '', nodeOptions = ''): Promise<CtlResult> {
-  return await rukpakctl(args, { input, env: { DOCKER_CONFIG: root, NODE_OPTIONS: nodeOptions } });
+async function run(args: readonly string[], input = ''): Promise<CtlResult> {
+  return await rukpakctl(args, { input, env: { DOCKER_CONFIG: root } });
 }
 
 describe('rukpakctl render', () => {
@@ -134,7 +137,7 @@ describe('rukpakctl render of an image', () => {
 });
 
 describe('rukpakctl render --stdin', () => {
-  it('prints a line per directory in order, good and bad', async () => {
+  it('prints a line per directory in order, good and bad', processes, async () => {
     const lines = [good, `${refused}/`, join(root, 'missing'), plain];
     const input = Array.from({ length: 25 }, () => lines).flat();
     const result = await run(['render', '--stdin'], `${input.join('\n')}\r\n\n${good}`);
@@ -170,7 +173,7 @@ describe('rukpakctl render --stdin', () => {
     expect(printed.map((line) => parseJson(line))).toEqual(wanted);
   });
 
-  it('answers a line before the next one is sent', async () => {
+  it('answers a line before the next one is sent', processes, async () => {
     const child = spawn(process.execPath, [program, 'render', '--stdin']);
     const closed = new Promise((resolve) => child.on('close', resolve));
     const answers = child.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
@@ -183,7 +186,7 @@ describe('rukpakctl render --stdin', () => {
     expect(await closed).toBe(0);
   });
 
-  it('ends quietly when nobody reads on', async () => {
+  it('ends quietly when nobody reads on', processes, async () => {
     const child = spawn(process.execPath, [program, 'render', '--stdin']);
     const closed = new Promise((resolve) => child.on('close', resolve));
     let stderr = '';
@@ -198,11 +201,13 @@ describe('rukpakctl render --stdin', () => {
     expect(stderr).toBe('');
   });
 
-  it('goes on after a bundle that takes more memory than there is', async () => {
+  it('goes on after a bundle that takes more memory than there is', processes, async () => {
     const items = '- 1.5\n'.repeat(4_000_000);
     const huge = aDirectory('huge/1', { 'manifests/a.yaml': `kind: Secret\nx:\n${items}` });
-    const input = [plain, huge, plain].join('\n');
-    const result = await run(['render', '--stdin'], input, '--max-old-space-size=24');
+    const result = await spawnRukpakctl(['render', '--stdin'], {
+      input: [plain, huge, plain].join('\n'),
+      env: { NODE_OPTIONS: '--max-old-space-size=24' },
+    });
     expect(result.code).toBe(0);
     const lines = result.stdout.trimEnd().split('\n');
     expect(lines.map((line) => parseJson(line))).toMatchObject([
@@ -276,7 +281,7 @@ describe('rukpakctl', () => {
     ['alpha bootstrap', uploadFlags],
     ['content', [['--namespace', 'rukpak-system']]],
   ] as const)('takes RukPak’s flags of %s with RukPak’s defaults', async (command, flags) => {
-    const { stdout } = await run([...command.split(' '), '--help'], '', '');
+    const { stdout } = await run([...command.split(' '), '--help']);
     for (const [flag, value] of flags) {
       expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
         new RegExp(`${flag} <name> [^-]*?\\(default: "${value}"\\)`),
@@ -295,7 +300,7 @@ describe('rukpakctl completion', () => {
     },
   );
 
-  it('completes in bash', () => {
+  it('completes in bash', processes, () => {
     const script = [
       'source <(rukpakctl completion bash)',
       'COMP_WORDS=(rukpakctl content --output j); COMP_CWORD=3; _rukpakctl',
@@ -308,7 +313,7 @@ describe('rukpakctl completion', () => {
   });
 });
 
-describe('the kubectl plugin', () => {
+describe('the kubectl plugin', processes, () => {
   it('calls itself as kubectl does', () => {
     const { stdout } = spawnSync('kubectl-bundle', ['--help'], { encoding: 'utf8', env: binaries });
     expect(stdout).toContain('Usage: kubectl bundle ');

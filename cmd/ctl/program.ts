@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { errorMessage } from '../../core/errors.ts';
 import { alphaCommand } from './alpha.ts';
 import { approveCommand } from './approve.ts';
 import { completeCommand } from './complete.ts';
@@ -6,6 +7,7 @@ import { completionCommand } from './completion.ts';
 import { contentCommand } from './content.ts';
 import { diffCommand } from './diff.ts';
 import { historyCommand } from './history.ts';
+import { logLine } from './log-line.ts';
 import { namesOf } from './object-names.ts';
 import { pauseCommand, resumeCommand } from './pause.ts';
 import { permissionsCommand } from './permissions.ts';
@@ -21,7 +23,7 @@ import { verifyCommand } from './verify.ts';
 import { versionCommand } from './version.ts';
 
 /** All commands, under the name that the person has typed. */
-export function createProgram(name: string): Command {
+function createProgram(name: string): Command {
   return new Command(name)
     .description('work with bundles from the command line')
     .addCommand(runCommand())
@@ -44,4 +46,14 @@ export function createProgram(name: string): Command {
     .addCommand(verifyCommand())
     .addCommand(versionCommand())
     .addCommand(completionCommand());
+}
+
+/** Runs the command that the arguments name; sets the exit code of the process. Never rejects. */
+export async function runProgram(name: string, args: readonly string[]): Promise<void> {
+  try {
+    await createProgram(name).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.stderr.write(logLine(errorMessage(error)));
+    process.exitCode = 1;
+  }
 }

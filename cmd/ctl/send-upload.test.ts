@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { Cluster } from './cluster.ts';
 import { type ContentServer, openContentServer } from './content-server.ts';
 import { sendUpload } from './send-upload.ts';
@@ -11,13 +12,18 @@ const { signal } = new AbortController();
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
-let http: Server | undefined;
-let client: ContentServer | undefined;
+const servers: Server[] = [];
+const clients: ContentServer[] = [];
 
-afterEach(async () => {
-  await client?.close();
-  http?.closeAllConnections();
-  http?.close();
+afterEach(() => vi.useRealTimers());
+
+// Not after each test: some run at once.
+afterAll(async () => {
+  for (const client of clients) await client.close();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 /** A server that gives these answers in order, the last one again and again. */
@@ -28,7 +34,7 @@ async function serverOf(...answers: readonly Answer[]): Promise<ContentServer> {
     count += 1;
     void answer?.(request, response);
   });
-  http = server;
+  servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const place = {
@@ -37,7 +43,8 @@ async function serverOf(...answers: readonly Answer[]): Promise<ContentServer> {
     caSecretName: '',
     server: `http://127.0.0.1:${port}/prefix/`,
   };
-  client = await openContentServer({} as Cluster, place, { caller: { token: 't' }, signal });
+  const client = await openContentServer({} as Cluster, place, { caller: { token: 't' }, signal });
+  clients.push(client);
   return client;
 }
 
@@ -80,7 +87,7 @@ describe('sendUpload', () => {
     await expect(send(server, 60_000)).rejects.toThrow(message);
   });
 
-  it.each([
+  it.concurrent.each([
     ['a Bundle that the server has not seen yet', status(404, 'Bundle not found')],
     ['a server that is away for a moment', status(503)],
     ['a broken connection', (request: IncomingMessage) => void request.socket.destroy()],
@@ -95,11 +102,25 @@ describe('sendUpload', () => {
   });
 
   it('gives up a server that takes nothing for ten seconds', async () => {
-    const server = await serverOf(() => undefined);
+    const heard = Promise.withResolvers<void>();
+    const server = await serverOf(() => heard.resolve());
     const large = Buffer.alloc(64 * 1024 * 1024);
-    await expect(
-      sendUpload(server, { bundle: 'demo', archive: large, signal, patience: 0 }),
+    const taken = vi.spyOn(large, 'subarray').mock.calls;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let isOver = false;
+    const failed = expect(
+      sendUpload(server, { bundle: 'demo', archive: large, signal, patience: 0 }).finally(() => {
+        isOver = true;
+      }),
     ).rejects.toThrow('cannot upload to the content server: nothing was heard of it for 10 s');
+    await heard.promise;
+    for (let before = 0; taken.length > before; await delay(50)) before = taken.length;
+    vi.advanceTimersByTime(9_999);
+    await delay(0);
+    expect(isOver).toBe(false);
+    // More than once where a buffer of the network took another chunk meanwhile.
+    for (; !isOver; await delay(1)) vi.advanceTimersByTime(1);
+    await failed;
   });
 
   it('ends at once when it is interrupted', async () => {

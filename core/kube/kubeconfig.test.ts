@@ -223,7 +223,9 @@ describe('CredentialSource', () => {
     });
   });
 
-  test('runs an exec plug-in once for concurrent requests, and again after a failure', async () => {
+  test('runs an exec plug-in once for concurrent requests, and again after a failure', {
+    tags: ['process'],
+  }, async () => {
     const counter = join(folder, 'count');
     const script = `echo x >> ${counter}; test -e ${counter}.ok || exit 1; echo '{"status":{"token":"t"}}'`;
     const kubeconfig = await aFile('exec', {
@@ -238,7 +240,9 @@ describe('CredentialSource', () => {
   });
 });
 
-test('nothing of what the manager uses loads the library, which takes as much memory again', async () => {
+test('nothing of what the manager uses loads the library, which takes as much memory again', {
+  tags: ['process'],
+}, async () => {
   const kubeconfig = await aFile('plain');
   const script = `
     import { registerHooks } from 'node:module';

@@ -31,9 +31,9 @@ it('takes objects to the last byte of what the API server takes', () => {
 
 it.each([
   ['control characters', '\x01'.repeat(most / 6)],
-  ['keys', Object.fromEntries(Array.from({ length: 300_000 }, (_, n) => [`${n}-key`, 0]))],
+  ['keys', Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`${n}-key-${'k'.repeat(45)}`, 0]))],
   ['short items', Array.from({ length: most / 2 }, () => 0)],
-  ['digits', Array.from({ length: 200_000 }, () => 10n ** 18n)],
+  ['digits', Array.from({ length: 160_000 }, () => 10n ** 18n)],
   ['long numbers', Array.from({ length: 150_000 }, (_, n) => -Math.E * 1e-300 * (n + 1))],
 ])('finds what is too large by its %s', (_, data) => {
   const bytes = Buffer.byteLength(stringifyJson(anObjectOf(data)));

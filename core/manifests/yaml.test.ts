@@ -289,7 +289,7 @@ c: plain
         // Two things that Go reads and the package refuses: tabs as indentation, and \' in quotes.
         else if (!/\t|\\'/.test(text)) expect(block).toBeUndefined();
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
@@ -310,7 +310,7 @@ c: plain
         const [block, packaged] = [text, onlyForPackage + text].map(attempt);
         expect(block).toEqual(packaged);
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 

@@ -177,7 +177,9 @@ describe('DiskStore', () => {
     expect([...(await store.names())].sort()).toEqual(['my-bundle.v1', 'other']);
   });
 
-  it('holds old or new content, whole, when the process is killed in a put', async () => {
+  it('holds old or new content, whole, when the process is killed in a put', {
+    tags: ['process'],
+  }, async () => {
     const texts = [1, 2].map(() => randomBytes(2_000_000).toString('base64'));
     const script = join(directory, 'writer.ts');
     await writeFile(script, writer);

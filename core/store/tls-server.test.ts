@@ -54,8 +54,15 @@ async function start(tls: Partial<TlsFiles> = {}, clock: Clock = systemClock): P
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const certificates = new Map<string, ReturnType<typeof generate>>();
+
+/** The same certificate for the same name. */
 async function writeCertificate(commonName: string): Promise<void> {
-  const pems = await generate([{ name: 'commonName', value: commonName }], { keySize: 2048 });
+  const made =
+    certificates.get(commonName) ??
+    generate([{ name: 'commonName', value: commonName }], { keyType: 'ec' });
+  certificates.set(commonName, made);
+  const pems = await made;
   await writeFile(files.certFile, pems.cert);
   await writeFile(files.keyFile, pems.private);
 }

@@ -1,4 +1,5 @@
 /** `npm run bench -- NAME [flags]`: one line of JSON and a small table; what they say is in docs/benchmarks. */
+import { ClusterClient } from '../helpers/cluster-client.ts';
 import { benchConversion } from './conversion/conversion.ts';
 import { benchCorpus } from './corpus/corpus.ts';
 import { benchHelm } from './helm/helm.ts';
@@ -26,5 +27,9 @@ if (benchmark === undefined) {
   console.error(`usage: npm run bench -- ${[...benchmarks.keys()].join('|')} [flags]`);
   process.exitCode = 2;
 } else {
-  await benchmark(flags);
+  try {
+    await benchmark(flags);
+  } finally {
+    await ClusterClient.closeAll();
+  }
 }

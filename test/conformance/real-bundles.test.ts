@@ -1,42 +1,35 @@
 import { describe, expect, it } from 'vitest';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { type BundleFiles, defaultLimits, type KubernetesObject } from '../../core/sdk.ts';
+import type { BundleFiles, KubernetesObject } from '../../core/sdk.ts';
 import { aCluster } from '../helpers/a-cluster.ts';
 import { configOf, installModes } from '../helpers/install-modes.ts';
 import { type InstalledBundleOptions, installedBundle } from '../helpers/installed-bundle.ts';
-import {
-  realBundleDirectory,
-  realBundles,
-  realBundlesArePresent,
-  realBundleVersions,
-} from '../helpers/real-bundles.ts';
+import { realBundles, realBundlesArePresent, realBundleVersions } from '../helpers/real-bundles.ts';
 import { type PageRow, realBundlesPage } from '../helpers/real-bundles-page.ts';
+import { smallBundles } from '../helpers/small-bundles.ts';
+import type { TestedBundle } from '../helpers/tested-bundle.ts';
 
-const requiring = realBundles.filter(({ required }) => required.length > 0);
-const rows: PageRow[] = [];
+/** By the names of bundles. */
+const converted = new Map<string, Pick<PageRow, 'withoutConfig' | 'modes'>>();
 
-describe.skipIf(!realBundlesArePresent())('real bundles', () => {
-  it('are all listed', () => {
-    const listed = realBundles.map(({ name }) => name.split('/').slice(0, 2).join('/'));
-    expect(listed.toSorted()).toEqual(realBundleVersions().toSorted());
-  });
+function conversions(bundles: readonly TestedBundle[]): void {
+  const requiring = bundles.filter(({ required }) => required.length > 0);
 
-  it.each(realBundles)('$name in every mode that it allows', async (bundle) => {
-    const files = contentOf(bundle.name);
+  it.each(bundles)('$name in every mode that it allows', async (bundle) => {
+    const files = bundle.content();
     const cluster = aCluster(bundle.required);
     const withoutConfig = await outcomeOf(files, { cluster });
     const modes: PageRow['modes'][number][] = [];
     for (const mode of bundle.modes.keys()) {
       modes.push([mode, await outcomeOf(files, { config: configOf[mode], cluster })]);
     }
-    rows.push({ ...bundle, withoutConfig, modes });
+    converted.set(bundle.name, { withoutConfig, modes });
     expect(withoutConfig).toBe(bundle.withoutConfig);
     expect(modes).toEqual([...bundle.modes]);
   });
 
-  it.each(realBundles)('$name in no mode that it does not allow', async ({ name, modes }) => {
-    const files = contentOf(name);
+  it.each(bundles)('$name in no mode that it does not allow', async ({ modes, content }) => {
+    const files = content();
     for (const mode of installModes.filter((each) => !modes.has(each))) {
       const options = { config: configOf[mode], cluster: aCluster() };
       expect(await outcomeOf(files, options)).toMatch(
@@ -45,8 +38,8 @@ describe.skipIf(!realBundlesArePresent())('real bundles', () => {
     }
   });
 
-  it.each(requiring)('$name says which kinds of others it needs', async ({ name, required }) => {
-    const outcome = await outcomeOf(contentOf(name), {
+  it.each(requiring)('$name says which kinds of others it needs', async ({ required, content }) => {
+    const outcome = await outcomeOf(content(), {
       config: configOf.OwnNamespace,
       cluster: aCluster(),
     });
@@ -57,17 +50,30 @@ describe.skipIf(!realBundlesArePresent())('real bundles', () => {
       );
     }
   });
+}
+
+describe('small bundles', () => {
+  conversions(smallBundles);
+});
+
+describe.skipIf(!realBundlesArePresent())('real bundles', () => {
+  it('are all listed', () => {
+    const listed = realBundles.map(({ name }) => name.split('/').slice(0, 2).join('/'));
+    expect(listed.toSorted()).toEqual(realBundleVersions().toSorted());
+  });
+
+  conversions(realBundles);
 
   // `vitest run --project unit test/conformance/real-bundles.test.ts -u` writes the page.
   it('become what docs/real-bundles.md says', async () => {
+    const rows = realBundles.flatMap((bundle) => {
+      const outcomes = converted.get(bundle.name);
+      return outcomes === undefined ? [] : [{ ...bundle, ...outcomes }];
+    });
     expect(rows).toHaveLength(realBundles.length);
     await expect(realBundlesPage(rows)).toMatchFileSnapshot('../../docs/real-bundles.md');
   });
 });
-
-function contentOf(name: string): BundleFiles {
-  return loadDirectory(realBundleDirectory(name), defaultLimits);
-}
 
 /** How many objects it is, each of them once; or why it is none. */
 async function outcomeOf(

@@ -21,6 +21,7 @@ import { plane } from '../helpers/plane.ts';
 import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { realBundleDirectory, realBundlesArePresent } from '../helpers/real-bundles.ts';
 import { type CtlResult, rukpakctl } from '../helpers/rukpakctl.ts';
+import { smallBundles } from '../helpers/small-bundles.ts';
 import { System } from '../helpers/system.ts';
 
 const day = 24 * 3_600_000;
@@ -310,6 +311,30 @@ describe('rukpakctl diff', () => {
   });
 });
 
+/** Directories of bundles, and what is said of each. */
+interface Judgements {
+  readonly good: readonly [directory: string, objects: number];
+  /** Other tools find errors in it, and it can be installed. */
+  readonly faulty: readonly [directory: string, firstError: RegExp, objects: number];
+  /** It has a CRD of v1beta1, and does not support all namespaces. */
+  readonly refused: readonly [directory: string, crd: string];
+}
+
+async function expectJudgements({ good, faulty, refused }: Judgements): Promise<void> {
+  expect(await ctl('validate', good[0])).toMatchObject({
+    code: 0,
+    stdout: `valid as core-rukpak-io-registry: ${good[1]} objects, 0 warnings\n`,
+  });
+  const { code, stdout } = await ctl('validate', faulty[0]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(faulty[1]);
+  expect(stdout).toContain(`all the same it can be installed (${faulty[2]} objects)`);
+  const bad = await ctl('validate', refused[0]);
+  expect(bad.code).toBe(1);
+  expect(bad.stdout).toContain('AllNamespace install mode must be enabled, or the Bundle');
+  expect(bad.stdout).toContain(`${refused[1]} is of apiextensions.k8s.io/v1beta1`);
+}
+
 describe('rukpakctl validate', () => {
   test('accepts a good directory', async () => {
     const directory = await aDirectory('good', plainFiles([aConfigMap('va-good')]));
@@ -339,24 +364,34 @@ describe('rukpakctl validate', () => {
     });
   });
 
-  test.runIf(realBundlesArePresent())('judges operators as they were published', async () => {
-    const good = await ctl('validate', realBundleDirectory('vault-config-operator/0.8.52'));
-    expect(good).toMatchObject({
-      code: 0,
-      stdout: 'valid as core-rukpak-io-registry: 149 objects, 0 warnings\n',
+  test('judges small operators', async () => {
+    const directory = (name: string) => {
+      return smallBundles.find((bundle) => bundle.name === name)?.directory(folder) ?? '';
+    };
+    await expectJudgements({
+      good: [directory('small-operator/1.0.0'), 8],
+      faulty: [
+        directory('small-webhooks/1.0.0'),
+        /^error: manifests\/widgets\.yaml:\d+: \[bundle\] CRD "widgets\.e2e\.example\.com\/v1, Kind=Widget" is present /,
+        11,
+      ],
+      refused: [directory('small-former/1.0.0'), 'relics.former.example.com'],
     });
-    const small = await ctl('validate', realBundleDirectory('kuadrant-operator/0.4.0'));
-    expect(small.code).toBe(1);
-    expect(small.stdout).toMatch(
-      /^error: manifests\/\S+:482: \[bundle\] relatedImages\[0\] has an invalid image pullspec /,
-    );
-    expect(small.stdout).toContain('all the same it can be installed (13 objects)');
-    const bad = await ctl('validate', realBundleDirectory('group-sync-operator/0.0.11'));
-    expect(bad.code).toBe(1);
-    expect(bad.stdout).toContain('AllNamespace install mode must be enabled, or the Bundle');
-    expect(bad.stdout).toContain(
-      'groupsyncs.redhatcop.redhat.io is of apiextensions.k8s.io/v1beta1',
-    );
+  });
+
+  test.runIf(realBundlesArePresent())('judges operators as they were published', async () => {
+    await expectJudgements({
+      good: [realBundleDirectory('vault-config-operator/0.8.52'), 149],
+      faulty: [
+        realBundleDirectory('kuadrant-operator/0.4.0'),
+        /^error: manifests\/\S+:482: \[bundle\] relatedImages\[0\] has an invalid image pullspec /,
+        13,
+      ],
+      refused: [
+        realBundleDirectory('group-sync-operator/0.0.11'),
+        'groupsyncs.redhatcop.redhat.io',
+      ],
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
+import { realBundlesAreMissing, realBundlesArePresent } from './real-bundles.ts';
 
 const slowestShown = 10;
 
@@ -38,10 +39,14 @@ function slowestFiles(modules: readonly TestModule[]): string {
 }
 
 /**
- * Ends a run with its slowest files, and `N passed, N failed` alone on the last line, for people and
+ * Begins a run with what it cannot test, and ends it with its slowest files, and `N passed, N failed` alone on the last line, for people and
  * for CI.
  */
 export default class ClosingLineReporter implements Reporter {
+  onInit(): void {
+    if (!realBundlesArePresent()) process.stderr.write(`${realBundlesAreMissing}\n`);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const { passed, failed, skipped } = countOf(modules);
     const slowest = slowestFiles(modules);

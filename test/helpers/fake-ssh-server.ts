@@ -25,6 +25,8 @@ export class FakeSSHServer {
     const connections = new Set<Connection>();
     const server = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
       connections.add(connection);
+      // As OpenSSH does: otherwise each small packet waits 40 ms for the client's delayed ACK.
+      connection.setNoDelay(true);
       connection.on('close', () => connections.delete(connection));
       connection.on('error', () => undefined);
       connection.on('authentication', (context) => context.accept());

@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Kubectl } from './kubectl.ts';
+import { rukpakctl } from './rukpakctl.ts';
 
-const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
 export interface Howto {
@@ -43,11 +41,11 @@ async function runProgram(
   const [program = '', ...words] = wordsOf(command);
   if (program === 'kubectl') return await runKubectl(kubectl, words, input);
   if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
-  const env = { ...process.env, KUBECONFIG: kubeconfig };
-  const { stdout } = await run(process.execPath, ['cmd/rukpakctl.ts', ...words], {
-    cwd: root,
-    env,
+  const { code, stdout, stderr } = await rukpakctl(words, {
+    input,
+    env: { KUBECONFIG: kubeconfig },
   });
+  if (code !== 0) throw new Error(`${command}: ${stderr}${stdout}`);
   return stdout;
 }
 

@@ -1,21 +1,24 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BundleFiles, type JsonObject, parseYaml, stringifyJson } from '../../core/sdk.ts';
-import { type InstallMode, installModes } from './install-modes.ts';
+import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import {
+  type BundleFiles,
+  defaultLimits,
+  type JsonObject,
+  parseYaml,
+  stringifyJson,
+} from '../../core/sdk.ts';
 import { aTree } from './registry-bundle.ts';
+import {
+  expectedOf,
+  goneDefinitions,
+  allNamespacesNeeded as mode,
+  type Outcomes,
+  type TestedBundle,
+} from './tested-bundle.ts';
 
-export interface RealBundle {
-  /** `<package>/<version>`, and the folder in it where the bundle begins deeper. */
-  readonly name: string;
-  /** How many objects it becomes without a spec.config, or why it is refused. */
-  readonly withoutConfig: number | string;
-  /** The same by the install modes that its CSV allows. */
-  readonly modes: ReadonlyMap<InstallMode, number | string>;
-  /** Kinds that its CSV requires of others, such as `example.com/v1/Thing`. */
-  readonly required: readonly string[];
-  /** Kinds that it has objects of, and brings no CRD for. */
-  readonly foreign: readonly string[];
+export interface RealBundle extends TestedBundle {
   /** What else is to be known of it. */
   readonly remark: string;
 }
@@ -23,15 +26,18 @@ export interface RealBundle {
 /** Operators as they were published; kept beside the project, not in it. */
 const folder = fileURLToPath(new URL('../../../shared/bundles', import.meta.url));
 
-/** Whether they are there; says so where they are not. */
+/** What a run without them says, once. */
+export const realBundlesAreMissing =
+  "real bundles: ../shared/bundles is not there; only the project's own small bundles are tested";
+
 export function realBundlesArePresent(): boolean {
   const present = existsSync(folder);
-  if (!present) console.warn('real bundles are not here: their tests are skipped');
+  // For a run of tests the reporter says so; a benchmark has nothing else to measure.
+  if (!present && process.env['VITEST'] === undefined) {
+    console.warn('real bundles: ../shared/bundles is not there; nothing is measured');
+  }
   return present;
 }
-
-const prefix = 'convert registry+v1 bundle to plain+v0 bundle: ';
-const mode = `${prefix}AllNamespace install mode must be enabled`;
 
 export function realBundleDirectory(name: string): string {
   return join(folder, name);
@@ -42,13 +48,6 @@ export function realBundleVersions(): readonly string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .flatMap(({ name }) => readdirSync(`${folder}/${name}`).map((version) => `${name}/${version}`));
-}
-
-/** The sentence about CRDs of v1beta1, of which it names the first five. */
-function goneDefinitions(count: number, names: readonly string[]): string {
-  const more = count > names.length ? ` and ${count - names.length} more` : '';
-  const are = count === 1 ? 'is' : 'are';
-  return `${prefix}bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: ${names.join(', ')}${more} ${are} of apiextensions.k8s.io/v1beta1; take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1`;
 }
 
 const gone = {
@@ -78,15 +77,6 @@ const gone = {
   ember: goneDefinitions(1, ['embercsis.ember-csi.io']),
   groupSync: goneDefinitions(1, ['groupsyncs.redhatcop.redhat.io']),
 } as const;
-
-/** Without spec.config, and for each install mode that the CSV allows, by its first letter. */
-interface Outcomes {
-  readonly without: number | string;
-  readonly A?: number | string;
-  readonly O?: number | string;
-  readonly S?: number | string;
-  readonly M?: number | string;
-}
 
 /**
  * How many objects each becomes, or why it is refused. Derived from the CSVs by hand and by another
@@ -183,18 +173,14 @@ const remarks: Readonly<Record<string, string>> = {
 };
 
 export const realBundles: readonly RealBundle[] = Object.entries(outcomes).map(
-  ([name, { without, A, O, S, M }]) => ({
+  ([name, expected]) => ({
     name,
-    withoutConfig: without,
+    ...expectedOf(expected),
     required: required[name] ?? [],
     foreign: foreign[name] ?? [],
     remark: remarks[name] ?? '',
-    modes: new Map(
-      [A, O, S, M].flatMap((outcome, index) => {
-        const mode = installModes[index];
-        return outcome === undefined || mode === undefined ? [] : [[mode, outcome] as const];
-      }),
-    ),
+    content: () => loadDirectory(realBundleDirectory(name), defaultLimits),
+    directory: () => realBundleDirectory(name),
   }),
 );
 

@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { stringifyJson } from '../../api/json.ts';
-import { createProgram } from '../../cmd/program.ts';
+import { runProgram } from '../../cmd/program.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
-import { errorMessage } from '../../core/errors.ts';
 import type { LogLevel } from '../../core/observe/logger.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -83,18 +82,12 @@ export class RukpakInProcess implements RukpakRun {
     const print = (line: string): void => {
       this.log += `${line}\n`;
     };
-    const program = createProgram({
+    this.exitCode = await runProgram(args, {
       stopSignal: () => this.#stop.signal,
       createLogger: (level) => aLogger(level, print),
       print,
+      printError: print,
     });
-    try {
-      await program.parseAsync(args, { from: 'user' });
-      this.exitCode = 0;
-    } catch (error) {
-      print(`rukpak: ${errorMessage(error)}`);
-      this.exitCode = 1;
-    }
     this.isRunning = false;
   }
 }

@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { beforeEach } from 'vitest';
+import { afterEach, beforeEach } from 'vitest';
 
 interface Running {
   readonly fullName: string;
@@ -14,6 +14,10 @@ declare global {
 
 beforeEach(({ task }) => {
   globalThis.rukpakRunningTest = task;
+});
+
+afterEach(() => {
+  globalThis.rukpakRunningTest = undefined;
 });
 
 /** Fails the run: `npm run check` is to stay fast. */

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { defaultLimits } from '../../../core/content/limits.ts';
-import {
-  realBundleDirectory,
-  realBundles,
-  realBundlesArePresent,
-} from '../../../test/helpers/real-bundles.ts';
-import { loadDirectory } from '../load-directory.ts';
+import { realBundles, realBundlesArePresent } from '../../../test/helpers/real-bundles.ts';
+import { smallBundles } from '../../../test/helpers/small-bundles.ts';
+import type { TestedBundle } from '../../../test/helpers/tested-bundle.ts';
 import { optionalChecks } from './optional-checks.ts';
 import { isError, validateBundle } from './validate-bundle.ts';
 
@@ -19,6 +15,8 @@ const errors: Readonly<Record<string, readonly (readonly [check: string, count: 
     ['good-practices', 1],
   ],
   'kuadrant-operator/0.4.0': [['bundle', 1]],
+  'small-owner/1.0.0': [['bundle', 1]],
+  'small-webhooks/1.0.0': [['bundle', 2]],
   'sosivio/1.5.0': [['bundle', 1]],
 };
 
@@ -32,12 +30,12 @@ const refusals: Readonly<Record<string, number>> = {
   'cockroachdb/2.1.1': 1,
   'ember-csi-community-operator/0.0.1': 1,
   'group-sync-operator/0.0.11': 1,
+  'small-former/1.0.0': 2,
 };
 
-describe.runIf(realBundlesArePresent())('operators as they were published', () => {
-  test.each(realBundles.map(({ name }) => name))('%s', (name) => {
-    const files = loadDirectory(realBundleDirectory(name), defaultLimits);
-    const found = validateBundle(files, { optional: optionalChecks });
+function validations(bundles: readonly TestedBundle[]): void {
+  test.each(bundles.map(({ name, content }) => [name, content] as const))('%s', (name, content) => {
+    const found = validateBundle(content(), { optional: optionalChecks });
     const counts = Map.groupBy(found.problems.filter(isError), ({ check }) => check);
     const ofTools = [...counts].flatMap(([check, each]) =>
       check === undefined ? [] : [[check, each.length] as const],
@@ -50,4 +48,12 @@ describe.runIf(realBundlesArePresent())('operators as they were published', () =
       if (file?.startsWith('manifests/') === true) expect(line).toBeGreaterThan(0);
     }
   });
+}
+
+describe('small operators', () => {
+  validations(smallBundles);
+});
+
+describe.runIf(realBundlesArePresent())('operators as they were published', () => {
+  validations(realBundles);
 });

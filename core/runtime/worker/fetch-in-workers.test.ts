@@ -1,9 +1,11 @@
+// @module-tag process
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
 import type { SecretContent } from '../../contracts/source.ts';
@@ -44,6 +46,7 @@ export default (settings) => ({
 
 let directory: string;
 let git: WorkerSource;
+const clock = new ManualClock();
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'source-workers-'));
@@ -54,6 +57,7 @@ beforeAll(async () => {
     type: 'git',
     size: 2,
     settings: { greeting: 'hello' },
+    clock,
   };
   git = fetchInWorkers({ ...options, logger: silentLogger });
 });
@@ -104,6 +108,8 @@ describe('a source in worker processes', () => {
     const fetching = fetch('loop', stop.signal);
     await expect(fetch('content')).resolves.toBeDefined();
     stop.abort(new Error('time is over'));
+    // What an aborted fetch has left to answer.
+    clock.advance(1_000);
     await expect(fetching).rejects.toThrow('time is over');
     await expect(fetch('content')).resolves.toBeDefined();
   });

@@ -16,9 +16,9 @@ test('long numbers arrive as they are', () => {
 });
 
 test('many values beside long numbers are refused before they hold us up', () => {
-  const many = '[],'.repeat(1_000_000);
+  const many = '[],'.repeat(250_001);
   expect(() => parsed(`${many}${long}`)).toThrow('more than 250000 values in one message');
-  expect(() => parsed(`${many}"${'1,'.repeat(300_000)}"`)).not.toThrow();
+  expect(() => parsed(`${many}"${'1,'.repeat(250_001)}"`)).not.toThrow();
 });
 
 test('so are those of one call together', () => {

@@ -1,11 +1,12 @@
+// @module-tag process
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
@@ -84,10 +85,15 @@ export default { className: 'acme', bundle: run, configure, deployment: run, inp
 
 let directory: string;
 let workers: WorkerProvisioners | undefined;
+/** For tests that neither end its only process nor need options of their own. */
+let shared: WorkerProvisioners;
+let acme: Provisioner;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'workers-'));
   await writeFile(join(directory, 'acme.mjs'), module);
+  shared = await open({ size: 1 });
+  acme = shared.provisioners[0]!;
 });
 
 afterEach(async () => {
@@ -96,6 +102,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
+  await shared.close();
   await rm(directory, { recursive: true });
 });
 
@@ -120,12 +127,22 @@ function recorder(): { lines: Line[]; logger: Logger } {
   return { lines, logger };
 }
 
-async function start(options: Partial<WorkerOptions> = {}): Promise<Provisioner> {
-  workers = await runInWorkers({
-    modules: [pathToFileURL(join(directory, 'acme.mjs'))],
+function acmeModule(): URL {
+  return pathToFileURL(join(directory, 'acme.mjs'));
+}
+
+/** Its clock stands still: a handler that a busy machine makes slow is not killed for that. */
+async function open(options: Partial<WorkerOptions>): Promise<WorkerProvisioners> {
+  return await runInWorkers({
+    modules: [acmeModule()],
+    clock: new ManualClock(),
     logger: recorder().logger,
     ...options,
   });
+}
+
+async function start(options: Partial<WorkerOptions> = {}): Promise<Provisioner> {
+  workers = await open(options);
   return workers.provisioners[0]!;
 }
 
@@ -153,8 +170,7 @@ function objectsOf(acme: Provisioner, name: string, ctx = context()) {
 }
 
 async function direct(): Promise<Provisioner> {
-  const url = pathToFileURL(join(directory, 'acme.mjs')).href;
-  return ((await import(url)) as { default: Provisioner }).default;
+  return ((await import(acmeModule().href)) as { default: Provisioner }).default;
 }
 
 function someFiles(): BundleFiles {
@@ -195,7 +211,6 @@ function isAlive(pid: number): boolean {
 
 describe('what a deployment is rendered with besides', () => {
   test('is asked for by the class', async () => {
-    const acme = await start();
     expect(acme.uses).toEqual(['cluster']);
     const reference = { kind: 'Secret', name: 'demo', key: 'k' };
     expect(await acme.inputs?.(deployment('demo'), context())).toEqual([reference]);
@@ -207,7 +222,6 @@ describe('what a deployment is rendered with besides', () => {
       cluster: { version: 'v1.36.3', apiVersions: ['v1'], systemNamespace: 'system' },
       seed: Buffer.from('seed'),
     };
-    const acme = await start();
     const [object] = await objectsOf(acme, 'facts', context(facts));
     const { cluster } = facts;
     expect(object).toMatchObject({ inputs: ['first', 'undefined'], cluster, seed: 'seed' });
@@ -222,7 +236,7 @@ describe('configure', () => {
   test('runs there with content and facts, and gives other content', async () => {
     const cluster = { version: 'v1.36.3', apiVersions: ['v1'], systemNamespace: 'system' };
     const seed = Buffer.from('seed');
-    const { files } = await configured(await start(), 'demo', {
+    const { files } = await configured(acme, 'demo', {
       cluster,
       seed,
       installed: true,
@@ -240,7 +254,6 @@ describe('configure', () => {
   });
 
   test('may give what it was given, has to give something, and may wait', async () => {
-    const acme = await start();
     const files = someFiles();
     expect(await acme.configure!(files, deployment('same'), context())).toBe(files);
     await expect(configured(acme, 'nothing')).rejects.toThrow('the handler returned no files');
@@ -284,13 +297,11 @@ describe('content that may stay', () => {
 
 describe('a result', () => {
   test('is what a direct call returns: files', async () => {
-    const acme = await start();
     const expected = await convert(await direct(), 'other', someFiles());
     expect(plain(await convert(acme, 'other', someFiles()))).toEqual(plain(expected));
   });
 
   test('has no more objects than there may be, and none that is too large to apply', async () => {
-    const acme = await start();
     const limits = { ...defaultLimits, maxEntries: 100 };
     await expect(objectsOf(acme, 'many', context({ limits }))).rejects.toThrow(
       'bundle has more than 100 objects (--max-content-entries)',
@@ -299,7 +310,6 @@ describe('a result', () => {
   });
 
   test('is what a direct call returns: objects, with exact numbers and odd keys', async () => {
-    const acme = await start();
     const objects = await objectsOf(acme, 'objects');
     expect(objects).toEqual(await objectsOf(await direct(), 'objects'));
     expect(Object.keys(objects[1] ?? {})).toContain('__proto__');
@@ -308,16 +318,15 @@ describe('a result', () => {
 
   test('is the very files that were given, where the handler returns them', async () => {
     const files = someFiles();
-    expect(await convert(await start(), 'same', files)).toBe(files);
+    expect(await convert(acme, 'same', files)).toBe(files);
   });
 
   test('comes of the whole object and context', async () => {
-    const [object] = await objectsOf(await start(), 'context');
+    const [object] = await objectsOf(acme, 'context');
     expect(object).toEqual({ ...deployment('context'), limits: defaultLimits });
   });
 
   test('has to be one', async () => {
-    const acme = await start();
     await expect(convert(acme, 'nothing')).rejects.toThrow('the handler returned no files');
     await expect(objectsOf(acme, 'nothing')).rejects.toThrow('the handler returned no objects');
   });
@@ -325,7 +334,6 @@ describe('a result', () => {
 
 describe('an error', () => {
   test('keeps class, reason and message', async () => {
-    const acme = await start();
     const terminal = await convert(acme, 'terminal').catch((error: unknown) => error);
     expect(terminal).toBeInstanceOf(TerminalError);
     expect(terminal).toMatchObject({ message: 'cannot be', reason: 'Odd' });
@@ -335,7 +343,6 @@ describe('an error', () => {
   });
 
   test('of another class keeps its message and where it was thrown', async () => {
-    const acme = await start();
     const error = await objectsOf(acme, 'plain').catch((error: unknown) => error);
     expect(error).toMatchObject({
       message: 'out of range',
@@ -346,7 +353,6 @@ describe('an error', () => {
   });
 
   test('of sending what cannot be sent rejects the call alone', async () => {
-    const acme = await start();
     const odd = { ...bundle('same'), odd: () => 1 };
     await expect(acme.bundle!(noFiles, odd, context())).rejects.toThrow('could not be cloned');
     expect(await objectsOf(acme, 'none')).toEqual([]);
@@ -355,7 +361,6 @@ describe('an error', () => {
 
 test('a handler’s log lines reach the logger of its call', async () => {
   const { lines, logger } = recorder();
-  const acme = await start();
   await acme.bundle!(noFiles, bundle('logging'), context({ logger }));
   expect(lines).toEqual([
     { level: 'info', fields: { step: 'one', count: 1, odd: '() => 1' }, message: 'hello' },
@@ -367,7 +372,6 @@ describe('an abort', () => {
   test('reaches a handler that listens, which has the last word', async () => {
     const { lines, logger } = recorder();
     const abort = new AbortController();
-    const acme = await start();
     const pid = await pidOf(acme);
     const call = objectsOf(acme, 'wait', context({ logger, signal: abort.signal }));
     await eventually(() => expect(lines).toHaveLength(1));
@@ -395,7 +399,6 @@ describe('an abort', () => {
   test('before or while a call waits for a process rejects at once', async () => {
     const { lines, logger } = recorder();
     const running = new AbortController();
-    const acme = await start({ size: 1 });
     const first = objectsOf(acme, 'wait', context({ logger, signal: running.signal }));
     await eventually(() => expect(lines).toHaveLength(1));
     const waiting = new AbortController();
@@ -449,30 +452,36 @@ describe('a limit on the time that a call runs', () => {
 
 test('waiting for a process does not count for the time limit of a call', async () => {
   const { lines, logger } = recorder();
-  const acme = await start({ size: 1 });
   const running = new AbortController();
   const first = objectsOf(acme, 'wait', context({ logger, signal: running.signal }));
   await eventually(() => expect(lines).toHaveLength(1));
-  const { signal } = new AbortController();
-  const second = withTimeLimit((own) => objectsOf(acme, 'none', context({ signal: own })), {
-    limit: 5_000,
-    signal,
-  });
-  const failure = second.then(() => 'done', errorMessage);
-  expect(await Promise.race([failure, delay(5_500, 'it waits')])).toBe('it waits');
-  running.abort(new Error('enough'));
-  await expect(first).rejects.toThrow('given up: enough');
-  expect(await second).toEqual([]);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const { signal } = new AbortController();
+    const second = withTimeLimit((own) => objectsOf(acme, 'none', context({ signal: own })), {
+      limit: 5_000,
+      signal,
+    });
+    const failure = second.then(() => 'done', errorMessage);
+    await setImmediate();
+    vi.advanceTimersByTime(5_500);
+    expect(await Promise.race([failure, setImmediate('it waits')])).toBe('it waits');
+    running.abort(new Error('enough'));
+    await expect(first).rejects.toThrow('given up: enough');
+    expect(await second).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('a process that dies', () => {
   test.each(['grow', 'huge'])('of memory fails its call for good (%s)', async (name) => {
-    const acme = await start({ memoryMegabytes: 64 });
+    const acme = await start({ memoryMegabytes: 32 });
     const error = await convert(acme, name).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TerminalError);
     expect(error).toMatchObject({
       message:
-        'class "acme" needs more than 64 MiB of memory for this content: make it smaller or split it',
+        'class "acme" needs more than 32 MiB of memory for this content: make it smaller or split it',
     });
     expect(await objectsOf(acme, 'none')).toEqual([]);
   });
@@ -567,7 +576,7 @@ describe('the processes', () => {
       '--input-type=module',
       '--eval',
       script,
-      pathToFileURL(join(directory, 'acme.mjs')).href,
+      acmeModule().href,
     ]);
     const pid = Number(stdout);
     expect(pid).toBeGreaterThan(0);

@@ -39,7 +39,8 @@ export class RemoteProcess {
     this.#client = client;
     this.#failed.promise.catch(() => undefined);
     const { host, port } = options.address;
-    this.#socket = connect({ host, port });
+    // A handshake is many small packets, and each would wait for the ACK of the one before.
+    this.#socket = connect({ host, port, noDelay: true });
     options.signal.addEventListener('abort', this.#abort, { once: true });
   }
 

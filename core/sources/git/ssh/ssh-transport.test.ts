@@ -48,7 +48,7 @@ interface Fetch {
 
 /** Milliseconds, for what comes in the end. */
 const patient = { connect: 120_000, handshake: 120_000, idle: 120_000 };
-const halfASecond = { idle: 500 };
+const impatient = { idle: 200 };
 
 /** The files of the fetched commit, or the error that the Bundle ends with. */
 async function fetchFrom({ port, commit, maxBytes = 1024 * 1024, signal, timeouts }: Fetch) {
@@ -126,18 +126,18 @@ function pass(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffe
 describe('before anyone is let in', () => {
   test('silence', async () => {
     const port = await aTcpServer(() => undefined);
-    expect(await fetchFrom({ port, timeouts: halfASecond })).toBe(
-      `Error: ssh: the server was silent for 0.5 seconds`,
+    expect(await fetchFrom({ port, timeouts: impatient })).toBe(
+      `Error: ssh: the server was silent for 0.2 seconds`,
     );
   });
 
   test('a byte now and then', async () => {
     const port = await aTcpServer((socket) => {
-      const timer = setInterval(() => socket.write('x'), 100);
+      const timer = setInterval(() => socket.write('x'), 50);
       socket.on('close', () => clearInterval(timer));
     });
-    expect(await fetchFrom({ port, timeouts: { handshake: 1_000 } })).toBe(
-      `Error: ssh: handshake failed: the server did not let us in within 1 seconds`,
+    expect(await fetchFrom({ port, timeouts: { handshake: 300 } })).toBe(
+      `Error: ssh: handshake failed: the server did not let us in within 0.3 seconds`,
     );
   });
 
@@ -179,8 +179,8 @@ describe('before anyone is let in', () => {
 describe('instead of refs', () => {
   test('silence', async () => {
     const { port } = await aServer(() => undefined);
-    expect(await fetchFrom({ port, timeouts: halfASecond })).toBe(
-      `Error: ssh: the server was silent for 0.5 seconds`,
+    expect(await fetchFrom({ port, timeouts: impatient })).toBe(
+      `Error: ssh: the server was silent for 0.2 seconds`,
     );
   });
 
@@ -255,8 +255,8 @@ describe('instead of the content', () => {
 
   test('silence', async () => {
     const { port } = await aServer(afterRefs(() => undefined));
-    expect(await fetchFrom({ port, timeouts: halfASecond })).toBe(
-      `Error: ssh: the server was silent for 0.5 seconds`,
+    expect(await fetchFrom({ port, timeouts: impatient })).toBe(
+      `Error: ssh: the server was silent for 0.2 seconds`,
     );
   });
 
@@ -301,7 +301,7 @@ describe('instead of the content', () => {
     );
   });
 
-  test('half of it', async () => {
+  test('half of it', { tags: ['process'] }, async () => {
     let left = 300;
     const server = await aServer((channel) =>
       uploadPack(
@@ -320,7 +320,7 @@ describe('instead of the content', () => {
   });
 });
 
-describe('what servers need not be able to do', () => {
+describe('what servers need not be able to do', { tags: ['process'] }, () => {
   /** A capability of the same length that nobody knows. */
   function without(capability: string): () => Transform {
     const unknown = 'x'.repeat(capability.length);
