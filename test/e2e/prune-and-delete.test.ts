@@ -327,7 +327,9 @@ describe('deletion', () => {
     await kubectl.must(['delete', 'bundles', '--all']);
   });
 
-  test('of many objects is resumed wherever it is killed, and leaves none', async () => {
+  test('of many objects is resumed wherever it is killed, and leaves none', {
+    tags: 'long',
+  }, async () => {
     const names = Array.from({ length: 60 }, (_, i) => `d-many-${i}`);
     const objects = names.map((name, i) => inStage(i % 6, aConfigMap(name)));
     await bringOut({ name: 'many', objects });

@@ -142,7 +142,7 @@ describe.concurrent('a small bundle', () => {
   lives(smallBundles);
 });
 
-describe.skipIf(!present).concurrent('a real bundle', () => {
+describe.skipIf(!present).concurrent('a real bundle', { tags: 'long' }, () => {
   lives(others);
 
   test.each(Object.entries(refusals))(
@@ -159,7 +159,7 @@ describe.skipIf(!present).concurrent('a real bundle', () => {
   );
 });
 
-describe.skipIf(!present)('a real bundle that is asked about everything', () => {
+describe.skipIf(!present)('a real bundle that is asked about everything', { tags: 'long' }, () => {
   // Without an operator that answers, its webhook refuses every Pod, the operator's own too.
   test('eginnovations-operator/0.0.2 installs and goes', async () => {
     const bundle = 'eginnovations-operator/0.0.2';

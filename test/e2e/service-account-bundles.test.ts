@@ -133,6 +133,7 @@ describe('with what rukpakctl permissions prints for a small bundle, and nothing
 
 describe.runIf(realBundlesArePresent())(
   'with what rukpakctl permissions prints, and nothing more,',
+  { tags: 'long' },
   () => {
     permissionsSuffice([
       ...bundles.map((bundle) => ({ bundle })),

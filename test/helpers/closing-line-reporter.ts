@@ -18,9 +18,12 @@ function countOf(modules: readonly TestModule[]): Count {
     for (const suite of module.children.allSuites()) {
       if (suite.errors().length > 0) count.failed += 1;
     }
+    // What the command leaves to another one is not skipped.
+    const isFiltered = module.project.globalConfig.tagsFilter !== undefined;
     for (const test of module.children.allTests()) {
       const { state } = test.result();
-      if (state !== 'pending') count[state] += 1;
+      const isLeftOut = state === 'skipped' && isFiltered && test.tags.length > 0;
+      if (state !== 'pending' && !isLeftOut) count[state] += 1;
     }
   }
   return count;
@@ -39,8 +42,8 @@ function slowestFiles(modules: readonly TestModule[]): string {
 }
 
 /**
- * Begins a run with what it cannot test, and ends it with its slowest files, and `N passed, N failed` alone on the last line, for people and
- * for CI.
+ * Begins a run with what it cannot test, and ends it with its slowest files and `N passed, N failed`
+ * alone on the last line, for people and for CI.
  */
 export default class ClosingLineReporter implements Reporter {
   onInit(): void {

@@ -111,9 +111,13 @@ describe('the API server takes every object of a small bundle,', () => {
   dryRuns(smallBundles);
 });
 
-describe.skipIf(!realBundlesArePresent())('the API server takes every object of', () => {
-  dryRuns(realBundles);
-});
+describe.skipIf(!realBundlesArePresent())(
+  'the API server takes every object of',
+  { tags: 'long' },
+  () => {
+    dryRuns(realBundles);
+  },
+);
 
 /** The CRDs among objects that others among them are of: a dry run does not bring those kinds. */
 function definitionsInUse(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {

@@ -3,14 +3,11 @@ import { TerminalError } from '../../../core/sdk.ts';
 import { sharedEngine } from '../shared-engine.ts';
 import { type ChartEngine, loadChartEngine } from './index.ts';
 
-/** With little memory, which is soon filled. */
+/** Its memory is soon filled. */
 let smallEngine: ChartEngine;
-/** With as much as usual, for what Helm is to refuse before the memory is filled. */
-let engine: ChartEngine;
 
 beforeAll(async () => {
-  smallEngine = await loadChartEngine({ memoryMegabytes: 64 });
-  engine = await sharedEngine();
+  smallEngine = await loadChartEngine({ memoryMegabytes: 48 });
 }, 600_000);
 
 function render(engine: ChartEngine, template: string, values = ''): string {
@@ -28,18 +25,16 @@ function render(engine: ChartEngine, template: string, values = ''): string {
   return manifests.map(({ text }) => text).join('');
 }
 
-const needsMore = 'rendering the chart needs more than 64 MiB of memory';
+const needsMore = 'rendering the chart needs more than 48 MiB of memory';
 const nestsTooDeeply = 'the templates or values of the chart nest too deeply to be rendered';
 
 interface Hostile {
-  readonly title: string;
   readonly template: string;
   readonly values?: string;
   readonly message: string | RegExp;
 }
 
-/** Fill the memory. */
-const large: readonly Hostile[] = [
+const hostile: readonly (Hostile & { readonly title: string })[] = [
   {
     title: 'a huge range',
     template: '{{ range until 100000000 }}a{{ end }}',
@@ -60,21 +55,13 @@ const large: readonly Hostile[] = [
     template: '{{ tpl .Values.a . }}',
     values: 'a: "{{ tpl .Values.a . }}"',
     // Whichever comes first.
-    message: /nest too deeply to be rendered|needs more than 64 MiB of memory/,
+    message: /nest too deeply to be rendered|needs more than 48 MiB of memory/,
   },
-];
-
-const deep: readonly Hostile[] = [
   {
     title: 'values within values',
     template: 'a: 1',
     values: `a: ${'{b: '.repeat(9_000)}1${'}'.repeat(9_000)}`,
     message: nestsTooDeeply,
-  },
-  {
-    title: 'templates that include themselves',
-    template: '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}',
-    message: 'rendering template has a nested reference name: x',
   },
   {
     title: 'templates that call themselves',
@@ -84,15 +71,22 @@ const deep: readonly Hostile[] = [
 ];
 
 describe('a chart that asks for too much is refused, and the next one rendered', () => {
-  function refuses(engine: ChartEngine, { template, values, message }: Hostile): void {
+  function check(engine: ChartEngine, { template, values, message }: Hostile): void {
     const failure = thrownBy(() => render(engine, template, values));
     expect(failure).toBeInstanceOf(TerminalError);
     expect(failure.message).toMatch(message);
     expect(render(engine, 'a: {{ .Release.Name }}')).toBe('a: demo');
   }
 
-  test.each(large)('$title', { timeout: 600_000 }, (chart) => refuses(smallEngine, chart));
-  test.each(deep)('$title', { timeout: 600_000 }, (chart) => refuses(engine, chart));
+  test.each(hostile)('$title', { timeout: 600_000 }, (chart) => check(smallEngine, chart));
+
+  test('templates that include themselves', { timeout: 600_000 }, async () => {
+    // Helm counts to 1000: on a busy machine Go has used up to 100 MiB by then.
+    check(await sharedEngine(), {
+      template: '{{ define "x" }}{{ include "x" . }}{{ end }}{{ include "x" . }}',
+      message: 'rendering template has a nested reference name: x',
+    });
+  });
 });
 
 function thrownBy(work: () => unknown): Error {
