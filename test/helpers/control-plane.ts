@@ -60,8 +60,7 @@ function begin(): Shared {
     interruption.abort(new Error('the test run has ended'));
     // Its own folder goes even when a cluster did not come up.
     await clusters.catch(() => undefined);
-    const up = await Promise.all(dirs.map(runningCluster));
-    await Promise.all(up.map((cluster) => cluster?.stop()));
+    await Promise.all(dirs.map(async (dir) => await (await runningCluster(dir))?.stop()));
     await rm(base, { recursive: true, force: true });
     process.off('exit', sweep);
   }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
 
 /** What is done with a command that a client runs. */
@@ -12,10 +12,10 @@ const hostKey = privateKey.export({ format: 'pem', type: 'pkcs1' });
 /** A server in this process that lets everybody in, for what a real one never does. */
 export class FakeSSHServer {
   readonly port: number;
-  readonly #server: InstanceType<typeof ssh2.Server>;
+  readonly #server: Server;
   readonly #connections: Set<Connection>;
 
-  private constructor(server: InstanceType<typeof ssh2.Server>, connections: Set<Connection>) {
+  private constructor(server: Server, connections: Set<Connection>) {
     this.#server = server;
     this.#connections = connections;
     this.port = (server.address() as AddressInfo).port;
@@ -23,10 +23,8 @@ export class FakeSSHServer {
 
   static async start(execute: Execute): Promise<FakeSSHServer> {
     const connections = new Set<Connection>();
-    const server = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
+    const ssh = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
       connections.add(connection);
-      // As OpenSSH does: otherwise each small packet waits 40 ms for the client's delayed ACK.
-      connection.setNoDelay(true);
       connection.on('close', () => connections.delete(connection));
       connection.on('error', () => undefined);
       connection.on('authentication', (context) => context.accept());
@@ -38,6 +36,8 @@ export class FakeSSHServer {
         });
       });
     });
+    // Otherwise each small packet waits 40 ms for the client's delayed ACK.
+    const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new FakeSSHServer(server, connections);

@@ -72,7 +72,7 @@ function linesEntered(
   lines: readonly Line[],
   functions: Dump['result'][number]['functions'],
 ): readonly number[] {
-  const counts = new Array<number>(lines.length).fill(0);
+  const counts = lines.map(() => 0);
   for (const { startOffset, endOffset, count } of functions.flatMap(({ ranges }) => ranges)) {
     for (let index = firstFrom(lines, startOffset); index < lines.length; index += 1) {
       const { start, end } = lines[index] ?? { start: -1, end: -1 };
