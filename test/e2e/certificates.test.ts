@@ -188,7 +188,7 @@ async function podsHash(): Promise<string | undefined> {
 }
 
 describe('core’s own certificates', () => {
-  test('are replaced twice, across a crash, and no request fails', async () => {
+  test('are replaced twice, across a crash, and no request fails', { tags: 'long' }, async () => {
     const flags = ['--serving-certificate-lifetime=120s'];
     const core = await startSystem(flags);
     await bringOut('certified', certifiedContent({ namespace, secret }));

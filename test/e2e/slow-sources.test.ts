@@ -21,7 +21,7 @@ import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
 /** Sources that are slow or broken hold up their own Bundles only. */
-const bundlesEach = 20;
+const bundlesEach = 8;
 
 let registry: string;
 let kubectl: Kubectl;
@@ -43,7 +43,7 @@ beforeAll(async () => {
   repositories = await mkdtemp(join(tmpdir(), 'slow-sources-'));
   git = await startGitServer({ root: repositories });
   const hosts = [busy, silent, cutting].map(({ host }) => `--insecure-registry=${host}`);
-  const flags = [...hosts, '--content-timeout=40s'];
+  const flags = [...hosts, '--content-timeout=10s'];
   system = await System.start({ kubeconfig: plane.kubeconfig, registry, flags });
 });
 

@@ -11,6 +11,8 @@ import {
   runningCluster,
   startCluster,
 } from '../../deploy/local/cluster/start-cluster.ts';
+import { ClusterClient } from './cluster-client.ts';
+import { eventually } from './eventually.ts';
 import { installCrds } from './install-crds.ts';
 import { clusterWorkers, givenClusters } from './workers.ts';
 
@@ -59,12 +61,38 @@ function begin(): Shared {
   async function stop(): Promise<void> {
     interruption.abort(new Error('the test run has ended'));
     // Its own folder goes even when a cluster did not come up.
-    await clusters.catch(() => undefined);
+    const up = await clusters.catch(() => []);
+    await nothingIsLeft(up);
+    await ClusterClient.closeAll();
     await Promise.all(dirs.map(async (dir) => await (await runningCluster(dir))?.stop()));
     await rm(base, { recursive: true, force: true });
     process.off('exit', sweep);
   }
   return { users: 0, clusters, stop };
+}
+
+/** Tests start deletions and go on; here all of them have to have ended. */
+async function nothingIsLeft(clusters: readonly Cluster[]): Promise<void> {
+  const found = await Promise.all(clusters.map(leftovers));
+  const names = found.flatMap((each, index) => each.map((name) => `${name} (${index + 1})`));
+  if (names.length === 0) return;
+  say(`tests have left ${names.join(', ')}`);
+  process.exitCode = 1;
+}
+
+async function leftovers({ kubeconfig }: Cluster): Promise<readonly string[]> {
+  const client = ClusterClient.of(kubeconfig);
+  let found: readonly string[] = [];
+  try {
+    await eventually(async () => {
+      const objects = await client.list('bundledeployments,bundles');
+      found = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      if (found.length > 0) throw new Error('not yet');
+    });
+  } catch (error) {
+    if (found.length === 0) throw error;
+  }
+  return found;
 }
 
 async function startAll(dirs: readonly string[], signal: AbortSignal): Promise<readonly Cluster[]> {
