@@ -118,7 +118,8 @@ async function removeSample(): Promise<void> {
   ]);
   expect(await kubectl.exists('deployment', 'greeting', 'default')).toBe(false);
   await eventually(async () => {
-    const contents = ['greeting-values', 'greeting-v1', 'greeting-v2'];
+    // Those that go at the first try are not there at the next one.
+    const contents = ['greeting-values', 'greeting-v1', 'greeting-v2', '--ignore-not-found'];
     await kubectl.must(['delete', 'configmap', '-n', 'rukpak-system', ...contents]);
   }, patiently);
 }
