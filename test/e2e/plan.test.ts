@@ -146,7 +146,7 @@ test('the session of the page', { tags: 'long' }, async () => {
     /correct horse|battery staple|Y29ycmVjdCBob3JzZQ|YmF0dGVyeSBzdGFwbGU/,
   );
   await kubectl.must(['delete', 'bundledeployment', 'store', '--timeout=300s']);
-  const contents = ['store-content-v1', 'store-content-v2', '--ignore-not-found'];
+  const contents = ['store-content-v1', 'store-content-v2'];
   await eventually(async () => {
     await kubectl.must([
       'delete',
