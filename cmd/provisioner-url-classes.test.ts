@@ -32,7 +32,7 @@ test.each([
   expect((error as Error).message).not.toContain('\n');
 });
 
-test('answers that are not small are read in another process', async () => {
+test('answers that are not small are read in another process', { tags: 'process' }, async () => {
   const server = await FakeClassServer.start();
   const opened = await openProvisionerUrls(flags(server.url), [], silentLogger);
   const { deployment } = opened.provisioners[0]!;

@@ -1,3 +1,4 @@
+// @module-tag process
 import { describe, expect, test } from 'vitest';
 import { sourceHash, versionFlag } from './go-module.ts';
 

@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { testOfClass } from '../../test/helpers/test-of-class.ts';
 import { describeProvisioner } from '../../testing/index.ts';
 import helm from './index.ts';
 
@@ -19,11 +19,6 @@ data:
 const { 'web/templates/settings.yaml': _, ...withoutTemplates } = chart;
 const plain =
   'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {color: {{ .Values.color }}}\n';
-
-/** One that tries the class in a thread that has just loaded it. */
-function startsThread(title: string): boolean {
-  return title.endsWith('is handled the same whenever and wherever');
-}
 
 describeProvisioner(
   helm,
@@ -91,8 +86,5 @@ describeProvisioner(
       },
     ],
   },
-  {
-    test: (title, run) => test(title, { tags: startsThread(title) ? ['process'] : [] }, run),
-    module: new URL('./index.ts', import.meta.url),
-  },
+  { test: testOfClass, module: new URL('./index.ts', import.meta.url) },
 );

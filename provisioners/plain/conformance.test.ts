@@ -1,4 +1,4 @@
-import { test } from 'vitest';
+import { testOfClass } from '../../test/helpers/test-of-class.ts';
 import { describeProvisioner } from '../../testing/index.ts';
 import plain from './index.ts';
 
@@ -42,5 +42,5 @@ describeProvisioner(
       },
     ],
   },
-  { test, module: new URL('./index.ts', import.meta.url) },
+  { test: testOfClass, module: new URL('./index.ts', import.meta.url) },
 );

@@ -113,7 +113,7 @@ test('an interrupted download leaves nothing behind', async () => {
   expect(await readdir(join(dir, 'bin'))).toEqual([]);
 });
 
-test('without internet and without Go the way out is named', async () => {
+test('without internet and without Go the way out is named', { tags: 'process' }, async () => {
   const hosts = { kubernetes: 'http://127.0.0.1:4', githubApi: 'http://127.0.0.1:4' };
   await expect(download({ ...file(), checksumUrl: 'http://127.0.0.1:4/x' })).rejects.toThrow(
     UnreachableError,
