@@ -48,13 +48,19 @@ let folder: string;
 const token = 'a-token-of-the-test';
 
 /** With the very program of the page. */
+/** Unless it runs. */
 async function startServer(): Promise<void> {
+  if (isServing()) return;
   server = spawn('python3', [`${samples}/server.py`, String(port)], { cwd: root, stdio: 'ignore' });
   await once(server, 'spawn');
 }
 
+function isServing(): boolean {
+  return server !== undefined && server.exitCode === null && server.signalCode === null;
+}
+
 async function stopServer(): Promise<void> {
-  if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+  if (server === undefined || !isServing()) return;
   const ended = once(server, 'exit');
   server.kill('SIGKILL');
   await ended;
@@ -173,6 +179,7 @@ test('content waits for a server that comes later, as a sidecar may', async () =
 test('the howto: installed, healthy, changed, pivoted, pruned and deleted', {
   tags: 'long',
 }, async () => {
+  await startServer();
   const printed = await followHowto({ page, kubectl, kubeconfig }, 'Use it');
   expect(printed).toContain('Good morning');
   expect(printed).toContain(
