@@ -18,7 +18,7 @@ const onControlPlanes = {
   maxWorkers: givenClusters.length || clusterWorkers,
   sequence: { groupOrder: 1 },
   globalSetup: ['test/helpers/control-plane.ts', 'test/helpers/helm-engine.ts'],
-  setupFiles: ['test/helpers/end-of-file.ts'],
+  setupFiles: ['test/helpers/take-coverage.ts', 'test/helpers/end-of-file.ts'],
   // Longer than what `eventually` waits, which says what it waited for.
   testTimeout: 900_000,
   hookTimeout: 1_300_000,
@@ -48,7 +48,7 @@ export default defineConfig({
             'test/{architecture,conformance,helpers}/**/*.test.ts',
           ],
           globalSetup: ['test/helpers/helm-engine.ts'],
-          setupFiles: ['test/helpers/untagged-processes.ts'],
+          setupFiles: ['test/helpers/take-coverage.ts', 'test/helpers/untagged-processes.ts'],
           // For what hangs: a busy machine takes long to start processes and workers.
           testTimeout: 180_000,
           hookTimeout: 180_000,
