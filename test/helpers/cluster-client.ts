@@ -156,7 +156,8 @@ function addNames(
 ): void {
   const kind = responseKind?.kind ?? '';
   const resource = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
-  for (const each of [plural, singularResource ?? '', kind.toLowerCase(), ...shortNames]) {
+  for (const each of [plural, singularResource, kind.toLowerCase(), ...shortNames]) {
+    if (!each) continue;
     for (const name of [each, `${each}.${group}`, `${each}.${version}.${group}`]) {
       if (!names.has(name)) names.set(name, resource);
     }
