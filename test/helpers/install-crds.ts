@@ -1,26 +1,18 @@
 import { bundleCRD, bundleDeploymentCRD } from '../../api/crd.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/index.ts';
+import { definitionResource } from '../../cmd/ctl/verify/resources.ts';
 import { definitionEstablished } from '../../cmd/definition-established.ts';
 import { connect } from '../../core/kube/connect.ts';
-import type { Resource } from '../../core/kube/resource.ts';
 import { eventually } from './eventually.ts';
-
-const crdResource: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
 
 /** Our own kinds, as they are deployed and served; they stay. */
 export async function installCrds(kubeconfig: string): Promise<void> {
   const { client, close } = connect({ kubeconfig, userAgent: 'tests' });
   try {
     for (const crd of [bundleCRD(), bundleDeploymentCRD()] as readonly KubernetesObject[]) {
-      await client.apply(crdResource, crd, { fieldManager: 'rukpak-install', force: true });
-      await definitionEstablished(client, crdResource, crd.metadata.name ?? '');
+      await client.apply(definitionResource, crd, { fieldManager: 'rukpak-install', force: true });
+      await definitionEstablished(client, definitionResource, crd.metadata.name ?? '');
     }
     // What is established is served a moment later.
     for (const resource of [bundleResource, bundleDeploymentResource]) {

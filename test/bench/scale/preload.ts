@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { definitionResource } from '../../../cmd/ctl/verify/resources.ts';
 import { configMapResource, secretResource } from '../../../core/kube/core-resources.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
 import type { Resource } from '../../../core/kube/resource.ts';
@@ -10,14 +11,6 @@ const namespaceResource: Resource = {
   version: 'v1',
   kind: 'Namespace',
   plural: 'namespaces',
-  namespaced: false,
-};
-
-const definitionResource: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
   namespaced: false,
 };
 
