@@ -32,8 +32,8 @@ export const annotation = {
   hookRun: 'core.rukpak.io/hook-run',
   /** On a BundleDeployment: "true" runs none of its hooks. */
   skipHooks: 'core.rukpak.io/skip-hooks',
-  /** On an object, in place of an ownerReference: its BundleDeployment, which removes it itself. */
-  ownerUID: 'core.rukpak.io/owner-uid',
+  /** On an object: for which BundleDeployment core made this very object; see `trackingID`. */
+  trackingID: 'core.rukpak.io/tracking-id',
   /** On an object: the BundleDeployment that left it behind when it was deleted or pruned. */
   leftBy: 'core.rukpak.io/left-by',
   /** On a Bundle: "true" where its BundleDeployment has a spec.config, set by that one's reconciler. */

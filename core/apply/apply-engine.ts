@@ -13,7 +13,6 @@ import type {
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
-import { keptByAnnotation, unreferenced } from './prune/prune.ts';
 import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
@@ -51,14 +50,6 @@ export class ApplyEngine implements Applier {
 
   async removeHook(request: HookRequest): Promise<void> {
     await this.#parts.hooks.remove(request);
-  }
-
-  holdsKept(ownerName: string): boolean {
-    return keptByAnnotation(this.#parts.inventory, ownerName).length > 0;
-  }
-
-  holdsUnreferenced(ownerName: string): boolean {
-    return unreferenced(this.#parts.inventory, ownerName).length > 0;
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {

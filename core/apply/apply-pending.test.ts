@@ -36,6 +36,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     invalidate: () => undefined,
     resourceFor: async () => undefined,
     resourceForGroupKind: async () => undefined,
+    namespacedResources: async () => [],
   };
   const parts = engineParts(
     {

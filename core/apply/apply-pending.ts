@@ -10,7 +10,6 @@ import {
   type OwnershipRequest,
 } from './plan/ownership-check.ts';
 import type { PlannedObject } from './plan/plan.ts';
-import { prune } from './prune/prune.ts';
 import type { Run } from './run.ts';
 import { stagesToRun } from './stages/foundation-stage.ts';
 import { readinessOf } from './stages/stage-readiness.ts';
@@ -116,17 +115,18 @@ function expectsNothing(run: Run): boolean {
 }
 
 /** A refused install leaves nothing behind: what it had created goes, and only that. */
-async function undo({ parts, name, client, signal }: Run, { created }: Written): Promise<void> {
-  const { inventory, records, drift, occupied } = parts;
+async function undo(run: Run, { created }: Written): Promise<void> {
+  const { parts, owner, name, client, signal } = run;
+  const { inventory, records, drift, occupied, deletions } = parts;
   // The next tries look first: objects must not come and go with each.
   occupied.add(name);
   const entries = created
-    .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? [])
     // Somebody may have put one of their own in its place.
-    .filter(({ owner }) => owner === name);
+    .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? []);
   records.forget(name);
   for (const { id } of entries) drift.forget(id);
-  throwAny(await prune(entries, client, signal), 'install', signal);
+  const because = 'the installation met objects of others, and is undone';
+  throwAny(await deletions.delete(entries, { owner, because, client, signal }), 'install', signal);
 }
 
 /** The refusal that names everything that stands in the way, not only what was met first. */

@@ -13,8 +13,7 @@ import { isLeftByRukpak } from './ownership/ownership.ts';
 import { driftMode, noteDrift, splitPlan } from './plan/drift-policy.ts';
 import { type PlannedObject, planSet } from './plan/plan.ts';
 import { clientOf } from './privilege/owner-client.ts';
-import { superfluous } from './prune/prune.ts';
-import { pruneRun } from './prune-run.ts';
+import { planPrune, pruneRun } from './prune-run.ts';
 import type { Run } from './run.ts';
 import { checkStageOrder } from './stages/stage-order.ts';
 
@@ -64,12 +63,8 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
 /** Nothing is changed where the owner's account may not do all of it. */
 export async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
   if (run.owner.spec.serviceAccount === undefined) return;
-  const { inventory, preflight } = run.parts;
-  await preflight.run({
-    ...run,
-    pending,
-    superfluous: superfluous(inventory, run.name, run.set),
-  });
+  const { remove } = await planPrune(run);
+  await run.parts.preflight.run({ ...run, pending, superfluous: remove });
 }
 
 export async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {

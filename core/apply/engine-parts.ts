@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
-import type { Discovery } from '../kube/discovery.ts';
+import type { Discovery, NamespacedKinds } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
 import { AwaitedTakers } from './adoption/awaited-takers.ts';
@@ -25,12 +25,13 @@ import { Preflight } from './privilege/preflight.ts';
 import { ConfirmedPrunes } from './prune/prune-confirmed.ts';
 import { RemovalWatch } from './removal/removal-watch.ts';
 import { OpenAPIDocuments } from './schema/openapi-documents.ts';
+import { Deletions } from './writes/deletions.ts';
 import { ServerSideApply } from './writes/server-side-apply.ts';
 import { Writer } from './writes/writer.ts';
 
 export interface ApplyEngineOptions {
   readonly client: KubeClient;
-  readonly discovery: Discovery;
+  readonly discovery: Discovery & NamespacedKinds;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: EventSink;
@@ -64,7 +65,10 @@ export interface EngineParts {
   readonly notify: (owner: string) => void;
   readonly removals: RemovalWatch;
   readonly confirmed: ConfirmedPrunes;
+  /** Objects with a deployment's labels that are not its own, of which it was told. */
+  readonly strangers: Set<string>;
   readonly writer: Writer;
+  readonly deletions: Deletions;
   readonly hookWatch: HookWatch;
   readonly hooks: HookRunner;
 }
@@ -89,6 +93,7 @@ export function engineParts(
   inventory.listen(new KindLifecycle({ discovery, documents, watches, next: hookWatch }));
   const coOwnership = new CoOwnership(options);
   const apply = new ServerSideApply({ ...options, documents });
+  const deletions = new Deletions(options);
   return {
     options,
     inventory,
@@ -109,8 +114,10 @@ export function engineParts(
     notify,
     removals,
     confirmed: new ConfirmedPrunes(),
+    strangers: new Set(),
     writer: new Writer({ ...options, apply, inventory, records, backoff, drift, coOwnership }),
+    deletions,
     hookWatch,
-    hooks: new HookRunner({ ...options, apply, inventory, watches, hookWatch }),
+    hooks: new HookRunner({ ...options, apply, inventory, watches, hookWatch, deletions }),
   };
 }

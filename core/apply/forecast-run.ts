@@ -9,7 +9,7 @@ import { DeploymentConsent } from './ownership/deployment-consent.ts';
 import { isLeftByRukpak } from './ownership/ownership.ts';
 import { splitPlan } from './plan/drift-policy.ts';
 import { type PlannedObject, planSet } from './plan/plan.ts';
-import { superfluous } from './prune/prune.ts';
+import { planPrune } from './prune-run.ts';
 import type { Run } from './run.ts';
 
 /** What an apply of a set would do, as far as it can be foreseen; writes nothing, claims nothing. */
@@ -28,7 +28,7 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
       consent,
       signal: run.signal,
       pending: free.map(({ desired }) => desired),
-      superfluous: superfluous(parts.inventory, run.name, run.set),
+      superfluous: (await planPrune(run)).remove,
     },
     foreseenChange,
   );

@@ -1,65 +1,52 @@
 import { progressReason } from '../../api/v1alpha1/conditions.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
+import { leaveObjects } from './leave-objects.ts';
 import { throwAny } from './objects/failures.ts';
-import { keptEvent } from './prune/kept-event.ts';
-import {
-  deleteObjects,
-  inhabitedNamespaces,
-  keptByAnnotation,
-  superfluous,
-} from './prune/prune.ts';
 import { guardPrune } from './prune/prune-guard.ts';
-import { leaveObject } from './removal/removal-leave.ts';
+import { leaveNamespaces } from './removal/removal-namespaces.ts';
+import { planRemoval, type RemovalPlan } from './removal/removal-plan.ts';
 import type { Run } from './run.ts';
+import { tellStrangers } from './strangers.ts';
 
 export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
   /** They wait to be confirmed and are the owner's until then. */
   readonly held: readonly InventoryEntry[];
 }
 
-/** Deletes what the owner has and no longer wants, as far as its guards let it. */
+/** What the owner has and no longer wants: what of it goes, and what stays. */
+export async function planPrune({ parts, owner, set, signal }: Run): Promise<RemovalPlan> {
+  const { client, discovery } = parts.options;
+  const { deletionPolicy: policy = 'Delete' } = owner.spec;
+  const plan = planRemoval(parts.inventory, { owner, policy, wanted: set });
+  const ownerUID = owner.metadata.uid ?? '';
+  return await leaveNamespaces(plan, { client, discovery, ownerUID, signal });
+}
+
+/** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */
 export async function pruneRun(run: Run): Promise<PruneResult> {
-  const { parts, name, client, set, signal } = run;
-  const entries = superfluous(parts.inventory, name, set);
-  const dropped = [...entries, ...droppedKept(run)];
-  const awaited = await parts.takers.holdUp(run.owner, dropped, signal);
+  const { parts, owner, name, client, set, signal } = run;
+  const { leave, remove } = await planPrune(run);
+  tellStrangers({ parts, owner, wanted: set.ids });
+  const dropped = [...remove, ...leave.keys()];
+  const awaited = await parts.takers.holdUp(owner, dropped, signal);
   if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
-  const left = await leaveKept(run);
-  if (entries.length === 0) {
+  await leaveObjects(run, leave);
+  if (remove.length === 0) {
     parts.confirmed.forget(name);
-    return { changes: left, held: [] };
+    return { changes: leave.size, held: [] };
   }
-  const { go, held, status, message } = await guardPrune(entries, {
+  const { go, held, status, message } = await guardPrune(remove, {
     ...run,
     wanted: set.ids.size,
     confirmed: parts.confirmed,
     discovery: parts.options.discovery,
   });
-  throwAny(await deleteObjects(go, { client, signal }), 'upgrade', signal);
+  const because = 'its bundle no longer has it';
+  throwAny(await parts.deletions.delete(go, { owner, because, client, signal }), 'upgrade', signal);
   for (const { id } of go) parts.drift.forget(id);
-  const changes = left + go.length;
+  const changes = leave.size + go.length;
   if (message === undefined) return { changes, held };
   const holdUp = { reason: progressReason.pruneHeld, message };
   return { changes, held, holdUp, heldPrune: status };
-}
-
-/** What is dropped and stays becomes nobody's: the garbage collector would take it later. */
-async function leaveKept(run: Run): Promise<number> {
-  const { parts, owner, name, client, signal } = run;
-  const kept = droppedKept(run);
-  for (const entry of kept) {
-    await leaveObject(client, entry, { owner: name, signal });
-    parts.inventory.leave(entry);
-    parts.drift.forget(entry.id);
-    parts.options.events.event(owner, keptEvent(entry));
-  }
-  return kept.length;
-}
-
-function droppedKept({ parts: { inventory }, name, set }: Run): readonly InventoryEntry[] {
-  return [
-    ...keptByAnnotation(inventory, name).filter(({ id }) => !set.ids.has(id)),
-    ...inhabitedNamespaces(inventory, name, set),
-  ];
 }

@@ -3,20 +3,17 @@ import type { KubeClient } from '../kube/kube-client.ts';
 import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
+import { leaveObjects } from './leave-objects.ts';
 import { applySetKey } from './objects/applyset.ts';
-import { isKept } from './objects/desired.ts';
-import { type ApplyFailure, throwAny } from './objects/failures.ts';
-import { forEachLimit } from './objects/for-each-limit.ts';
+import { throwAny } from './objects/failures.ts';
 import { isWorkload } from './objects/order.ts';
+import { belongsTo } from './ownership/belonging.ts';
 import { clientOf } from './privilege/owner-client.ts';
-import { keptEvent } from './prune/kept-event.ts';
-import { deleteObjects } from './prune/prune.ts';
-import { leaveObject } from './removal/removal-leave.ts';
 import { shownEntry, waitingMessage } from './removal/removal-message.ts';
 import { leaveNamespaces } from './removal/removal-namespaces.ts';
 import { planRemoval, removalStages } from './removal/removal-plan.ts';
-
-const concurrentWrites = 8;
+import { tellStrangers } from './strangers.ts';
+import type { DoomedObject } from './writes/deletions.ts';
 
 interface Removal extends RemoveRequest {
   readonly parts: EngineParts;
@@ -29,7 +26,7 @@ interface Removal extends RemoveRequest {
  * resumed by another call.
  */
 export async function removeRun(parts: EngineParts, request: RemoveRequest): Promise<RemoveResult> {
-  const { owner, policy, signal } = request;
+  const { owner, signal } = request;
   const name = owner.metadata.name ?? '';
   const { discovery } = parts.options;
   const client = clientOf(owner, parts.options.client);
@@ -38,8 +35,14 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   const kinds = await earlierKinds(parts, owner, signal);
   await parts.watches.ensure(await servedResources(parts, kinds, signal), signal);
   const planned = planRemoval(parts.inventory, request);
-  const plan = await leaveNamespaces(planned, policy, { client, discovery, signal });
-  await leave(removal, plan.leave);
+  const plan = await leaveNamespaces(planned, {
+    client: parts.options.client,
+    discovery,
+    ownerUID: owner.metadata.uid ?? '',
+    signal,
+  });
+  tellStrangers(removal);
+  await leaveObjects(removal, plan.leave);
   for (const stage of removalStages(plan.remove)) {
     const waitsFor = await removeStage(removal, stage);
     if (waitsFor !== undefined) return { waitsFor };
@@ -57,36 +60,22 @@ function checkMarks({ parents }: EngineParts, { owner, policy }: RemoveRequest):
   );
 }
 
-async function leave(removal: Removal, entries: readonly InventoryEntry[]): Promise<void> {
-  const { parts, owner, name, client, signal } = removal;
-  const failures: ApplyFailure[] = [];
-  await forEachLimit(entries, concurrentWrites, async (entry) => {
-    try {
-      await leaveObject(client, entry, { owner: name, signal });
-      parts.inventory.leave(entry);
-      if (isKept(entry.object)) parts.options.events.event(owner, keptEvent(entry));
-    } catch (error) {
-      signal.throwIfAborted();
-      failures.push({ object: entry, action: 'patch', error });
-    }
-  });
-  throwAny(failures, 'upgrade', signal);
-}
-
 /** What is left to wait for once everything of the stage is being deleted. */
 async function removeStage(
-  { parts, name, client, signal }: Removal,
+  { parts, owner, name, client, signal }: Removal,
   stage: readonly InventoryEntry[],
 ): Promise<RemoveResult['waitsFor']> {
-  const { inventory, removals, options } = parts;
+  const { inventory, removals, deletions, options } = parts;
   const doomed = stage.filter(
     ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
   );
-  throwAny(await deleteObjects(doomed, { client, propagation, signal }), 'upgrade', signal);
+  const because = 'its BundleDeployment is deleted';
+  const context = { owner, because, client, propagation, signal };
+  throwAny(await deletions.delete(doomed, context), 'upgrade', signal);
   // By now the watches may have seen them go.
   const left = stage
     .flatMap(({ resource, key }) => inventory.get(resource, key) ?? [])
-    .filter(({ owner }) => owner === name);
+    .filter(({ object }) => belongsTo(object, owner));
   const shown = shownEntry(left);
   if (shown === undefined) return undefined;
   const awaited = { ids: left.map(({ id }) => id), shown: shown.id };
@@ -95,6 +84,6 @@ async function removeStage(
 }
 
 /** A workload is not gone before its pods are: they use what is deleted next. */
-function propagation({ resource: { kind } }: InventoryEntry): 'Background' | 'Foreground' {
+function propagation({ resource: { kind } }: DoomedObject): 'Background' | 'Foreground' {
   return isWorkload(kind) ? 'Foreground' : 'Background';
 }

@@ -4,11 +4,9 @@ import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { certify, noteCertified } from './certificates/certify.ts';
 import { awaitDependents } from './deletion/await-dependents.ts';
-import { guardDeletion } from './deletion/guard-deletion.ts';
+import { guardDeletion, guardObjects, hasFinalizer } from './deletion/guard-deletion.ts';
 import { letGo } from './deletion/let-go.ts';
-import { hasFinalizer } from './deletion/needs-finalizer.ts';
 import { removeObjects } from './deletion/remove-objects.ts';
-import { dropFinalizer, settleFinalizer } from './deletion/settle-finalizer.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
 import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
@@ -51,14 +49,13 @@ const steps: readonly Step[] = [
   awaitApproval,
   loadOrKeepActive,
   certify,
-  settleFinalizer,
+  guardObjects,
   noteBegun,
   runPreHooks,
   apply,
   noteCertified,
   runPostHooks,
   noteInstalled,
-  dropFinalizer,
   closePlan,
   checkHealth,
   noteHealthy,

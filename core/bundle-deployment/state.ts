@@ -37,8 +37,6 @@ export interface BundleDeploymentState {
   hooks?: readonly KubernetesObject[];
   /** Digest of the two; only where there are hooks. */
   revision?: string | undefined;
-  /** The deployment removes its objects itself when it is deleted: see `ApplyRequest`. */
-  ordered?: boolean;
 }
 
 export interface StepContext {

@@ -6,11 +6,6 @@ import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
-  /**
-   * The owner has a finalizer and removes its objects itself: they have no ownerReference, by which
-   * the garbage collector would delete them whatever is asked for.
-   */
-  readonly ordered?: boolean;
   /** Each stage begins only when the one before is healthy. Repairs never wait. */
   readonly waitForReady?: boolean;
   /** Objects of the content that are created when their time comes: checked with the rest. */
@@ -162,21 +157,11 @@ export interface Applier {
   runHook(request: HookRequest): Promise<HookProgress>;
   /** Deletes the object of that run, or of a later try of it, if it is there. */
   removeHook(request: HookRequest): Promise<void>;
-  /**
-   * True where an object is annotated to be kept and would go with its owner all the same, by the
-   * garbage collector: the annotation was put on the live object.
-   */
-  holdsKept(ownerName: string): boolean;
-  /**
-   * True where the garbage collector would not find an object that is to go with its owner: it was
-   * applied as `ordered`, and has not been applied since.
-   */
-  holdsUnreferenced(ownerName: string): boolean;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
   /** Whether this process has looked at the owner's objects yet: without, `health` knows of none. */
   knows(ownerName: string): boolean;
-  /** Forgets an owner that is gone; its objects are the garbage collector's. */
+  /** Forgets an owner that is gone. */
   forget(ownerName: string): void;
   /** Calls back with the owner's name when an object drifts, disappears or changes its health. */
   onChange(listener: (ownerName: string) => void): void;

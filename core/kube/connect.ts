@@ -1,6 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { CredentialSource } from './credentials.ts';
-import type { Discovery, ServedApis } from './discovery.ts';
+import type { Discovery, NamespacedKinds, ServedApis } from './discovery.ts';
 import { DiscoveryClient } from './discovery-client.ts';
 import { HttpKubeClient } from './http-kube-client.ts';
 import type { KubeClient } from './kube-client.ts';
@@ -14,7 +14,7 @@ export interface ConnectOptions extends KubeconfigOptions {
 
 export interface KubeConnection {
   readonly client: KubeClient;
-  readonly discovery: Discovery & ServedApis;
+  readonly discovery: Discovery & ServedApis & NamespacedKinds;
   /** URL of the API server. */
   readonly server: string;
   /** Ends every request and watch under way. */

@@ -29,6 +29,7 @@ export class DiscoveredGroups {
   readonly #preferred = new Map<string, Resource>();
   /** Groups, or versions of them, whose aggregated API server did not answer. */
   readonly #stale = new Set<string>();
+  readonly #namespaced = new Map<string, Resource>();
   readonly #versions = new Set<string>();
   #sorted: readonly string[] | undefined;
 
@@ -48,7 +49,11 @@ export class DiscoveredGroups {
       this.#versions.add(`${apiVersion}/${kind}`);
       const resource = { group, version, kind, plural, namespaced: scope === 'Namespaced' };
       addOnce(this.#resources, `${group}/${version}/${kind}`, resource);
-      if (isStored(verbs)) addOnce(this.#preferred, `${group}/${kind}`, resource);
+      if (!isStored(verbs)) continue;
+      addOnce(this.#preferred, `${group}/${kind}`, resource);
+      if (resource.namespaced && verbs?.includes('delete')) {
+        addOnce(this.#namespaced, `${group}/${kind}`, resource);
+      }
     }
   }
 
@@ -59,6 +64,12 @@ export class DiscoveredGroups {
 
   resourceForGroupKind(group: string, kind: string): Resource | undefined {
     return this.#preferred.get(`${group}/${kind}`) ?? this.#absent(group, kind);
+  }
+
+  namespacedResources(): readonly Resource[] {
+    const [silent] = this.#stale;
+    if (silent === undefined) return [...this.#namespaced.values()];
+    throw new Error(`the aggregated API server of ${silent} does not answer`);
   }
 
   /** Absent is an answer only where the group's server could be asked. */

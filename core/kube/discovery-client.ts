@@ -1,5 +1,5 @@
 import { type DiscoveredGroups, groupsIn } from './discovered-groups.ts';
-import type { Discovery, ServedApis } from './discovery.ts';
+import type { Discovery, NamespacedKinds, ServedApis } from './discovery.ts';
 import type { KubeClient } from './kube-client.ts';
 import type { GroupVersionKind, Resource } from './resource.ts';
 
@@ -9,7 +9,7 @@ const accept = ['v2', 'v2beta1']
   .join(',');
 
 /** Discovery by two requests for everything; concurrent callers share them. */
-export class DiscoveryClient implements Discovery, ServedApis {
+export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
   readonly #client: KubeClient;
   #groups: Promise<DiscoveredGroups> | undefined;
 
@@ -27,6 +27,10 @@ export class DiscoveryClient implements Discovery, ServedApis {
     signal?: AbortSignal,
   ): Promise<Resource | undefined> {
     return (await this.#read(signal)).resourceForGroupKind(group, kind);
+  }
+
+  async namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]> {
+    return (await this.#read(signal)).namespacedResources();
   }
 
   async apiVersions(signal?: AbortSignal): Promise<readonly string[]> {

@@ -25,3 +25,12 @@ export interface ServedApis {
    */
   apiVersions(signal?: AbortSignal): Promise<readonly string[]>;
 }
+
+/** Tells what a namespace can hold. */
+export interface NamespacedKinds {
+  /**
+   * Every namespaced kind of which objects are stored and can be deleted, in its preferred version.
+   * @throws Error where an aggregated API server does not tell.
+   */
+  namespacedResources(signal?: AbortSignal): Promise<readonly Resource[]>;
+}

@@ -5,6 +5,7 @@ import type {
   BundleDeploymentStatus,
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
+import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { BundleDeploymentReconciler } from '../../core/bundle-deployment/bundle-deployment-reconciler.ts';
 import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
 import { Certificates } from '../../core/bundle-deployment/certificates/certificates.ts';
@@ -77,8 +78,6 @@ export class BundleDeploymentFixture {
     remove: vi.fn<Applier['remove']>(async () => ({})),
     runHook: vi.fn<Applier['runHook']>(async () => ({ state: 'succeeded' })),
     removeHook: vi.fn<Applier['removeHook']>(async () => undefined),
-    holdsKept: vi.fn<Applier['holdsKept']>(() => false),
-    holdsUnreferenced: vi.fn<Applier['holdsUnreferenced']>(() => false),
     health: vi.fn<Applier['health']>(() => []),
     knows: vi.fn<Applier['knows']>(() => true),
     forget: vi.fn<Applier['forget']>(),
@@ -103,7 +102,7 @@ export class BundleDeploymentFixture {
     deployment: BundleDeployment = aStoredDeployment(),
     replaced: Partial<BundleDeploymentDependencies> = {},
   ) {
-    this.change(deployment);
+    this.change(guarded(deployment));
     this.#reconciler = new BundleDeploymentReconciler({
       client: this.client,
       deployments: {
@@ -212,4 +211,12 @@ export class BundleDeploymentFixture {
     const items = this.client.everything;
     this.bundles.replace(items.filter(({ kind }) => kind === 'Bundle') as Bundle[]);
   }
+}
+
+/** With the finalizer that a deployment has once something of it is installed; or as it asks for. */
+function guarded(deployment: BundleDeployment): BundleDeployment {
+  const { metadata } = deployment;
+  if (metadata.finalizers !== undefined || metadata.deletionTimestamp !== undefined)
+    return deployment;
+  return { ...deployment, metadata: { ...metadata, finalizers: [finalizer.deleteObjects] } };
 }

@@ -1,9 +1,11 @@
+import type { ObjectMeta } from '../../api/meta.ts';
 import { Inventory, type InventoryEntry } from '../../core/apply/inventory/inventory.ts';
+import { trackingID } from '../../core/apply/objects/tracking-id.ts';
 import type { Resource } from '../../core/kube/resource.ts';
 
 export interface OwnedObject {
   readonly name: string;
-  readonly metadata?: object;
+  readonly metadata?: ObjectMeta;
   readonly spec?: object;
 }
 
@@ -29,13 +31,9 @@ export function anOwnedEntry(
     'core.rukpak.io/owner-name': 'demo',
     'applyset.kubernetes.io/part-of': 'applyset-x-v1',
   };
-  const reference = {
-    apiVersion: 'core.rukpak.io/v1alpha1',
-    kind: 'BundleDeployment',
-    name: 'demo',
-    uid: 'uid-of-demo',
-    controller: true,
-  };
+  const key = resource.namespaced ? { namespace: 'n', name } : { name };
+  const { annotations, ...rest } = { ...metadata };
+  const mark = { 'core.rukpak.io/tracking-id': trackingID('uid-of-demo', resource, key) };
   return inventory.put(resource, {
     apiVersion: resource.group === '' ? 'v1' : `${resource.group}/v1`,
     kind: resource.kind,
@@ -45,8 +43,8 @@ export function anOwnedEntry(
       resourceVersion: '1',
       ...(resource.namespaced ? { namespace: 'n' } : {}),
       labels,
-      ownerReferences: [reference],
-      ...metadata,
+      annotations: { ...mark, ...annotations },
+      ...rest,
     },
     ...(spec === undefined ? {} : { spec }),
   });

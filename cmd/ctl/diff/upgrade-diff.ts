@@ -10,7 +10,7 @@ import { splitHooks } from '../../../core/apply/hooks/split-hooks.ts';
 import { objectPath } from '../../../core/apply/objects/object-id.ts';
 import { Claims } from '../../../core/apply/ownership/claims.ts';
 import { DeploymentConsent } from '../../../core/apply/ownership/deployment-consent.ts';
-import { superfluous } from '../../../core/apply/prune/prune.ts';
+import { planRemoval } from '../../../core/apply/removal/removal-plan.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { apiVersionOf } from '../../../core/kube/resource.ts';
 import type { Cluster } from '../cluster.ts';
@@ -60,6 +60,8 @@ export async function upgradeDiff(
   const { objects } = splitHooks(request.objects);
   const set = await desiredSet({ ...request, objects, operation: 'upgrade', discovery });
   const { inventory, hidden } = await ownedObjects(cluster, request);
+  const { deletionPolicy: policy = 'Delete' } = owner.spec;
+  const { remove } = planRemoval(inventory, { owner, policy, wanted: set });
   const forecasts = await forecastObjects(
     {
       ...request,
@@ -67,7 +69,7 @@ export async function upgradeDiff(
       consent: new DeploymentConsent({ ...request, client, claims: new Claims() }),
       set,
       pending: set.objects,
-      superfluous: superfluous(inventory, owner.metadata.name ?? '', set),
+      superfluous: remove,
       clock: systemClock,
     },
     changeOf,

@@ -54,6 +54,7 @@ beforeEach(() => {
     invalidate: () => undefined,
     resourceFor: async () => (served ? jobs : undefined),
     resourceForGroupKind: async () => jobs,
+    namespacedResources: async () => [],
   };
   const { signal } = stop;
   const systemNamespace = 'rukpak-system';

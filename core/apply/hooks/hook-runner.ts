@@ -3,7 +3,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../clock.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
-import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import { isConflict } from '../../kube/api-error.ts';
 import type { Discovery } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
@@ -13,8 +13,10 @@ import type { KindWatches } from '../kinds/kind-watches.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
+import { belongsTo } from '../ownership/belonging.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/owner-client.ts';
+import type { Deletions, DoomedObject } from '../writes/deletions.ts';
 import type { ServerSideApply } from '../writes/server-side-apply.ts';
 import { hookOf, hookRunOf, isOfRun } from './hook.ts';
 import { hookObject } from './hook-object.ts';
@@ -33,6 +35,7 @@ export interface HookRunnerOptions {
   readonly inventory: Inventory;
   readonly watches: KindWatches;
   readonly hookWatch: HookWatch;
+  readonly deletions: Deletions;
   readonly clock: Clock;
 }
 
@@ -79,8 +82,7 @@ export class HookRunner {
     const { key } = hookObject(hook, resource, { owner, systemNamespace, run });
     const entry = inventory.get(resource, key);
     if (entry === undefined || entry.deleted || !isOfRun(entry.object, run)) return;
-    await deleteHook(clientOf(owner, client), { resource, object: entry.object }, signal);
-    entry.deleted = true;
+    await this.#delete(entry, { owner, client: clientOf(owner, client), signal });
   }
 
   /** What the watch has told of. */
@@ -140,14 +142,27 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    if (!hookOf(hook).policies.includes('before-hook-creation')) {
+    const goes = hookOf(hook).policies.includes('before-hook-creation') && belongsTo(live, owner);
+    if (!goes) {
       throw new TerminalError(
         `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
           `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
       );
     }
-    await deleteHook(client, { resource, object: live }, signal);
+    const doomed = { resource, key, object: live, deleted: false };
+    await this.#delete(doomed, { owner, client, signal });
     return isWorkload(resource.kind) ? { state: 'replacing' } : undefined;
+  }
+
+  /** Its pods go first: the next run must not meet them. */
+  async #delete(
+    doomed: DoomedObject,
+    { owner, client, signal }: Pick<Placed, 'owner' | 'client' | 'signal'>,
+  ): Promise<void> {
+    const { deletions } = this.#options;
+    const context = { owner, because: 'its hook has run', client, propagation, signal };
+    const [failure] = await deletions.delete([doomed], context);
+    if (failure !== undefined) throw failure.error;
   }
 }
 
@@ -157,19 +172,6 @@ function progressOf(object: KubernetesObject): HookProgress {
   return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
 }
 
-/** Its pods go first: the next run must not meet them. */
-async function deleteHook(
-  client: Pick<KubeClient, 'delete'>,
-  { resource, object }: { readonly resource: Resource; readonly object: KubernetesObject },
-  signal: AbortSignal,
-): Promise<void> {
-  const { name = '', namespace, uid } = object.metadata;
-  const key = resource.namespaced ? { namespace, name } : { name };
-  const propagationPolicy = isWorkload(resource.kind) ? 'Foreground' : 'Background';
-  try {
-    await client.delete(resource, key, { propagationPolicy, ...(uid && { uid }), signal });
-  } catch (error) {
-    // A namesake that was made meanwhile is another one.
-    if (!isNotFound(error) && !isConflict(error)) throw error;
-  }
+function propagation({ resource: { kind } }: DoomedObject): 'Background' | 'Foreground' {
+  return isWorkload(kind) ? 'Foreground' : 'Background';
 }

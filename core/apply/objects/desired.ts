@@ -8,6 +8,7 @@ import { type IgnoredTree, ignoredIn } from '../fields/ignored-fields.ts';
 import { isMap, mapOf } from '../fields/json-fields.ts';
 import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { objectID } from './object-id.ts';
+import { trackingID } from './tracking-id.ts';
 
 /** One object as it shall be in the cluster. */
 export interface DesiredObject {
@@ -24,8 +25,6 @@ export interface DesiredObject {
 export interface DesiredContext {
   readonly owner: BundleDeployment;
   readonly systemNamespace: string;
-  /** The owner removes its objects itself: the garbage collector must find none through it. */
-  readonly ordered?: boolean;
 }
 
 /** Set by the API server, or read by nobody in an applied object. */
@@ -42,7 +41,7 @@ const serverFields: ReadonlySet<string> = new Set([
 
 const resourcePolicy = 'helm.sh/resource-policy';
 
-/** Tell people whose a kept object is, in place of an ownerReference. */
+/** RukPak's marks on a kept object: they tell people whose it is. */
 export const primaryResourceKeys = [
   'operator-sdk/primary-resource',
   'operator-sdk/primary-resource-type',
@@ -77,7 +76,7 @@ export function desiredObject(
     metadata: {
       ...withoutServerFields(metadata),
       ...(key.namespace === undefined ? {} : { namespace: key.namespace }),
-      ...ownerMarks(content, context),
+      ...ownerMarks(content, { owner, resource, key }),
     },
   };
   const ignored = ignoredIn(owner, { resource, key }, object);
@@ -104,31 +103,31 @@ export function controllerReference(owner: BundleDeployment): OwnerReference {
   };
 }
 
+/**
+ * No ownerReference: through one the garbage collector would delete objects that core is to keep, and
+ * all that was restored from a backup, whose owner has another UID by then (docs/adr/0033).
+ */
 function ownerMarks(
   content: KubernetesObject,
-  { owner, ordered = false }: Pick<DesiredContext, 'owner' | 'ordered'>,
+  { owner, resource, key }: Pick<DesiredContext, 'owner'> & Pick<DesiredObject, 'resource' | 'key'>,
 ): object {
-  const name = owner.metadata.name ?? '';
-  const labels = {
-    ...mapOf(content.metadata.labels),
-    [label.ownerKind]: 'BundleDeployment',
-    [label.ownerName]: name,
-    [applySetKey.partOf]: deploymentApplySetID(name),
+  const { name = '', uid = '' } = owner.metadata;
+  const [primary, primaryType] = primaryResourceKeys;
+  return {
+    labels: {
+      ...mapOf(content.metadata.labels),
+      [label.ownerKind]: 'BundleDeployment',
+      [label.ownerName]: name,
+      [applySetKey.partOf]: deploymentApplySetID(name),
+    },
+    annotations: {
+      ...mapOf(content.metadata.annotations),
+      [annotation.trackingID]: trackingID(uid, resource, key),
+      ...(isKept(content)
+        ? { [primary]: `/${name}`, [primaryType]: 'BundleDeployment.core.rukpak.io' }
+        : {}),
+    },
   };
-  const kept = isKept(content);
-  if (!kept && !ordered) return { labels, ownerReferences: [controllerReference(owner)] };
-  if (!kept) {
-    const uid = { [annotation.ownerUID]: owner.metadata.uid ?? '' };
-    return { labels, annotations: { ...mapOf(content.metadata.annotations), ...uid } };
-  }
-  // The garbage collector must not find these through their owner; annotations tell people.
-  const [resource, type] = primaryResourceKeys;
-  const annotations = {
-    ...mapOf(content.metadata.annotations),
-    [resource]: `/${name}`,
-    [type]: 'BundleDeployment.core.rukpak.io',
-  };
-  return { labels, annotations };
 }
 
 /** It tells what hooks have made from what is kept, and comes along where an object is copied. */

@@ -50,7 +50,11 @@ export function inKindOrder<T extends HasResource>(items: readonly T[]): T[][] {
 
 /** Namespaces and CRDs: what must be there before anything else can be. */
 export function isFoundation({ group, kind }: Pick<Resource, 'group' | 'kind'>): boolean {
-  return (group === '' && kind === 'Namespace') || isDefinition({ group, kind });
+  return isNamespace({ group, kind }) || isDefinition({ group, kind });
+}
+
+export function isNamespace({ group, kind }: Pick<Resource, 'group' | 'kind'>): boolean {
+  return group === '' && kind === 'Namespace';
 }
 
 export function isDefinition({ group, kind }: Pick<Resource, 'group' | 'kind'>): boolean {

@@ -1,14 +1,20 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { mapOf } from '../fields/json-fields.ts';
-import { controllerOf, isDeployment } from './ownership.ts';
+import { trackedUID } from '../objects/tracking-id.ts';
+import { controllerOf, isDeployment, labelledOwner } from './ownership.ts';
 
 /**
- * Whether an object that is labelled as a deployment's goes with it: the deployment controls it, or
- * removes it itself. Other controllers copy labels to objects of their own; kept objects stay.
+ * Whether core made this very object for this very deployment: only then it may delete it. A copy that
+ * bears our labels, and what was made for an earlier deployment of that name, are strangers. What
+ * RukPak made has the deployment's ownerReference, by which the garbage collector would delete it.
  */
-export function belongsTo(object: KubernetesObject, deployment: string): boolean {
+export function belongsTo(object: KubernetesObject, { metadata }: BundleDeployment): boolean {
+  const { name = '', uid = '' } = metadata;
+  if (labelledOwner(object) !== name) return false;
   const controller = controllerOf(object);
-  if (controller !== undefined) return isDeployment(controller, deployment);
-  return Object.hasOwn(mapOf(object.metadata.annotations), annotation.ownerUID);
+  if (controller !== undefined && !isDeployment(controller, name)) return false;
+  const isMarked = Object.hasOwn(mapOf(object.metadata.annotations), annotation.trackingID);
+  return (isMarked ? trackedUID(object) : controller?.uid) === uid;
 }

@@ -19,6 +19,12 @@ function labels(name: string, kind = 'BundleDeployment'): object {
   return { labels: { 'core.rukpak.io/owner-kind': kind, 'core.rukpak.io/owner-name': name } };
 }
 
+/** Made by core for a deployment of that name, of whatever UID. */
+function made(name: string, uid = 'u'): object {
+  const annotations = { 'core.rukpak.io/tracking-id': `${uid}:/ConfigMap:n/c` };
+  return { ...labels(name), annotations };
+}
+
 function controlledBy(reference: object): object {
   const controller = {
     apiVersion: 'core.rukpak.io/v1alpha1',
@@ -36,19 +42,31 @@ function release(name: string, namespace: string): object {
   };
 }
 
+const applied = { manager: 'rukpak-core', operation: 'Apply', fieldsV1: {} };
+
 test.each([
   ['our controller reference', controlledBy({ name: 'demo' })],
   [
     'our controller reference, whatever the labels',
     { ...labels('other'), ...controlledBy({ name: 'demo' }) },
   ],
-  ['our labels without a controller', labels('demo')],
+  ['our labels and mark', made('demo')],
+  ['our labels and the mark of an earlier namesake, as in a backup', made('demo', 'earlier')],
+  [
+    'our labels on what we applied before there were marks',
+    { ...labels('demo'), managedFields: [applied] },
+  ],
 ])('ours by %s', (_, metadata) => {
   expect(judge(metadata)).toEqual({ verdict: 'ours' });
 });
 
 test.each([
   ['has no owner', {}],
+  ['bears the labels of BundleDeployment "demo", which did not make it', labels('demo')],
+  [
+    'bears the labels of BundleDeployment "demo", which did not make it',
+    { ...labels('demo'), annotations: { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/other' } },
+  ],
   ['has no owner', labels('demo', 'Bundle')],
   [
     'is controlled by ReplicaSet "demo"',
@@ -69,7 +87,7 @@ test.each([
 
 describe('what another deployment has', () => {
   const others = [
-    ['belongs to', labels('other')],
+    ['belongs to', made('other')],
     ['is controlled by', { ...labels('demo'), ...controlledBy({ name: 'other' }) }],
   ] as const;
 
@@ -94,7 +112,9 @@ describe('spec.adoption', () => {
   test.each([
     ['Never', {}, 'refused'],
     ['Never', release('demo', 'rukpak-system'), 'refused'],
-    ['Never', labels('demo'), 'ours'],
+    ['Never', made('demo'), 'ours'],
+    ['Never', labels('demo'), 'refused'],
+    ['Unowned', labels('demo'), 'adopt'],
     ['Unowned', {}, 'adopt'],
     ['Unowned', release('demo', 'rukpak-system'), 'adopt'],
     ['Unowned', release('other', 'default'), 'refused'],

@@ -1,11 +1,12 @@
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
-import { label } from '../../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
-import { stringAt } from '../fields/json-fields.ts';
+import { mapOf, stringAt } from '../fields/json-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
+import { trackedUID } from '../objects/tracking-id.ts';
 import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
 
 /** Whether an existing object may become, or already is, part of a deployment. */
@@ -41,8 +42,9 @@ export function labelledOwner(object: KubernetesObject): string | undefined {
 }
 
 /**
- * Judges a live object. It is ours by its controller reference, or by its labels where it has no
- * controller (kept objects). Objects of the Helm release that RukPak made under the same name are
+ * Judges a live object. It is ours by its controller reference, or by its labels and its mark where
+ * it has no controller, also where an earlier deployment of that name had it: what a backup brings back
+ * is taken over. Objects of the Helm release that RukPak made under the same name are
  * taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
  * annotation `core.rukpak.io/adopt` allow it. What another BundleDeployment has is refused, with its
  * name: whether it may be taken all the same is for `DeploymentConsent` to say.
@@ -72,13 +74,23 @@ function refused(because: string): Ownership & { readonly verdict: 'refused' } {
   return { verdict: 'refused', because };
 }
 
-/** The deployment that controls an object, or has it by its labels where nobody controls it. */
+/** The deployment that controls an object, or has made it where nobody controls it. */
 function deploymentThatHas(
   live: KubernetesObject,
   controller: OwnerReference | undefined,
 ): string | undefined {
-  if (controller === undefined) return labelledOwner(live);
+  if (controller === undefined) return isCopy(live) ? undefined : labelledOwner(live);
   return isDeployment(controller, controller.name) ? controller.name : undefined;
+}
+
+/**
+ * True where somebody copied an object of ours, labels and all. Of what core made itself the mark
+ * names the object, or, as RukPak left it, the managed fields tell who wrote it.
+ */
+function isCopy(live: KubernetesObject): boolean {
+  if (trackedUID(live) !== undefined) return false;
+  const isMarked = Object.hasOwn(mapOf(live.metadata.annotations), annotation.trackingID);
+  return isMarked || (managedFieldsOf(live) === undefined && !hasFormerFields(live));
 }
 
 /** Of what no deployment has. */
@@ -129,7 +141,11 @@ function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: stri
 function holder(live: KubernetesObject, controller: OwnerReference | undefined): string {
   if (controller !== undefined) return `is controlled by ${controller.kind} "${controller.name}"`;
   const deployment = labelledOwner(live);
-  if (deployment !== undefined) return `belongs to BundleDeployment "${deployment}"`;
+  if (deployment !== undefined) {
+    return isCopy(live)
+      ? `bears the labels of BundleDeployment "${deployment}", which did not make it`
+      : `belongs to BundleDeployment "${deployment}"`;
+  }
   const release = helmRelease(live);
   return release === undefined
     ? 'has no owner'

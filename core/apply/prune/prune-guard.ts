@@ -8,8 +8,7 @@ import { stringAt } from '../fields/json-fields.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { definedKind, hasCustomResources } from '../kinds/custom-resources.ts';
 import { objectPath } from '../objects/object-id.ts';
-import { isDefinition } from '../objects/order.ts';
-import { isNamespace } from '../removal/removal-namespaces.ts';
+import { isDefinition, isNamespace } from '../objects/order.ts';
 import type { ConfirmedPrunes } from './prune-confirmed.ts';
 
 /** What may be pruned now, and what waits to be confirmed. */
@@ -97,7 +96,7 @@ async function holdingData(
   const held: InventoryEntry[] = [];
   for (const entry of entries) {
     const holds =
-      isNamespace(entry) ||
+      isNamespace(entry.resource) ||
       (isDefinition(entry.resource) && (await hasCustomResources(definedKind(entry), query)));
     if (holds) held.push(entry);
   }

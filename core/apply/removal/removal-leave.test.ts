@@ -41,7 +41,18 @@ function aServer(live: KubernetesObject | undefined, ...refusals: readonly ApiEr
 
 const entry = anOwnedEntry('ConfigMap', {
   name: 'a',
-  metadata: { annotations: { mine: '1', 'core.rukpak.io/owner-uid': 'uid-of-demo' } },
+  metadata: {
+    annotations: { mine: '1' },
+    ownerReferences: [
+      {
+        apiVersion: 'core.rukpak.io/v1alpha1',
+        kind: 'BundleDeployment',
+        name: 'demo',
+        uid: 'uid-of-demo',
+        controller: true,
+      },
+    ],
+  },
 });
 
 function pathsOf(patch: readonly Patch[] | undefined): string[] {
@@ -58,7 +69,7 @@ test('one request, of exactly what was seen, takes out everything that is ours',
     'remove /metadata/labels/core.rukpak.io~1owner-kind',
     'remove /metadata/labels/core.rukpak.io~1owner-name',
     'remove /metadata/labels/applyset.kubernetes.io~1part-of',
-    'remove /metadata/annotations/core.rukpak.io~1owner-uid',
+    'remove /metadata/annotations/core.rukpak.io~1tracking-id',
     'add /metadata/annotations/core.rukpak.io~1left-by',
     'replace /metadata/ownerReferences',
     'test /metadata/managedFields/0/manager',

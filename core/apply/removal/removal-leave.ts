@@ -61,7 +61,10 @@ function withoutMarks(live: KubernetesObject, owner: string): readonly Operation
   return [
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
     ...without('/metadata/labels', labels, marks),
-    ...without('/metadata/annotations', annotations, [...primaryResourceKeys, annotation.ownerUID]),
+    ...without('/metadata/annotations', annotations, [
+      ...primaryResourceKeys,
+      annotation.trackingID,
+    ]),
     ...(annotations === undefined
       ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const]
       : []),

@@ -1,39 +1,32 @@
-import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { otherManagers } from '../fields/other-managers.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
-import {
-  type CustomResourceQuery,
-  definedKind,
-  hasCustomResources,
-} from '../kinds/custom-resources.ts';
-import { isDefinition } from '../objects/order.ts';
+import { isNamespace } from '../objects/order.ts';
+import { contentOfOthers, type NamespaceQuery } from './namespace-content.ts';
 import type { RemovalPlan } from './removal-plan.ts';
 
-/**
- * With policy KeepCRDs, the plan with those namespaces left that have custom resources of the
- * CRDs: these would go with their namespace.
- */
+/** The plan without those namespaces that were not core's alone, or hold what is not to go. */
 export async function leaveNamespaces(
   plan: RemovalPlan,
-  policy: DeletionPolicy,
-  query: Omit<CustomResourceQuery, 'namespace' | 'except'>,
+  query: Omit<NamespaceQuery, 'going'>,
 ): Promise<RemovalPlan> {
-  if (policy !== 'KeepCRDs') return plan;
-  const definitions = plan.leave.filter(({ resource }) => isDefinition(resource));
-  const kept = new Set<InventoryEntry>();
-  for (const entry of plan.remove.filter(isNamespace)) {
-    for (const definition of definitions) {
-      const wanted = { ...query, namespace: entry.key.name };
-      if (!(await hasCustomResources(definedKind(definition), wanted))) continue;
-      kept.add(entry);
-      break;
-    }
+  const namespaces = plan.remove.filter(({ resource }) => isNamespace(resource));
+  if (namespaces.length === 0) return plan;
+  const going = new Set(plan.remove.map(({ id }) => id));
+  const leave = new Map(plan.leave);
+  for (const entry of namespaces) {
+    const because = await reasonToStay(entry, { ...query, going });
+    if (because !== undefined) leave.set(entry, because);
   }
-  return {
-    leave: [...plan.leave, ...kept],
-    remove: plan.remove.filter((entry) => !kept.has(entry)),
-  };
+  return { leave, remove: plan.remove.filter((entry) => !leave.has(entry)) };
 }
 
-export function isNamespace({ resource: { group, kind } }: InventoryEntry): boolean {
-  return group === '' && kind === 'Namespace';
+/** One that is going already cannot be held. */
+async function reasonToStay(
+  { key, object }: InventoryEntry,
+  query: NamespaceQuery,
+): Promise<string | undefined> {
+  if (object.metadata.deletionTimestamp !== undefined) return undefined;
+  const [other] = otherManagers(object);
+  if (other !== undefined) return `"${other.name}" has set fields of it as well`;
+  return await contentOfOthers(key.name, query);
 }

@@ -1,65 +1,91 @@
-import type { RemoveRequest } from '../../contracts/applier.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { isHookObject } from '../hooks/hook.ts';
 import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
 import { definedKind } from '../kinds/custom-resources.ts';
-import { isKept } from '../objects/desired.ts';
+import { type DesiredObject, isKept } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
-import { isDefinition } from '../objects/order.ts';
+import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
 import { belongsTo } from '../ownership/belonging.ts';
-import { controllerOf } from '../ownership/ownership.ts';
 import { stageOf } from '../stages/stage-of.ts';
 
-/** What becomes of the objects of a deployment that is deleted. */
+/** What becomes of the objects that a deployment does not want any more. */
 export interface RemovalPlan {
-  /** They stay, and are nobody's from then on. */
-  readonly leave: readonly InventoryEntry[];
+  /** They stay, and are nobody's from then on; with the reason, for people. */
+  readonly leave: ReadonlyMap<InventoryEntry, string>;
   readonly remove: readonly InventoryEntry[];
 }
 
+/** What a deployment is to have. */
+export interface Wanted {
+  readonly ids: ReadonlySet<string>;
+  readonly objects: readonly Pick<DesiredObject, 'key'>[];
+}
+
+export interface RemovalRequest {
+  readonly owner: BundleDeployment;
+  readonly policy: DeletionPolicy;
+  /** All of its objects go where it is deleted. */
+  readonly wanted?: Wanted;
+}
+
 /**
- * Goes by the policy. Kept objects stay whatever it says: those that are without our
- * reference anyway stay as they are, until all objects are left. What hooks made, some of it just
- * now, is the garbage collector's, unless all is left.
+ * Goes by the policy, whether the deployment is deleted or its bundle has dropped objects. Only
+ * what core made for this very deployment counts, each object once: it may be watched in two versions.
+ * What hooks made is the garbage collector's, unless all is left.
  */
 export function planRemoval(
   inventory: Inventory,
-  { owner: { metadata }, policy }: Pick<RemoveRequest, 'owner' | 'policy'>,
+  { owner, policy, wanted }: RemovalRequest,
 ): RemovalPlan {
-  const { name = '' } = metadata;
-  const entries = objectsOf(inventory, name);
-  if (policy === 'Orphan') return { leave: entries, remove: [] };
-  const staying = policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
-  const going = entries.filter(({ object }) => belongsTo(object, name));
-  const stays = ({ id, object }: InventoryEntry): boolean =>
-    staying.has(id) || isKept(object) || isHookObject(object);
-  return {
-    leave: entries.filter(
-      (entry) => staying.has(entry.id) || (isKept(entry.object) && belongsTo(entry.object, name)),
-    ),
-    remove: going.filter((entry) => !stays(entry)),
-  };
+  const entries = objectsOf(inventory, owner).filter(({ id }) => wanted?.ids.has(id) !== true);
+  const definitions = policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
+  const leave = new Map<InventoryEntry, string>();
+  const remove: InventoryEntry[] = [];
+  for (const entry of entries) {
+    // A deletion is waited for where the whole deployment goes, and not where it is upgraded.
+    if (wanted !== undefined && isGoing(entry)) continue;
+    const because =
+      policy === 'Orphan' || definitions.has(entry.id)
+        ? `the deletion policy is ${policy}`
+        : reasonToStay(entry, wanted?.objects ?? []);
+    if (because !== undefined) leave.set(entry, because);
+    else if (!isHookObject(entry.object)) remove.push(entry);
+  }
+  return { leave, remove };
 }
 
-/**
- * The objects of a deployment, each once: it may be watched in two versions. Other controllers copy
- * labels to objects of their own; those do not count.
- */
-export function objectsOf(inventory: Inventory, owner: string): readonly InventoryEntry[] {
+function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string | undefined {
+  if (isHookObject(entry.object)) return undefined;
+  if (isKept(entry.object)) return 'its annotation asks for it';
+  const { name } = entry.key;
+  const isInhabited =
+    isNamespace(entry.resource) && wanted.some(({ key }) => key.namespace === name);
+  return isInhabited ? 'objects of the bundle are in it' : undefined;
+}
+
+function isGoing({ deleted, object }: InventoryEntry): boolean {
+  return deleted || object.metadata.deletionTimestamp !== undefined;
+}
+
+function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly InventoryEntry[] {
   const entries = inventory
-    .ownedBy(owner)
-    .filter(
-      (entry) =>
-        belongsTo(entry.object, owner) ||
-        (controllerOf(entry.object) === undefined && isKept(entry.object)),
-    );
+    .ownedBy(owner.metadata.name ?? '')
+    .filter(({ object }) => belongsTo(object, owner));
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
 }
 
-/** Objects whose removal comes one stage after the other, the last stage first. */
+/**
+ * Objects whose removal comes one stage after the other, the last stage first. CRDs go before the
+ * workloads: the API server deletes their custom resources first, and refuses new ones, while the
+ * operator still runs, which has to take its finalizers off them.
+ */
 export function removalStages(entries: readonly InventoryEntry[]): readonly InventoryEntry[][] {
-  return [...Map.groupBy(entries, (entry) => stageOf(entry))]
-    .toSorted(([a], [b]) => b - a)
-    .map(([, stage]) => stage);
+  const workloads = entries.filter(({ resource }) => isWorkload(resource.kind)).map(stageOf);
+  const beforeWorkloads = Math.max(...workloads) + 0.5;
+  const stage = (entry: InventoryEntry): number =>
+    workloads.length > 0 && isDefinition(entry.resource) ? beforeWorkloads : stageOf(entry);
+  return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
 }
 
 /** IDs of the CRDs among these objects, and of their custom resources. */

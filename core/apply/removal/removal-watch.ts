@@ -1,6 +1,5 @@
 import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
 import { isKept } from '../objects/desired.ts';
-import { belongsTo } from '../ownership/belonging.ts';
 
 /** What the removal of a deployment's objects waits for. */
 export interface AwaitedObjects {
@@ -75,8 +74,8 @@ export class RemovalWatch implements InventoryListener {
     if (waiting.ids.size === 0 || waiting.shown === id) this.#options.notify(owner);
   }
 
-  #isNewlyKept({ id, owner, object }: InventoryEntry): boolean {
-    if (!isKept(object) || !belongsTo(object, owner)) {
+  #isNewlyKept({ id, object }: InventoryEntry): boolean {
+    if (!isKept(object)) {
       this.#kept.delete(id);
       return false;
     }

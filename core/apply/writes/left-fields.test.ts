@@ -128,19 +128,16 @@ test('identity and the marks of the owner cannot be left to others', () => {
     'applyset.kubernetes.io/part-of': 'applyset-x-v1',
     app: 'web',
   };
-  const ownerReferences = [{ apiVersion: 'v1', kind: 'BundleDeployment', name: 'demo', uid: 'u' }];
-  const annotations = { 'core.rukpak.io/owner-uid': 'u' };
-  const desired = anObject({ data: { a: '1' } }, { labels, annotations, ownerReferences });
+  const annotations = { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/a' };
+  const desired = anObject({ data: { a: '1' } }, { labels, annotations });
   const found = live({ data: { a: '2' } }, {}, { labels: { app: 'other' } });
   const { app: _, ...marks } = labels;
   const pointers = ['/metadata', '/kind', '/apiVersion', '/data'];
-  expect(sent(desired, found, ...pointers)).toEqual(
-    anObject({}, { labels: marks, annotations, ownerReferences }),
-  );
+  expect(sent(desired, found, ...pointers)).toEqual(anObject({}, { labels: marks, annotations }));
 });
 
 test.each(['/metadata', '/metadata/ownerReferences'])(
-  'our ownerReference goes where %s is ignored and there is to be none: objects go in order, or stay',
+  'an ownerReference of ours goes where %s is ignored: the garbage collector is to find none',
   (pointer) => {
     const ownerReferences = [
       { apiVersion: 'v1', kind: 'BundleDeployment', name: 'demo', uid: 'u' },

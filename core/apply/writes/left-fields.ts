@@ -9,7 +9,7 @@ import { applySetKey } from '../objects/applyset.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
 
 const ownLabels: readonly string[] = [label.ownerKind, label.ownerName, applySetKey.partOf];
-const ownAnnotations: readonly string[] = [annotation.ownerUID, ...primaryResourceKeys];
+const ownAnnotations: readonly string[] = [annotation.trackingID, ...primaryResourceKeys];
 
 /**
  * What is sent of an object that exists, so that server-side apply neither sets nor takes out the
@@ -32,7 +32,7 @@ export function withLeftFields(
 }
 
 function withIdentity(desired: KubernetesObject, sent: JsonObject): KubernetesObject {
-  const { name, namespace, labels, annotations, ownerReferences } = desired.metadata;
+  const { name, namespace, labels, annotations } = desired.metadata;
   const { ownerReferences: _, ...metadata } = mapOf(sent['metadata']);
   const marks = { ...mapOf(metadata['annotations']), ...only(annotations, ownAnnotations) };
   return {
@@ -45,7 +45,6 @@ function withIdentity(desired: KubernetesObject, sent: JsonObject): KubernetesOb
       ...(namespace === undefined ? {} : { namespace }),
       labels: { ...mapOf(metadata['labels']), ...only(labels, ownLabels) },
       ...(Object.keys(marks).length === 0 ? {} : { annotations: marks }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences }),
     } as KubernetesObject['metadata'],
   };
 }

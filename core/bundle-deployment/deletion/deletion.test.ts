@@ -7,7 +7,6 @@ import type {
 import {
   aBundleOf,
   BundleDeploymentFixture,
-  objects,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 
@@ -45,103 +44,34 @@ function installedFixture(given: Given = {}): BundleDeploymentFixture {
 }
 
 describe('the finalizer', () => {
-  test('is on no deployment that the garbage collector deletes as well', async () => {
-    const fixture = installedFixture({ spec: { deletionPolicy: 'Delete', dependsOn: [] } });
-    await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual([]);
-    // The status, and nothing else.
-    expect(fixture.client.patches.map(({ options }) => options.subresource)).toEqual(['status']);
-  });
-
-  test.each<[why: string, spec: Partial<BundleDeploymentSpec>]>([
-    ['objects are to stay', { deletionPolicy: 'Orphan' }],
-    ['some objects are to stay', { deletionPolicy: 'KeepCRDs' }],
-    ['it depends on another', { dependsOn: [{ name: 'base' }] }],
-    ['its stages wait for each other', { stages: { waitForReady: true } }],
-  ])('is there where %s, before a Bundle is', async (_, spec) => {
-    const fixture = new BundleDeploymentFixture(aDeployment({ spec }));
+  test('comes before the first object: the garbage collector deletes nothing that core applies', async () => {
+    const fixture = installedFixture({ metadata: { finalizers: [] } });
     await fixture.reconcile();
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
-    expect(fixture.client.calls.indexOf('patch')).toBeLessThan(
-      fixture.client.calls.indexOf('create'),
-    );
-  });
-
-  test('comes with the first dependent, and goes with the last', async () => {
-    const fixture = installedFixture();
-    fixture.deployments.upsert(dependingOn('app', 'demo'));
-    await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
-    fixture.deployments.remove({
-      ...dependingOn('app', 'demo'),
-      metadata: { name: 'app', resourceVersion: '2' },
-    });
-    await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual([]);
-  });
-
-  test('comes before objects that have stages are applied: they are marked accordingly', async () => {
-    const fixture = installedFixture();
-    const [object] = objects;
-    if (object === undefined) throw new Error('no object');
-    const annotations = { 'core.rukpak.io/stage': '5' };
-    fixture.handler.mockResolvedValue([
-      { ...object, metadata: { ...object.metadata, annotations } },
-    ]);
-    await fixture.reconcile();
     expect(fixture.applier.apply.mock.lastCall?.[0]).toMatchObject({
-      ordered: true,
       owner: { metadata: { finalizers: [deleteObjects] } },
     });
-    fixture.handler.mockResolvedValue(objects);
-    fixture.changeSpec({ config: {} });
+  });
+
+  test('is on no deployment of which nothing was applied', async () => {
+    const fixture = new BundleDeploymentFixture(aDeployment({ metadata: { finalizers: [] } }));
     await fixture.reconcile();
     expect(finalizersOf(fixture)).toEqual([]);
   });
 
-  test('goes only after the garbage collector can find all objects', async () => {
-    const fixture = installedFixture({ metadata: { finalizers: [deleteObjects] } });
-    fixture.applier.apply.mockRejectedValueOnce(new Error('no answer'));
-    await fixture.failure();
-    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(false);
-    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
-    await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual([]);
-  });
-
-  test('is there while a live object is annotated to be kept', async () => {
-    const fixture = installedFixture();
-    fixture.applier.holdsKept.mockReturnValue(true);
+  test('comes first where something is installed, before its Bundle is', async () => {
+    const deployment = aDeployment({ metadata: { finalizers: [] } });
+    const status = { activeBundle: 'demo-1' };
+    const fixture = new BundleDeploymentFixture({ ...deployment, status });
     await fixture.reconcile();
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
   });
 
-  test('stays in a new process until it has seen the objects: one may be annotated to be kept', async () => {
-    const fixture = installedFixture({ metadata: { finalizers: [deleteObjects] } });
-    fixture.applier.knows.mockReturnValueOnce(false).mockReturnValueOnce(false);
-    await fixture.reconcile();
-    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(true);
-    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
-    await fixture.reconcile();
-    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(false);
-    expect(finalizersOf(fixture)).toEqual([]);
-  });
-
-  test('stays while the garbage collector cannot find an object: its prune waits, for one', async () => {
-    const fixture = installedFixture({ metadata: { finalizers: [deleteObjects] } });
-    fixture.applier.holdsUnreferenced.mockReturnValueOnce(true);
-    await fixture.reconcile();
-    expect(fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(false);
-    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
-    await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual([]);
-  });
-
-  test('leaves those of others alone', async () => {
+  test('stays, and so do those of others', async () => {
     const metadata = { finalizers: ['example.com/theirs', deleteObjects] };
     const fixture = installedFixture({ metadata });
     await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual(['example.com/theirs']);
+    expect(finalizersOf(fixture)).toEqual(['example.com/theirs', deleteObjects]);
   });
 });
 

@@ -54,15 +54,12 @@ function isHeld(): boolean {
   return hooked.fixture.live.metadata.finalizers?.includes(deleteObjects) === true;
 }
 
-test('a deployment whose objects have delete hooks has the finalizer', async () => {
-  expect(isHeld()).toBe(true);
+test('the status counts the hooks that the deletion is to run', async () => {
   expect(hooked.fixture.status.hooks?.onDelete).toBe(2);
-  expect(hooked.fixture.applier.apply.mock.lastCall?.[0].ordered).toBe(true);
   hooked.fixture.handler.mockResolvedValue(objects);
   hooked.fixture.changeSpec({ config: {} });
   await hooked.settle();
   await hooked.settle();
-  expect(isHeld()).toBe(false);
   expect(hooked.fixture.status).not.toHaveProperty('hooks');
 });
 

@@ -61,9 +61,9 @@ async function prepare(
   state: BundleDeploymentState,
   { dependencies: { applier, clock }, context: { signal } }: HookSurroundings,
 ): Promise<void> {
-  const { deployment: owner, objects = [], hooks = [], ordered = false } = state;
+  const { deployment: owner, objects = [], hooks = [] } = state;
   state.status = withBegun(state, clock);
-  await applier.apply({ owner, objects, hooks, ordered, foundationOnly: true, signal });
+  await applier.apply({ owner, objects, hooks, foundationOnly: true, signal });
 }
 
 /** Puts into the status what has become of the event. The last good Bundle stays active. */

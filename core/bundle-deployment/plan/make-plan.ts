@@ -1,5 +1,4 @@
 import type { Forecast } from '../../contracts/applier.ts';
-import { isOrdered } from '../deletion/needs-finalizer.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { plannedHooks } from '../hooks/planned-hooks.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
@@ -52,6 +51,5 @@ async function foresee(
   const { certificates, applier } = dependencies;
   const rendered = { deployment: owner, objects: state.objects ?? [], signal };
   const objects = await certificates.foresee(rendered);
-  const ordered = isOrdered(state, dependencies);
-  return await applier.plan({ owner, objects, hooks, ordered, signal });
+  return await applier.plan({ owner, objects, hooks, signal });
 }

@@ -38,10 +38,10 @@ async function applyObjects(
   dependencies: BundleDeploymentDependencies,
   { signal, logger }: StepContext,
 ): Promise<ApplyResult> {
-  const { deployment: owner, target, objects, hooks = [], ordered = false } = state;
+  const { deployment: owner, target, objects, hooks = [] } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
-  const request = { owner, objects, hooks, ordered, waitForReady, unchanged, signal };
+  const request = { owner, objects, hooks, waitForReady, unchanged, signal };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;

@@ -1,0 +1,115 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import type { Discovery, NamespacedKinds } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { gvkOf, type Resource } from '../../kube/resource.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import { objectID, objectPath } from '../objects/object-id.ts';
+
+export interface NamespaceQuery {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind'>;
+  /** IDs of objects that are to go. */
+  readonly going: ReadonlySet<string>;
+  /** UID of the deployment: what the garbage collector deletes with it goes as well. */
+  readonly ownerUID: string;
+  readonly signal: AbortSignal;
+}
+
+const concurrentLists = 8;
+const pageSize = 100;
+
+/** What Kubernetes and OpenShift put into each namespace themselves, by kind and name. */
+const ofEveryNamespace: ReadonlySet<string> = new Set([
+  'ServiceAccount/default',
+  'ServiceAccount/builder',
+  'ServiceAccount/deployer',
+  'ConfigMap/kube-root-ca.crt',
+  'ConfigMap/openshift-service-ca.crt',
+]);
+
+/** Kinds that say something of other objects, or of who leads, and hold nothing of anybody's. */
+const passingKinds: ReadonlySet<string> = new Set(['Event', 'Endpoints', 'Lease']);
+
+/**
+ * Why a namespace cannot go: something is in it that would go with it unasked, or nobody can tell.
+ * Undefined where it holds nothing but what is to go, what belongs to that, and what Kubernetes makes
+ * in each namespace. One short request for each kind that the cluster serves.
+ */
+export async function contentOfOthers(
+  namespace: string,
+  query: NamespaceQuery,
+): Promise<string | undefined> {
+  const { discovery, signal } = query;
+  let found: string | undefined;
+  try {
+    const kinds = await discovery.namespacedResources(signal);
+    const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
+    await forEachLimit(asked, concurrentLists, async (resource) => {
+      found ??= await ofOthers(resource, namespace, query);
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return `core cannot tell what it holds: ${error instanceof Error ? error.message : error}`;
+  }
+  return found;
+}
+
+async function ofOthers(
+  resource: Resource,
+  namespace: string,
+  query: NamespaceQuery,
+): Promise<string | undefined> {
+  const { client, going, signal } = query;
+  let next: string | undefined;
+  do {
+    const page = { limit: pageSize, ...(next === undefined ? {} : { continue: next }) };
+    const { items, metadata } = await listed(resource, { namespace, ...page }, { client, signal });
+    for (const { metadata } of items) {
+      const key = { namespace, name: metadata.name ?? '' };
+      if (going.has(objectID(resource, key)) || isOfEveryNamespace(resource, metadata)) continue;
+      if (await goesWithItsOwner(metadata, query)) continue;
+      return `it holds ${objectPath(resource.kind, key)}, which core does not delete`;
+    }
+    next = metadata.continue;
+  } while (next !== undefined && next !== '');
+  return undefined;
+}
+
+async function listed(
+  resource: Resource,
+  page: { readonly namespace: string; readonly limit: number; readonly continue?: string },
+  { client, signal }: Pick<NamespaceQuery, 'client' | 'signal'>,
+): ReturnType<KubeClient['list']> {
+  try {
+    return await client.list(resource, { ...page, metadataOnly: true, signal });
+  } catch (error) {
+    // Its CRD is gone by now, or there is nothing to list.
+    const isNone = isNotFound(error) || (error instanceof ApiError && error.code === 405);
+    if (!isNone) throw error;
+    return { metadata: { resourceVersion: '' }, items: [] };
+  }
+}
+
+function isOfEveryNamespace(
+  { kind }: Resource,
+  { name = '', annotations }: KubernetesObject['metadata'],
+): boolean {
+  // Tokens and pull secrets that a cluster makes for ServiceAccounts go with these.
+  const isToken = kind === 'Secret' && annotations?.['kubernetes.io/service-account.name'];
+  return Boolean(isToken) || ofEveryNamespace.has(`${kind}/${name}`);
+}
+
+/** True for what another object of the namespace has, which is judged itself, or the deployment. */
+async function goesWithItsOwner(
+  { ownerReferences = [] }: KubernetesObject['metadata'],
+  { discovery, ownerUID, signal }: NamespaceQuery,
+): Promise<boolean> {
+  for (const reference of ownerReferences) {
+    if (reference.uid === ownerUID) return true;
+    const { group, kind } = gvkOf(reference);
+    const owner = await discovery.resourceForGroupKind(group, kind, signal);
+    if (owner?.namespaced === true) return true;
+  }
+  return false;
+}

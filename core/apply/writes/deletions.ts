@@ -1,0 +1,129 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import { liveObject } from '../../kube/live-object.ts';
+import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import { isKept } from '../objects/desired.ts';
+import type { ApplyFailure } from '../objects/failures.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import { objectPath } from '../objects/object-id.ts';
+import { inKindOrder } from '../objects/order.ts';
+import { belongsTo } from '../ownership/belonging.ts';
+import { objectEvents } from './object-events.ts';
+
+const concurrentDeletes = 8;
+const attempts = 5;
+
+/** An object as last seen. An inventory's entry hears that it is deleted. */
+export interface DoomedObject {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  readonly object: KubernetesObject;
+  deleted: boolean;
+}
+
+export interface DeletionContext {
+  readonly owner: BundleDeployment;
+  /** Why, after "Deleted …: ", for people. */
+  readonly because: string;
+  readonly client: Pick<KubeClient, 'get' | 'delete'>;
+  /** Foreground waits for what an object has made, before it is gone; Background where absent. */
+  readonly propagation?: (doomed: DoomedObject) => 'Background' | 'Foreground';
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Deletes objects of deployments: all deletions go through here. What core did not make for this very
+ * deployment stays, whoever asks. Each deletion is told by an Event and a line of the log.
+ */
+export class Deletions {
+  readonly #options: { readonly events: EventSink; readonly logger: Logger };
+
+  constructor(options: { readonly events: EventSink; readonly logger: Logger }) {
+    this.#options = options;
+  }
+
+  /** Deletes last kinds first; returns what the API server refused to delete. */
+  async delete(
+    doomed: readonly DoomedObject[],
+    context: DeletionContext,
+  ): Promise<readonly ApplyFailure[]> {
+    const failures: ApplyFailure[] = [];
+    const gone: DoomedObject[] = [];
+    const own = doomed.filter(({ object }) => belongsTo(object, context.owner));
+    for (const group of inKindOrder(own).toReversed()) {
+      await forEachLimit(group, concurrentDeletes, async (each) => {
+        try {
+          if (await deleteOne(each, context)) gone.push(each);
+          each.deleted = true;
+        } catch (error) {
+          context.signal.throwIfAborted();
+          failures.push({ object: each, action: 'delete', error });
+        }
+      });
+    }
+    this.#tell(gone, context);
+    return failures;
+  }
+
+  #tell(gone: readonly DoomedObject[], { owner, because }: DeletionContext): void {
+    const { events, logger } = this.#options;
+    for (const { resource, key } of gone) {
+      const object = objectPath(resource.kind, key);
+      logger.info({ bundleDeployment: owner.metadata.name, object, because }, 'object deleted');
+    }
+    const message = (list: string) => `Deleted ${list}: ${because}`;
+    for (const event of objectEvents(gone, { reason: 'ObjectsDeleted', message })) {
+      events.event(owner, event);
+    }
+  }
+}
+
+/**
+ * True where this deleted it: exactly the version that is known, and a newer one only where it is
+ * still the same object of the same deployment. Another one may have taken it meanwhile.
+ */
+async function deleteOne(doomed: DoomedObject, context: DeletionContext): Promise<boolean> {
+  const { resource, key, object } = doomed;
+  const { client, propagation, signal } = context;
+  const propagationPolicy = propagation?.(doomed) ?? 'Background';
+  let found: KubernetesObject | undefined = object;
+  for (let attempt = 1; found !== undefined; attempt += 1) {
+    try {
+      const precondition = preconditionOf(found);
+      await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      if (!isConflict(error) || attempt === attempts) throw error;
+      found = await sameObject(doomed, context);
+    }
+  }
+  return false;
+}
+
+function preconditionOf({ metadata }: KubernetesObject): {
+  uid?: string;
+  resourceVersion?: string;
+} {
+  const { uid, resourceVersion } = metadata;
+  return {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+}
+
+/** As it is now; undefined where it is gone, a namesake, another deployment's, or to be kept. */
+async function sameObject(
+  { resource, key, object }: DoomedObject,
+  { client, owner, signal }: DeletionContext,
+): Promise<KubernetesObject | undefined> {
+  const live = await liveObject(client, { resource, key }, signal);
+  if (live === undefined || live.metadata.uid !== object.metadata.uid) return undefined;
+  // Somebody may have annotated it to be kept since it was seen.
+  if (isKept(live) && !isKept(object)) return undefined;
+  return belongsTo(live, owner) ? live : undefined;
+}
