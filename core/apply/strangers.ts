@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import type { EngineParts } from './engine-parts.ts';
+import { isKept } from './objects/desired.ts';
 import { belongsTo } from './ownership/belonging.ts';
 import { controllerOf } from './ownership/ownership.ts';
 import { objectEvents } from './writes/object-events.ts';
@@ -8,7 +9,7 @@ import { objectEvents } from './writes/object-events.ts';
 /**
  * Tells, once in the life of the process, of objects that bear a deployment's labels and that core
  * did not make for it: somebody may wait for their deletion. What others control is a copy by its
- * controller, such as an EndpointSlice of a Service, and no news.
+ * controller, such as an EndpointSlice of a Service, and no news; nor is what is kept anyway.
  */
 export function tellStrangers({
   parts: { inventory, strangers, options },
@@ -23,6 +24,7 @@ export function tellStrangers({
   const { name = '' } = owner.metadata;
   const fresh = inventory.ownedBy(name).filter(({ id, object }) => {
     if (belongsTo(object, owner) || controllerOf(object) !== undefined) return false;
+    if (isKept(object)) return false;
     return wanted?.has(id) !== true && !strangers.has(identity(object.metadata));
   });
   for (const { object } of fresh) strangers.add(identity(object.metadata));

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { bundleResource, label } from '../../api/v1alpha1/index.ts';
+import { annotation, bundleResource, label } from '../../api/v1alpha1/index.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { everyObject, idOf } from '../helpers/every-object.ts';
@@ -210,7 +210,7 @@ async function exactlyWhatIsWanted(version: number): Promise<void> {
   expect(found.toSorted()).toEqual(expected.toSorted());
   for (const { metadata } of installed) {
     const owner = owners.get(metadata.labels?.[label.ownerName])?.metadata;
-    expect(metadata.ownerReferences).toMatchObject([{ uid: owner?.uid, controller: true }]);
+    expect(metadata.annotations?.[annotation.trackingID]).toMatch(new RegExp(`^${owner?.uid}:`));
     expect(metadata.labels?.['applyset.kubernetes.io/part-of']).toBe(
       owner?.labels?.['applyset.kubernetes.io/id'],
     );

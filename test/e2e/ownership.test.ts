@@ -93,7 +93,11 @@ async function hasOwner(name: string, owner: string): Promise<KubernetesObject> 
   return await eventually(async () => {
     const found = await configMap(name);
     expect(found.metadata.labels?.['core.rukpak.io/owner-name']).toBe(owner);
-    expect(found.metadata.ownerReferences).toMatchObject([{ name: owner, controller: true }]);
+    const { uid } = (await kubectl.get('bundledeployment', owner)).metadata;
+    expect(found.metadata.annotations).toMatchObject({
+      'core.rukpak.io/tracking-id': `${uid}:/ConfigMap:default/${name}`,
+    });
+    expect(found.metadata.ownerReferences ?? []).toEqual([]);
     return found;
   }, patiently);
 }

@@ -239,9 +239,11 @@ describe('rukpakctl alpha bootstrap', () => {
     await installed('ctl-boot', bundle?.metadata.name ?? '');
     const after = await kubectl.get('configmap', names[0], 'default');
     expect(after.metadata.uid).toBe(before.metadata.uid);
-    expect(after.metadata.ownerReferences).toMatchObject([{ name: 'ctl-boot', controller: true }]);
+    const { uid } = (await kubectl.get('bundledeployment', 'ctl-boot')).metadata;
+    const tracked = { 'core.rukpak.io/tracking-id': expect.stringMatching(`^${uid}:`) };
+    expect(after.metadata).toMatchObject({ annotations: tracked });
     expect(await kubectl.get('bootstraps', names[1], 'default')).toMatchObject({
-      metadata: { ownerReferences: [{ name: 'ctl-boot' }] },
+      metadata: { annotations: tracked },
     });
     expect(await ctl(['alpha', 'bootstrap', 'ctl-boot'], input)).toEqual({
       code: 0,

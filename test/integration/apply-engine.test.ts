@@ -180,16 +180,10 @@ test('installs with marks, and an unchanged resync sends nothing', async () => {
     'core.rukpak.io/owner-name': name,
     'applyset.kubernetes.io/part-of': expect.stringMatching(/^applyset-[\w-]{43}-v1$/),
   });
-  expect(live.metadata.ownerReferences).toEqual([
-    {
-      apiVersion: 'core.rukpak.io/v1alpha1',
-      kind: 'BundleDeployment',
-      name,
-      uid: owner.metadata.uid,
-      controller: true,
-      blockOwnerDeletion: true,
-    },
-  ]);
+  expect(live.metadata.annotations).toEqual({
+    'core.rukpak.io/tracking-id': `${owner.metadata.uid}:/ConfigMap:${namespace}/${live.metadata.name}`,
+  });
+  expect(live.metadata.ownerReferences).toBeUndefined();
   const parent = await reload(name);
   expect(parent.metadata.labels).toEqual({
     'applyset.kubernetes.io/id': live.metadata.labels?.['applyset.kubernetes.io/part-of'],
@@ -330,25 +324,28 @@ test('what a new set no longer has is pruned, but kept objects and other kinds o
     rules: [],
   };
   await apply(owner, configMap(stays), configMap(goes), configMap(kept, {}, keep), role);
-  const copy = { labels: (await kubectl.get('configmap', stays, namespace)).metadata.labels };
-  await kubectl.apply(configMap(unique('copied'), {}, { ...copy, namespace }));
+  const { labels, annotations } = (await kubectl.get('configmap', stays, namespace)).metadata;
+  const copy = { labels: labels ?? {}, annotations: annotations ?? {} };
+  const copied = unique('copied');
+  await kubectl.apply(configMap(copied, {}, { ...copy, namespace }));
   // A process that dies between apply and prune leaves this to the next one.
   restart();
   expect(await apply(await reload(owner.metadata.name ?? ''), configMap(stays))).toEqual({
-    changes: 2,
+    changes: 3,
     complete: true,
   });
   expect(client.taken().sort()).toEqual([
     `delete ConfigMap/${goes}`,
     `delete Role/${goes}`,
     `patch BundleDeployment/${owner.metadata.name}`,
+    `patch ConfigMap/${kept}`,
   ]);
+  expect(await kubectl.exists('configmap', copied, namespace)).toBe(true);
   const live = await kubectl.get('configmap', kept, namespace);
   expect(live.metadata.ownerReferences).toBeUndefined();
   expect(live.metadata.annotations).toEqual({
     'helm.sh/resource-policy': 'keep',
-    'operator-sdk/primary-resource': `/${owner.metadata.name}`,
-    'operator-sdk/primary-resource-type': 'BundleDeployment.core.rukpak.io',
+    'core.rukpak.io/left-by': owner.metadata.name,
   });
   const parent = await reload(owner.metadata.name ?? '');
   expect(parent.metadata.annotations?.['applyset.kubernetes.io/contains-group-kinds']).toBe(
@@ -556,7 +553,7 @@ test('objects of another controller are adopted without it', async () => {
   await kubectl.apply(configMap(name, { a: '0' }, { namespace, ownerReferences: [reference] }));
   await apply(owner, configMap(name));
   const live = await kubectl.get('configmap', name, namespace);
-  expect(live.metadata.ownerReferences?.map(({ name }) => name)).toEqual([owner.metadata.name]);
+  expect(live.metadata.ownerReferences ?? []).toEqual([]);
 });
 
 test('objects of the Helm release of the same name are taken over silently', async () => {
@@ -641,11 +638,11 @@ test('a deployment that is gone leaves nothing claimed', async () => {
   const [first, second] = [await aDeployment(), await aDeployment()];
   const name = unique('cm');
   await apply(first, configMap(name));
-  await kubectl.must(['delete', 'bd', first.metadata.name ?? '', '--cascade=foreground']);
+  await eventually(async () => {
+    const request = { owner: first, policy: 'Delete', signal: stop.signal } as const;
+    expect((await engine.remove(request)).waitsFor).toBeUndefined();
+  });
   engine.forget(first.metadata.name ?? '');
-  await eventually(async () =>
-    expect(await kubectl.exists('configmap', name, namespace)).toBe(false),
-  );
   await apply(second, configMap(name));
   expect(engine.health(first)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { isLeftByRukpak, labelledOwner, ownershipOf } from './ownership.ts';
 
 function owner(annotations: object = {}, spec: object = {}): BundleDeployment {
-  return { metadata: { name: 'demo', annotations }, spec } as unknown as BundleDeployment;
+  return { metadata: { name: 'demo', uid: 'u', annotations }, spec } as unknown as BundleDeployment;
 }
 
 function judge(metadata: object, deployment = owner()) {
@@ -51,6 +51,7 @@ test.each([
     { ...labels('other'), ...controlledBy({ name: 'demo' }) },
   ],
   ['our labels and mark', made('demo')],
+  ['our mark alone', { annotations: { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/c' } }],
   ['our labels and the mark of an earlier namesake, as in a backup', made('demo', 'earlier')],
   [
     'our labels on what we applied before there were marks',

@@ -57,8 +57,10 @@ export function ownershipOf(
   const generated = generatedFor(live);
   if (generated !== undefined) return refused(`was generated for BundleDeployment "${generated}"`);
   const controller = controllerOf(live);
-  const deployment = deploymentThatHas(live, controller);
   const name = owner.metadata.name ?? '';
+  // Somebody may have taken the labels off.
+  const isMarked = controller === undefined && trackedUID(live) === owner.metadata.uid;
+  const deployment = isMarked ? name : deploymentThatHas(live, controller);
   if (deployment === name) return { verdict: 'ours' };
   const because = holder(live, controller);
   if (deployment !== undefined) {
