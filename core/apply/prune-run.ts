@@ -33,6 +33,7 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   const { go, held, status, message } = await guardPrune(entries, {
     ...run,
     wanted: set.ids.size,
+    defaults: parts.options.pruneDefaults,
     confirmed: parts.confirmed,
     discovery: parts.options.discovery,
   });

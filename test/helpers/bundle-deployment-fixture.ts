@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { bundleDeploymentCRD } from '../../api/crd.ts';
 import type {
   Bundle,
   BundleDeployment,
@@ -103,6 +104,7 @@ export class BundleDeploymentFixture {
     deployment: BundleDeployment = aStoredDeployment(),
     replaced: Partial<BundleDeploymentDependencies> = {},
   ) {
+    this.client.put(bundleDeploymentCRD());
     this.change(deployment);
     this.#reconciler = new BundleDeploymentReconciler({
       client: this.client,
