@@ -27,6 +27,8 @@ describe('core', () => {
       uploadStorageDir: '/var/cache/uploads',
       uploadStorageSyncInterval: 60_000,
       certificates: 'self',
+      defaultConfirmData: false,
+      defaultDeletionPolicy: 'Delete',
       servingCertificateLifetime: 90 * 24 * 3_600_000,
       contentServer: [],
       contentTokenAudience: [],
@@ -116,6 +118,10 @@ describe('core', () => {
     ['--http-external-address=core.svc', 'It must be a URL such as https://host:port.'],
     ['--content-server=core.svc', 'It must be a URL such as https://host:port.'],
     ['--max-content-bytes=64Mi', 'It must be a whole number of at least 1.'],
+    ['--default-prune-max-percent=101', 'It must be a whole number from 0 to 100.'],
+    ['--default-prune-max-percent=50%', 'It must be a whole number from 0 to 100.'],
+    ['--default-confirm-data=50', 'It must be true or false.'],
+    ['--default-deletion-policy=Keep', 'Allowed choices are Delete, Orphan, KeepCRDs.'],
   ])('refuses %s in one line that names the flag', (arg, reason) => {
     let message = '';
     try {

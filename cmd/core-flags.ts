@@ -11,6 +11,10 @@ import {
   type ContentServerDefaults,
   type ContentServerFlags,
 } from './content-server-flags.ts';
+import {
+  addDeploymentDefaultFlags,
+  type DeploymentDefaultFlags,
+} from './deployment-default-flags.ts';
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
 import { booleanFlag, duration, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
@@ -26,6 +30,7 @@ export interface CoreFlags
     RegistryFlags,
     UploadFlags,
     CertificateFlags,
+    DeploymentDefaultFlags,
     ProvisionerFlags,
     ProvisionerUrlFlags {
   readonly leaderElect: boolean;
@@ -59,6 +64,7 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
   addRegistryFlags(command);
   addUploadFlags(command, defaults.uploadStorageDir);
   addCertificateFlags(command);
+  addDeploymentDefaultFlags(command);
   addProvisionerFlags(command);
   addProvisionerUrlFlags(command);
   addLimitFlags(command);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-default-flags.ts';
 import { bindAddress, booleanFlag, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import { addWebhookServerFlags, type WebhookServerFlags } from './webhook-flags.ts';
@@ -8,7 +9,11 @@ export interface CrdGuardFlags {
 }
 
 /** Flags of `rukpak crdvalidator` (spec section 14), and those for what is new. */
-export interface CrdvalidatorFlags extends ProcessFlags, WebhookServerFlags, CrdGuardFlags {
+export interface CrdvalidatorFlags
+  extends ProcessFlags,
+    WebhookServerFlags,
+    CrdGuardFlags,
+    DeletionPolicyFlag {
   readonly metricsBindAddress: string;
 }
 
@@ -16,6 +21,7 @@ export function addCrdvalidatorFlags(command: Command): Command {
   addProcessFlags(command);
   addWebhookServerFlags(command);
   addCrdGuardFlags(command);
+  addDeletionPolicyFlag(command);
   return command
     .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')
     .addOption(withoutEffect('--enable-http2 [bool]', 'the webhooks speak HTTP/1.1'));

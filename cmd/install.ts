@@ -63,6 +63,7 @@ async function applyObject(kube: KubeConnection, object: KubernetesObject): Prom
   }
 }
 
+/** @throws Error where the cluster does not serve the kind. */
 async function resourceOf(kube: KubeConnection, object: KubernetesObject): Promise<Resource> {
   const resource = await kube.discovery.resourceFor(gvkOf(object));
   if (resource !== undefined) return resource;
@@ -70,7 +71,7 @@ async function resourceOf(kube: KubeConnection, object: KubernetesObject): Promi
 }
 
 /** As kubectl names objects: `kind.group/name`. */
-function describe(object: KubernetesObject): string {
+export function describe(object: KubernetesObject): string {
   const { group, kind } = gvkOf(object);
   const type = group === '' ? kind : `${kind}.${group}`;
   return `${type.toLowerCase()}/${object.metadata.name}`;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
@@ -11,6 +11,7 @@ import {
   type CrdGuardFlags,
   type CrdvalidatorFlags,
 } from './crdvalidator-flags.ts';
+import { duration } from './flag-values.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
 import { version } from './version.ts';
@@ -25,6 +26,14 @@ interface InstallFlags extends CrdGuardFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
   readonly webhookUrl?: string;
+  readonly dryRun?: boolean;
+}
+
+interface UninstallFlags {
+  readonly kubeconfig?: string;
+  readonly systemNamespace?: string;
+  readonly deleteWorkloads?: boolean;
+  readonly timeout: number;
   readonly dryRun?: boolean;
 }
 
@@ -75,6 +84,7 @@ function createProgram({ stopSignal, createLogger, print }: Surroundings): Comma
       const { install } = await import('./install.ts');
       await install({ ...flags, systemNamespace, dryRun }, print);
     });
+  addUninstall(program, print);
   addCoreFlags(program.command('core').description('run the reconcilers and the content server'))
     .version(version(), '--version')
     .action(async (flags: CoreFlags) => {
@@ -107,4 +117,30 @@ function createProgram({ stopSignal, createLogger, print }: Surroundings): Comma
     await run(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
   return program;
+}
+
+function addUninstall(program: Command, print: Surroundings['print']): void {
+  program
+    .command('uninstall')
+    .description(
+      'delete the programs, webhooks and RBAC from the cluster; keep what is installed, CRDs and namespaces',
+    )
+    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
+    .option('--system-namespace <name>', 'where the system runs')
+    .option(
+      '--delete-workloads',
+      'first delete all BundleDeployments with what they have installed, and the CRDs last',
+    )
+    .addOption(
+      new Option('--timeout <duration>', 'bound on each deletion')
+        .argParser(duration)
+        .default(300_000, '5m'),
+    )
+    .option('--dry-run', 'print what would be deleted and kept')
+    .action(async (flags: UninstallFlags) => {
+      const { deleteWorkloads = false, dryRun = false } = flags;
+      const systemNamespace = systemNamespaceOf(flags);
+      const { uninstall } = await import('./uninstall.ts');
+      await uninstall({ ...flags, systemNamespace, deleteWorkloads, dryRun }, print);
+    });
 }

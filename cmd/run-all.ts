@@ -33,7 +33,10 @@ async function runBoth(
       webhookHost: flags.webhookHost,
       certDir: flags.certDir,
       requireServiceAccount: flags.requireServiceAccount,
-      crds: { guardDeletion: flags.guardCrdDeletion },
+      crds: {
+        guardDeletion: flags.guardCrdDeletion,
+        defaultDeletionPolicy: flags.defaultDeletionPolicy,
+      },
       healthProbeBindAddress: '0',
       metricsBindAddress: '0',
       logger,

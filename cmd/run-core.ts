@@ -3,6 +3,7 @@ import { type ManagerOptions, runManager } from '../core/run-manager.ts';
 import { certificateOptions } from './certificate-flags.ts';
 import { contentOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
+import { pruneDefaults } from './deployment-default-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
 import { uploadOptions } from './upload-flags.ts';
@@ -46,6 +47,8 @@ function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 
     content: contentOptions(flags),
     uploads: uploadOptions(flags),
     certificates: certificateOptions(flags),
+    pruneDefaults: pruneDefaults(flags),
+    defaultDeletionPolicy: flags.defaultDeletionPolicy,
     healthProbeBindAddress: flags.healthProbeBindAddress,
     leaseName: flags.leaderElect && leaseName,
     workers: flags.workers,

@@ -25,7 +25,7 @@ export async function runCrdvalidator(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { kubeconfig, guardCrdDeletion: guardDeletion } = flags;
+  const { kubeconfig, guardCrdDeletion: guardDeletion, defaultDeletionPolicy } = flags;
   const kube = connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
     userAgent: 'rukpak-crdvalidator',
@@ -38,7 +38,7 @@ export async function runCrdvalidator(
         ...flags,
         bindAddress: flags.webhookBindAddress,
         certificates: certificatesOf(flags, { client, follower, logger }),
-        routes: crdRoutes({ client, logger, guardDeletion }),
+        routes: crdRoutes({ client, logger, guardDeletion, defaultDeletionPolicy }),
         runnables: [],
         logger,
       },

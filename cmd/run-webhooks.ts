@@ -7,7 +7,7 @@ import type { Runnable } from '../core/runtime/manager.ts';
 import { createCertificateRotation } from '../webhooks/certs/rotation.ts';
 import type { ObjectClient, ObjectFollower } from '../webhooks/cluster.ts';
 import type { AdmissionValidator } from '../webhooks/review.ts';
-import { admissionRoutes, crdRoutes } from '../webhooks/routes.ts';
+import { admissionRoutes, type CrdRouteOptions, crdRoutes } from '../webhooks/routes.ts';
 import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { IssuedCertificate } from './issue-certificate.ts';
 import { createObjectFollower } from './object-follower.ts';
@@ -34,7 +34,7 @@ export interface WebhookOptions {
   /** Certificates that are kept in Secrets for other processes. */
   readonly issueCertificate?: readonly IssuedCertificate[];
   /** Answers for CRDs as well, as on a laptop; a process of its own does otherwise. */
-  readonly crds?: { readonly guardDeletion: boolean };
+  readonly crds?: Pick<CrdRouteOptions, 'guardDeletion' | 'defaultDeletionPolicy'>;
   readonly logger: Logger;
   /** Called when admission requests are answered. */
   readonly onReady?: () => void;

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { installManifests } from './install-manifests.ts';
+import { everyManifest, installManifests } from './install-manifests.ts';
 
 interface Webhook {
   readonly clientConfig: {
@@ -61,12 +61,14 @@ test('webhooks are called through the Service, or at a URL', () => {
     'rukpak-system',
     'rukpak-system',
     'rukpak-system',
+    'rukpak-system',
   ]);
   const webhooks = webhooksOf({ webhookUrl: 'https://127.0.0.1:9443/' });
   expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
     { url: 'https://127.0.0.1:9443/validate-core-rukpak-io-v1alpha1-bundle' },
     { url: 'https://127.0.0.1:9443/validate-core-rukpak-io-v1alpha1-bundledeployment' },
     { url: 'https://127.0.0.1:9443/validate-core-v1-configmap' },
+    { url: 'https://127.0.0.1:9443/validate-system-deletion' },
   ]);
 });
 
@@ -75,7 +77,7 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
     ({ kind }) => kind === 'ValidatingWebhookConfiguration',
   );
   const always = { admissionReviewVersions: ['v1'], failurePolicy: 'Fail', sideEffects: 'None' };
-  const [bundles, deployments, configMaps] = webhooksOf({});
+  const [bundles, deployments, configMaps, system] = webhooksOf({});
   expect(configurations.map(({ metadata }) => metadata.name)).toEqual([
     'rukpak-validating-webhook-configuration',
     'crd-validation-webhook',
@@ -100,6 +102,17 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'rukpak-system' } },
     rules: [rule(['CREATE', 'DELETE'], '/v1', 'configmaps')],
   });
+  expect(system).toMatchObject({
+    ...always,
+    name: 'vdeletions.core.rukpak.io',
+    clientConfig: service('rukpak', '/validate-system-deletion'),
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'rukpak-system' } },
+    matchConditions: [{ name: 'of-the-system' }],
+    rules: [
+      rule(['DELETE'], 'apiextensions.k8s.io/v1', 'customresourcedefinitions'),
+      rule(['DELETE'], '/v1', 'namespaces'),
+    ],
+  });
   expect(configurations[1]?.['webhooks']).toMatchObject([
     {
       ...always,
@@ -107,6 +120,13 @@ test('the API server asks what RukPak’s users know, and refuses while nobody a
       clientConfig: service('crdvalidator', '/validate-crd'),
       objectSelector: { matchLabels: { 'core.rukpak.io/owner-kind': 'BundleDeployment' } },
       rules: [rule(['CREATE', 'UPDATE'], 'apiextensions.k8s.io/v1', 'customresourcedefinitions')],
+    },
+    {
+      name: 'deletions.crdvalidator.io',
+      clientConfig: service('crdvalidator', '/warn-bundledeployment-deletion'),
+      failurePolicy: 'Ignore',
+      sideEffects: 'None',
+      rules: [rule(['DELETE'], 'core.rukpak.io/v1alpha1', 'bundledeployments')],
     },
   ]);
 });
@@ -137,12 +157,17 @@ test('CRDs are validated through their own Service, or at the same URL; a guard 
       .flatMap((each) => each['webhooks'] as readonly Webhook[]);
   expect(found({}).map(({ clientConfig }) => clientConfig.service?.namespace)).toEqual([
     'crdvalidator-system',
+    'crdvalidator-system',
   ]);
   const webhookUrl = 'https://127.0.0.1:9443';
   const urls = found({ webhookUrl, guardCrdDeletion: true }).map(
     ({ clientConfig }) => clientConfig.url,
   );
-  expect(urls).toEqual([`${webhookUrl}/validate-crd`, `${webhookUrl}/validate-crd-deletion`]);
+  expect(urls).toEqual([
+    `${webhookUrl}/validate-crd`,
+    `${webhookUrl}/warn-bundledeployment-deletion`,
+    `${webhookUrl}/validate-crd-deletion`,
+  ]);
 });
 
 test.each([
@@ -160,4 +185,25 @@ test('another system namespace is named everywhere', () => {
   expect(text).not.toContain('"rukpak-system"');
   expect(text).toContain('{"kubernetes.io/metadata.name":"my-system"}');
   expect(text).toContain('"kind":"ServiceAccount","name":"core-admin","namespace":"my-system"');
+});
+
+test('whatever a file of an overlay makes is known to those who take it away', () => {
+  const names = everyManifest('rukpak-system').map(
+    ({ kind, metadata }) => `${kind} ${metadata.name}`,
+  );
+  const folders = ['base/core', 'base/webhooks', 'base/crdvalidator', 'base'];
+  const overlays = [
+    'overlays/self-signed',
+    'overlays/cert-manager',
+    'components/guard-crd-deletion',
+  ];
+  for (const folder of [...folders, ...overlays]) {
+    for (const file of readdirSync(new URL(folder, import.meta.url))) {
+      if (!file.endsWith('.yaml') || /^kustomization|-patch/.test(file)) continue;
+      const text = readFileSync(new URL(`${folder}/${file}`, import.meta.url), 'utf8');
+      for (const [, kind, name] of text.matchAll(/^kind: (.+)\nmetadata:\n {2}name: (.+)$/gm)) {
+        expect(names).toContain(`${kind} ${name}`);
+      }
+    }
+  }
 });

@@ -22,10 +22,18 @@ export interface InstallOptions {
 export function installManifests(options: InstallOptions = {}): readonly KubernetesObject[] {
   const { webhookUrl, systemNamespace = 'rukpak-system', guardCrdDeletion = false } = options;
   const installed = guardCrdDeletion ? [...files, guardFile] : files;
-  return installed.flatMap(readManifests).map((object) => {
-    const moved = moveToNamespace(object, systemNamespace);
-    return webhookUrl === undefined ? moved : callWebhooksAt(moved, webhookUrl);
-  });
+  return readFrom(installed, systemNamespace).map((object) =>
+    webhookUrl === undefined ? object : callWebhooksAt(object, webhookUrl),
+  );
+}
+
+/** Whatever `rukpak install` or an overlay has made, in the order of an installation. */
+export function everyManifest(systemNamespace: string): readonly KubernetesObject[] {
+  return readFrom([...files, guardFile, ...overlayFiles], systemNamespace);
+}
+
+function readFrom(from: readonly string[], systemNamespace: string): readonly KubernetesObject[] {
+  return from.flatMap(readManifests).map((object) => moveToNamespace(object, systemNamespace));
 }
 
 const files = [
@@ -44,6 +52,21 @@ const files = [
 ];
 
 const guardFile = 'components/guard-crd-deletion/webhook-configuration.yaml';
+
+/** What an overlay has besides. */
+const overlayFiles = [
+  'overlays/self-signed/rbac.yaml',
+  'overlays/self-signed/crdvalidator-rbac.yaml',
+  'overlays/cert-manager/issuers.yaml',
+  'overlays/cert-manager/certificates.yaml',
+  'base/core/service.yaml',
+  'base/core/pod-disruption-budget.yaml',
+  'base/core/deployment.yaml',
+  'base/webhooks/service.yaml',
+  'base/webhooks/deployment.yaml',
+  'base/crdvalidator/service.yaml',
+  'base/crdvalidator/deployment.yaml',
+];
 
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),

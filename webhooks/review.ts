@@ -17,6 +17,8 @@ const admissionRequestSchema = z.object({
   userInfo: userSchema.optional(),
   object: z.unknown().optional(),
   oldObject: z.unknown().optional(),
+  /** Of a deletion: DeleteOptions. */
+  options: z.object({ propagationPolicy: z.string().optional() }).nullish(),
 });
 
 const admissionReviewSchema = z.object({
@@ -49,6 +51,8 @@ export interface AdmissionVerdict {
   /** What a mutating webhook changes of the object. */
   readonly patch?: readonly JsonPatchOperation[];
   readonly status?: AdmissionStatus;
+  /** Shown to the user, whatever the verdict; up to 256 characters each. */
+  readonly warnings?: readonly string[];
 }
 
 /** Decides about one request; what it throws is answered as a refusal with code 500. */

@@ -5,14 +5,18 @@ import { changedByMutator } from './changed-by.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
 import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
 import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
+import { type DeletionWarningOptions, deletionWarner } from './deletion-warning.ts';
 import { type DependencyReader, dependencyCycleCheck } from './dependency-cycles.ts';
 import { healthRulesCheck, type RuleProblem } from './health-rules.ts';
 import type { AdmissionValidator } from './review.ts';
 import { type ServiceAccountCheckOptions, serviceAccountCheck } from './service-account.ts';
+import { type SystemDeletionOptions, systemDeletionValidator } from './system-deletion.ts';
 
 export interface AdmissionRouteOptions
   extends ConfigMapValidatorOptions,
-    ServiceAccountCheckOptions {
+    ServiceAccountCheckOptions,
+    SystemDeletionOptions {
+  readonly client: ServiceAccountCheckOptions['client'] & SystemDeletionOptions['client'];
   readonly configMaps: ConfigMapReader;
   readonly deployments: DependencyReader;
   readonly ruleProblem: RuleProblem;
@@ -35,17 +39,22 @@ export function admissionRoutes(
     ],
     ['/mutate-core-rukpak-io-v1alpha1-bundledeployment', changedByMutator],
     ['/validate-core-v1-configmap', configMapValidator(options)],
+    ['/validate-system-deletion', systemDeletionValidator(options)],
   ]);
 }
 
-export interface CrdRouteOptions extends CrdUpgradeOptions {
+export interface CrdRouteOptions extends CrdUpgradeOptions, DeletionWarningOptions {
+  readonly client: CrdUpgradeOptions['client'] & DeletionWarningOptions['client'];
   /** Whether CRDs are kept from being deleted while they have custom resources. */
   readonly guardDeletion: boolean;
 }
 
 /** The validators of CRDs by their paths (spec section 12). */
 export function crdRoutes(options: CrdRouteOptions): ReadonlyMap<string, AdmissionValidator> {
-  const upgrade = ['/validate-crd', crdUpgradeValidator(options)] as const;
-  if (!options.guardDeletion) return new Map([upgrade]);
-  return new Map([upgrade, ['/validate-crd-deletion', crdDeletionValidator(options.client)]]);
+  const routes = [
+    ['/validate-crd', crdUpgradeValidator(options)],
+    ['/warn-bundledeployment-deletion', deletionWarner(options)],
+  ] as const;
+  if (!options.guardDeletion) return new Map(routes);
+  return new Map([...routes, ['/validate-crd-deletion', crdDeletionValidator(options.client)]]);
 }

@@ -3,7 +3,7 @@ import { durationPattern } from '../duration.ts';
 
 /**
  * What a BundleDeployment may ask for beyond RukPak's API. Every field is optional, and where it is
- * absent the deployment behaves as RukPak's did.
+ * absent the deployment behaves as RukPak's did, unless core's flags have another default.
  */
 
 const durationSchema = z.string().max(64).regex(durationPattern);
@@ -89,18 +89,22 @@ export const prunePolicySchema = z
       .min(0)
       .max(100)
       .optional()
-      .describe('A larger share of the objects is deleted only when confirmed.'),
+      .describe(
+        'A larger share of the objects is deleted only when confirmed. Where absent, the default of the cluster.',
+      ),
     confirmData: z
       .boolean()
       .optional()
-      .describe('Namespaces, and CRDs with custom resources, are deleted only when confirmed.'),
+      .describe(
+        'Namespaces, and CRDs with custom resources, are deleted only when confirmed. Where absent, the default of the cluster.',
+      ),
   })
   .describe('Which deletions of objects that are no longer in the bundle wait to be confirmed.');
 
 export const deletionPolicySchema = z
   .enum(['Delete', 'Orphan', 'KeepCRDs'])
   .describe(
-    'What happens to the objects when the deployment is deleted: all go, all stay, or CRDs and their custom resources stay. Delete where absent.',
+    'What happens to the objects when the deployment is deleted: all go, all stay, or CRDs and their custom resources stay. Where absent, the default of the cluster, Delete unless core has another.',
   );
 
 export const healthRuleSchema = z.object({

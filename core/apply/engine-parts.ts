@@ -1,3 +1,4 @@
+import type { PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -38,6 +39,8 @@ export interface ApplyEngineOptions {
   readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
   /** Where namespaced objects without a namespace go. */
   readonly systemNamespace: string;
+  /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
+  readonly pruneDefaults?: PrunePolicy | undefined;
   /** Ends all watches; the life of the process. */
   readonly signal: AbortSignal;
 }

@@ -39,6 +39,7 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   const { go, held, status, message } = await guardPrune(remove, {
     ...run,
     wanted: set.ids.size,
+    defaults: parts.options.pruneDefaults,
     confirmed: parts.confirmed,
     discovery: parts.options.discovery,
   });

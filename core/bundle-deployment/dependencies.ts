@@ -1,5 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { Clock } from '../clock.ts';
 import type { Applier } from '../contracts/applier.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
@@ -58,6 +59,8 @@ export interface BundleDeploymentDependencies {
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;
+  /** For deployments without spec.deletionPolicy; `Delete` where absent. */
+  readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed' | 'becameHealthy'>;
   readonly clock: Clock;

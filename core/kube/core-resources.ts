@@ -23,3 +23,11 @@ export const serviceAccountResource: Resource = {
   plural: 'serviceaccounts',
   namespaced: true,
 };
+
+export const definitionResource: Resource = {
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  kind: 'CustomResourceDefinition',
+  plural: 'customresourcedefinitions',
+  namespaced: false,
+};

@@ -113,7 +113,8 @@ function createDeploymentController(
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
-  const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, signal });
+  const { pruneDefaults, defaultDeletionPolicy } = options;
+  const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, pruneDefaults, signal });
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });
@@ -138,6 +139,7 @@ function createDeploymentController(
     storedPlans: new StoredPlans({ client, systemNamespace }),
     limits,
     reportHealth,
+    defaultDeletionPolicy,
   });
   const controller = new Controller({
     name: 'bundledeployment',

@@ -1,3 +1,4 @@
+import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { CertificateOptions } from '../bundle-deployment/certificates/certificate-options.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -48,6 +49,10 @@ export interface ManagerOptions {
   readonly ownWorkers?: ReadonlyMap<string, number>;
   /** Whether the Healthy condition is reported; true where absent. */
   readonly reportHealth?: boolean;
+  /** For each field that a deployment's spec.prune leaves out; prunes wait for nobody where absent. */
+  readonly pruneDefaults?: PrunePolicy | undefined;
+  /** For deployments without spec.deletionPolicy; `Delete` where absent. */
+  readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   /** Who makes the certificates that objects are annotated to have, and how long they last. */
   readonly certificates?: Partial<CertificateOptions> | undefined;
   /** JSON lines on stderr, from level info, where absent. */

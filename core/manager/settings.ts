@@ -1,3 +1,4 @@
+import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { CertificateOptions } from '../bundle-deployment/certificates/certificate-options.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -20,6 +21,8 @@ export interface ManagerSettings {
   readonly workers: number;
   readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
   readonly reportHealth: boolean;
+  readonly pruneDefaults?: PrunePolicy | undefined;
+  readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly certificates: CertificateOptions;
   readonly logger: Logger;
 }

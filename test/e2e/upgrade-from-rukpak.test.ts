@@ -75,7 +75,11 @@ async function dataOf(name: string): Promise<unknown> {
 }
 
 beforeAll(async () => {
-  system = await InClusterSystem.prepare({ kubectl, registry });
+  system = await InClusterSystem.prepare({
+    kubectl,
+    registry,
+    overlay: 'self-signed-from-rukpak',
+  });
   await cleanUp();
   await installFormerRukpak(kubectl);
   // What is established is served a moment later.

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { bundleDeploymentCRD } from '../../api/crd.ts';
 import type {
   Bundle,
   BundleDeployment,
@@ -102,6 +103,7 @@ export class BundleDeploymentFixture {
     deployment: BundleDeployment = aStoredDeployment(),
     replaced: Partial<BundleDeploymentDependencies> = {},
   ) {
+    this.client.put(bundleDeploymentCRD());
     this.change(guarded(deployment));
     this.#reconciler = new BundleDeploymentReconciler({
       client: this.client,

@@ -20,6 +20,8 @@ export interface InClusterOptions {
   readonly kubectl: Kubectl;
   /** Plain HTTP. */
   readonly registry: string;
+  /** In deploy/overlays; `self-signed` where absent. */
+  readonly overlay?: string;
 }
 
 /** The system as deploy/overlays/self-signed installs it, its pods as processes of this machine. */
@@ -44,7 +46,10 @@ export class InClusterSystem {
 
   /** Changes nothing in the cluster: the overlay is the caller's to apply. */
   static async prepare(options: InClusterOptions): Promise<InClusterSystem> {
-    return new InClusterSystem(options, await SelfSignedOverlay.render(options.kubectl));
+    return new InClusterSystem(
+      options,
+      await SelfSignedOverlay.render(options.kubectl, options.overlay),
+    );
   }
 
   private constructor(options: InClusterOptions, overlay: SelfSignedOverlay) {

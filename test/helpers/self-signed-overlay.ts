@@ -3,7 +3,7 @@ import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Kubectl } from './kubectl.ts';
 
-const folder = join(import.meta.dirname, '../../deploy/overlays/self-signed');
+const folders = join(import.meta.dirname, '../../deploy/overlays');
 const webhookConfiguration = 'rukpak-validating-webhook-configuration';
 export const mutatingConfiguration = 'rukpak-mutating-webhook-configuration';
 export const crdWebhookConfiguration = 'crd-validation-webhook';
@@ -17,18 +17,21 @@ interface Webhook {
   };
 }
 
-/** deploy/overlays/self-signed on a cluster that nobody else uses. */
+/** deploy/overlays/self-signed, or a variant of it, on a cluster that nobody else uses. */
 export class SelfSignedOverlay {
   readonly #kubectl: Kubectl;
+  readonly #folder: string;
   readonly #text: string;
 
-  private constructor(kubectl: Kubectl, text: string) {
+  private constructor(kubectl: Kubectl, folder: string, text: string) {
     this.#kubectl = kubectl;
+    this.#folder = folder;
     this.#text = text;
   }
 
-  static async render(kubectl: Kubectl): Promise<SelfSignedOverlay> {
-    return new SelfSignedOverlay(kubectl, await kubectl.must(['kustomize', folder]));
+  static async render(kubectl: Kubectl, name = 'self-signed'): Promise<SelfSignedOverlay> {
+    const folder = join(folders, name);
+    return new SelfSignedOverlay(kubectl, folder, await kubectl.must(['kustomize', folder]));
   }
 
   /** One of its objects; throws where there is none. */
@@ -41,7 +44,7 @@ export class SelfSignedOverlay {
 
   /** As the README says. */
   async apply(): Promise<void> {
-    await this.#kubectl.must(['apply', '--server-side', '-k', folder]);
+    await this.#kubectl.must(['apply', '--server-side', '-k', this.#folder]);
   }
 
   async webhooks(name = webhookConfiguration): Promise<readonly Webhook[]> {

@@ -59,7 +59,14 @@ async function dryRun(objects: readonly KubernetesObject[]): Promise<string> {
 const isCertManagers = ({ apiVersion }: KubernetesObject) =>
   apiVersion.startsWith('cert-manager.io/');
 
-describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay) => {
+const overlays = [
+  'overlays/self-signed',
+  'overlays/cert-manager',
+  'overlays/self-signed-from-rukpak',
+  'overlays/cert-manager-from-rukpak',
+];
+
+describe.each(overlays)('%s', (overlay) => {
   test('renders, and the API server takes every object', async () => {
     const objects = await render(overlay);
     const known = objects.filter((object) => !isCertManagers(object));
@@ -99,62 +106,72 @@ describe.each(['overlays/self-signed', 'overlays/cert-manager'])('%s', (overlay)
   });
 });
 
-describe.each(['overlays/self-signed', 'overlays/cert-manager'])(
-  'the processes of %s',
-  (overlay) => {
-    let objects: readonly KubernetesObject[];
+describe.each(overlays)('the processes of %s', (overlay) => {
+  let objects: readonly KubernetesObject[];
 
-    beforeAll(async () => {
-      objects = await render(overlay);
-    });
+  beforeAll(async () => {
+    objects = await render(overlay);
+  });
 
-    function find(kind: string, name: string): KubernetesObject {
-      const found = objects.find((each) => each.kind === kind && each.metadata.name === name);
-      if (found === undefined) throw new Error(`${overlay} has no ${kind} ${name}`);
-      return found;
-    }
+  function find(kind: string, name: string): KubernetesObject {
+    const found = objects.find((each) => each.kind === kind && each.metadata.name === name);
+    if (found === undefined) throw new Error(`${overlay} has no ${kind} ${name}`);
+    return found;
+  }
 
-    function portsOf(deployment: KubernetesObject): Readonly<Record<string, number>> {
-      const [{ ports }] = podSpecOf(deployment).containers;
-      return Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]));
-    }
+  function portsOf(deployment: KubernetesObject): Readonly<Record<string, number>> {
+    const [{ ports }] = podSpecOf(deployment).containers;
+    return Object.fromEntries(ports.map(({ name, containerPort }) => [name, containerPort]));
+  }
 
-    test.each([
-      { name: 'core', service: 'core', addFlags: addCoreFlags, flag: 'httpBindAddress' },
-      {
-        name: 'rukpak-webhooks',
-        service: 'rukpak-webhook-service',
-        addFlags: addWebhookFlags,
-        flag: 'webhookBindAddress',
-      },
-      {
-        name: 'crd-validation-webhook',
-        service: 'crd-validation-webhook',
-        addFlags: addCrdvalidatorFlags,
-        flag: 'webhookBindAddress',
-      },
-    ])('$name listens where Service and probes look', ({ name, service, addFlags, flag }) => {
-      const deployment = find('Deployment', name);
-      const [, ...args] = containerArgs(deployment);
-      const flags = addFlags(new Command()).parse(args, { from: 'user' }).opts();
-      const { https, health, metrics } = portsOf(deployment);
-      expect(flags).toMatchObject({ [flag]: `:${https}`, healthProbeBindAddress: `:${health}` });
-      // Core's are on the port of its content server.
-      const metricsBindAddress = metrics && `:${metrics}`;
-      expect(flags).toMatchObject(name === 'core' ? {} : { metricsBindAddress });
-      expect(find('Service', service)['spec']).toMatchObject({ ports: [{ targetPort: https }] });
-    });
+  test.each([
+    { name: 'core', service: 'core', addFlags: addCoreFlags, flag: 'httpBindAddress' },
+    {
+      name: 'rukpak-webhooks',
+      service: 'rukpak-webhook-service',
+      addFlags: addWebhookFlags,
+      flag: 'webhookBindAddress',
+    },
+    {
+      name: 'crd-validation-webhook',
+      service: 'crd-validation-webhook',
+      addFlags: addCrdvalidatorFlags,
+      flag: 'webhookBindAddress',
+    },
+  ])('$name listens where Service and probes look', ({ name, service, addFlags, flag }) => {
+    const deployment = find('Deployment', name);
+    const [, ...args] = containerArgs(deployment);
+    const flags = addFlags(new Command()).parse(args, { from: 'user' }).opts();
+    const { https, health, metrics } = portsOf(deployment);
+    expect(flags).toMatchObject({ [flag]: `:${https}`, healthProbeBindAddress: `:${health}` });
+    // Core's are on the port of its content server.
+    const metricsBindAddress = metrics && `:${metrics}`;
+    expect(flags).toMatchObject(name === 'core' ? {} : { metricsBindAddress });
+    expect(find('Service', service)['spec']).toMatchObject({ ports: [{ targetPort: https }] });
+  });
 
-    test('core keeps content on a volume, under the address of its Service', () => {
-      const deployment = find('Deployment', 'core');
-      const [, ...args] = containerArgs(deployment);
-      const flags: CoreFlags = addCoreFlags(new Command()).parse(args, { from: 'user' }).opts();
-      const [{ volumeMounts = [] }] = podSpecOf(deployment).containers;
-      expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain(flags.provisionerStorageDir);
-      expect(flags.httpExternalAddress).toBe('https://core.rukpak-system.svc');
-    });
-  },
-);
+  test('core and what warns of deletions have the same defaults, and RukPak’s where it was', () => {
+    const isNew = !overlay.endsWith('-from-rukpak');
+    const prune = isNew ? { defaultPruneMaxPercent: 50 } : {};
+    const policy = { defaultDeletionPolicy: isNew ? 'KeepCRDs' : 'Delete' };
+    const argsOf = (name: string) => containerArgs(find('Deployment', name)).slice(1);
+    const core = addCoreFlags(new Command()).parse(argsOf('core'), { from: 'user' }).opts();
+    expect(core).toMatchObject({ ...prune, defaultConfirmData: isNew, ...policy });
+    expect('defaultPruneMaxPercent' in core).toBe(isNew);
+    const validator = addCrdvalidatorFlags(new Command());
+    const args = argsOf('crd-validation-webhook');
+    expect(validator.parse(args, { from: 'user' }).opts()).toMatchObject(policy);
+  });
+
+  test('core keeps content on a volume, under the address of its Service', () => {
+    const deployment = find('Deployment', 'core');
+    const [, ...args] = containerArgs(deployment);
+    const flags: CoreFlags = addCoreFlags(new Command()).parse(args, { from: 'user' }).opts();
+    const [{ volumeMounts = [] }] = podSpecOf(deployment).containers;
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain(flags.provisionerStorageDir);
+    expect(flags.httpExternalAddress).toBe('https://core.rukpak-system.svc');
+  });
+});
 
 test('what is installed is part of what kustomize renders', async () => {
   const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;

@@ -5,7 +5,9 @@ import { customResourceLists } from './custom-resource-lists.ts';
 const definitions = ['gadgets.a.example.com'];
 const deployment = aStoredDeployment();
 
-test.each([{ prune: { confirmData: true } }, { deletionPolicy: 'KeepCRDs' as const }])(
+const unguarded = { prune: { confirmData: false }, deletionPolicy: 'Delete' as const };
+
+test.each([{}, { ...unguarded, prune: {} }, { ...unguarded, deletionPolicy: 'KeepCRDs' as const }])(
   'custom resources are looked for with %j',
   (policy) => {
     const asking = { ...deployment, spec: { ...deployment.spec, ...policy } };
@@ -15,6 +17,7 @@ test.each([{ prune: { confirmData: true } }, { deletionPolicy: 'KeepCRDs' as con
   },
 );
 
-test('nobody looks for them otherwise', () => {
-  expect(customResourceLists(deployment, definitions)).toEqual([]);
+test('nobody looks for them where the spec rules both out', () => {
+  const asking = { ...deployment, spec: { ...deployment.spec, ...unguarded } };
+  expect(customResourceLists(asking, definitions)).toEqual([]);
 });

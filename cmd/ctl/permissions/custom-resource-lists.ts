@@ -3,13 +3,16 @@ import type { Permission } from '../../../core/apply/privilege/permission.ts';
 
 /**
  * Where spec.prune or spec.deletionPolicy makes it depend on custom resources what becomes of a CRD,
- * they are looked for, in all namespaces. `definitions` are names of CRDs.
+ * they are looked for, in all namespaces: also where the spec leaves it to core's own defaults, which
+ * nobody can read. `definitions` are names of CRDs.
  */
 export function customResourceLists(
   { spec }: BundleDeployment,
   definitions: readonly string[],
 ): readonly Permission[] {
-  const isAsked = spec.prune?.confirmData === true || spec.deletionPolicy === 'KeepCRDs';
+  const { confirmData = true } = spec.prune ?? {};
+  const { deletionPolicy = 'KeepCRDs' } = spec;
+  const isAsked = confirmData || deletionPolicy === 'KeepCRDs';
   if (!isAsked) return [];
   return definitions.map((name) => {
     const dot = name.indexOf('.');

@@ -3,10 +3,10 @@ import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { ApiError } from '../../../core/kube/api-error.ts';
+import { definitionResource } from '../../../core/kube/core-resources.ts';
 import { collectionPath } from '../../../core/kube/object-url.ts';
 import type { Resource } from '../../../core/kube/resource.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { definitionResource } from './resources.ts';
 
 const denial =
   'admission webhook "vbundles.core.rukpak.io" denied the request: bundle.spec.source.image must be set for source type "image"';

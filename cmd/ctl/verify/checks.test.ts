@@ -56,7 +56,7 @@ test('webhook configurations are to be complete and to trust somebody', () => {
   expect(configurationCheck(bundles, undefined).state).toBe('failed');
   expect(configurationCheck(deletion, undefined).state).toBe('skipped');
   expect(configurationCheck(bundles, { ...bundles, webhooks: [] }).message).toBe(
-    'lacks webhook vbundles.core.rukpak.io, vbundledeployments.core.rukpak.io, vconfigmaps.core.rukpak.io',
+    'lacks webhook vbundles.core.rukpak.io, vbundledeployments.core.rukpak.io, vconfigmaps.core.rukpak.io, vdeletions.core.rukpak.io',
   );
   expect(configurationCheck(bundles, bundles).message).toContain('has no usable caBundle');
 });

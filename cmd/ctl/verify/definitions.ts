@@ -3,9 +3,9 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { digestOf } from '../../../core/apply/fields/digest.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
+import { definitionResource } from '../../../core/kube/core-resources.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
-import { definitionResource } from './resources.ts';
 
 const install = 'apply deploy/crds of this version, or run "rukpak install"';
 

@@ -24,14 +24,6 @@ export const deploymentResource: Resource = {
   namespaced: true,
 };
 
-export const definitionResource: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-
 /** Webhook configurations by their kind. */
 export const webhookConfigurations: ReadonlyMap<string, Resource> = new Map(
   ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => [

@@ -12,6 +12,7 @@ import { guardPrune, pruneDigest } from './prune-guard.ts';
 
 interface Given {
   readonly prune?: PrunePolicy;
+  readonly defaults?: PrunePolicy;
   readonly wanted?: number;
   readonly confirm?: string;
   /** Names of the custom resources that there are. */
@@ -19,7 +20,7 @@ interface Given {
   readonly confirmed?: ConfirmedPrunes;
 }
 
-function aGuard({ prune, wanted = 0, confirm, present = [], confirmed }: Given) {
+function aGuard({ prune, defaults, wanted = 0, confirm, present = [], confirmed }: Given) {
   const annotations = confirm === undefined ? {} : { [annotation.confirmPrune]: confirm };
   const deployment = aStoredDeployment({ metadata: { annotations } });
   const lists: (ListOptions | undefined)[] = [];
@@ -36,6 +37,7 @@ function aGuard({ prune, wanted = 0, confirm, present = [], confirmed }: Given) 
   };
   return {
     owner: { ...deployment, spec: { ...deployment.spec, ...(prune && { prune }) } },
+    defaults,
     wanted,
     confirmed: confirmed ?? new ConfirmedPrunes(),
     client: { list },
@@ -151,4 +153,23 @@ test('a CRD without custom resources goes, and so does one whose last ones go wi
   expect((await guardPrune(entries, aGuard({ prune, present: ['ours'] }))).held).toEqual([]);
   const guard = aGuard({ prune, present: ['ours', 'theirs'] });
   expect(namesOf((await guardPrune(entries, guard)).held)).toEqual(['gizmos.example.com']);
+});
+
+test('the cluster’s defaults hold for each field that spec.prune leaves out', async () => {
+  const entries = [...configMaps(3), anOwnedEntry('Namespace', { name: 'ns' })];
+  const heldBy = async (prune: PrunePolicy | undefined, defaults: PrunePolicy) => {
+    const { held, status } = await guardPrune(
+      entries,
+      aGuard({ ...(prune && { prune }), defaults }),
+    );
+    return { held: held.length, reason: status?.reason };
+  };
+  const share =
+    '4 of 4 objects would be deleted, more than the 50 % that this cluster has as default';
+  const percent = { held: 4, reason: `${share} of spec.prune.maxPercent` };
+  expect(await heldBy(undefined, { maxPercent: 50 })).toEqual(percent);
+  expect(await heldBy({ confirmData: false }, { maxPercent: 50 })).toEqual(percent);
+  expect((await heldBy({ maxPercent: 100 }, { maxPercent: 50 })).held).toBe(0);
+  expect((await heldBy({ maxPercent: 100 }, { confirmData: true })).held).toBe(1);
+  expect((await heldBy({ confirmData: false }, { confirmData: true })).held).toBe(0);
 });

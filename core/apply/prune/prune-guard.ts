@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { HeldPrune } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Discovery } from '../../kube/discovery.ts';
@@ -25,6 +26,8 @@ const namedObjects = 5;
 
 export interface PruneGuard {
   readonly owner: BundleDeployment;
+  /** The cluster's, for each field that the owner's spec.prune leaves out. */
+  readonly defaults?: PrunePolicy | undefined;
   /** How many objects the owner is to have. */
   readonly wanted: number;
   readonly confirmed: ConfirmedPrunes;
@@ -74,24 +77,28 @@ interface Verdict {
 /** The share is of all that there would be without the prune, so that it stays the same until then. */
 function tooMany(
   entries: readonly InventoryEntry[],
-  { owner, wanted }: PruneGuard,
+  { owner, defaults, wanted }: PruneGuard,
 ): Verdict | undefined {
-  const { maxPercent } = owner.spec.prune ?? {};
+  const asked = owner.spec.prune?.maxPercent;
+  const maxPercent = asked ?? defaults?.maxPercent;
   const total = entries.length + wanted;
   const percent = (entries.length * 100) / total;
   if (maxPercent === undefined || percent <= maxPercent) return undefined;
   const share = `${entries.length} of ${total} objects`;
+  const limit =
+    asked === undefined ? `${maxPercent} % that this cluster has as default` : `${maxPercent} %`;
   return {
     held: entries,
-    reason: `${share} would be deleted, more than the ${maxPercent} % of spec.prune.maxPercent`,
+    reason: `${share} would be deleted, more than the ${limit} of spec.prune.maxPercent`,
   };
 }
 
 async function holdingData(
   entries: readonly InventoryEntry[],
-  { owner, client, discovery, signal }: PruneGuard,
+  { owner, defaults, client, discovery, signal }: PruneGuard,
 ): Promise<Verdict | undefined> {
-  if (owner.spec.prune?.confirmData !== true) return undefined;
+  const confirmData = owner.spec.prune?.confirmData ?? defaults?.confirmData;
+  if (confirmData !== true) return undefined;
   const query = { client, discovery, except: new Set(entries.map(({ id }) => id)), signal };
   const held: InventoryEntry[] = [];
   for (const entry of entries) {

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { bundleDeploymentCRD } from '../../../api/crd.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
@@ -87,7 +89,7 @@ describe('a deleted deployment', () => {
     expect(finalizersOf(fixture)).toEqual([]);
     expect(fixture.applier.remove.mock.lastCall?.[0].owner.metadata.name).toBe('demo');
     expect(fixture.applier.forget).toHaveBeenCalledWith('demo');
-    expect(fixture.client.calls).toEqual(['list', 'patch']);
+    expect(fixture.client.calls).toEqual(['get', 'list', 'patch']);
     expect(fixture.applier.apply).not.toHaveBeenCalled();
   });
 
@@ -110,6 +112,45 @@ describe('a deleted deployment', () => {
     expect(await policyOf(recreated, orphaned)).toBe('Delete');
     const metadata = { deletionTimestamp, finalizers: [deleteObjects, 'orphan'] };
     expect(await policyOf(aDeployment({ metadata }), aBundleOf())).toBe('Orphan');
+  });
+
+  test('goes by the default of the cluster where it has no policy', async () => {
+    const policyOf = async (deployment: BundleDeployment) => {
+      fixture = new BundleDeploymentFixture(deployment, { defaultDeletionPolicy: 'KeepCRDs' });
+      await fixture.reconcile();
+      return fixture.applier.remove.mock.lastCall?.[0].policy;
+    };
+    expect(await policyOf(aDeleted())).toBe('KeepCRDs');
+    expect(await policyOf(aDeleted({ deletionPolicy: 'Delete' }))).toBe('Delete');
+  });
+
+  test('leaves all where our CRD is being deleted or is gone, and says so', async () => {
+    const name = 'bundledeployments.core.rukpak.io';
+    const policyOf = async (definition?: KubernetesObject) => {
+      fixture = new BundleDeploymentFixture(aDeleted());
+      if (definition === undefined) fixture.client.drop({ name });
+      else fixture.client.put(definition);
+      await fixture.reconcile();
+      return fixture.applier.remove.mock.lastCall?.[0].policy;
+    };
+    const crd = bundleDeploymentCRD();
+    expect(await policyOf(crd)).toBe('Delete');
+    expect(fixture.events.taken()).toEqual([]);
+    expect(await policyOf({ ...crd, metadata: { name, deletionTimestamp } })).toBe('Orphan');
+    expect(fixture.events.taken()).toEqual([
+      `Normal ObjectsOrphaned: Core orphans all objects of the BundleDeployment: CRD ${name} is being deleted`,
+    ]);
+    expect(await policyOf(undefined)).toBe('Orphan');
+  });
+
+  test('waits while core cannot tell whether our CRD is being deleted', async () => {
+    fixture.client.faults.get = [new Error('customresourcedefinitions is forbidden')];
+    await fixture.failure();
+    expect(fixture.conditions.join()).toContain(
+      'core cannot tell whether CRD bundledeployments.core.rukpak.io is being deleted, and needs the verb get for it: customresourcedefinitions is forbidden',
+    );
+    expect(fixture.applier.remove).not.toHaveBeenCalled();
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
   });
 
   test('that waits a moment says nothing; that waits longer says for what', async () => {

@@ -2,28 +2,40 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
-import { bundleResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { errorMessage } from '../../errors.ts';
+import { definitionResource } from '../../kube/core-resources.ts';
+import { liveObject } from '../../kube/live-object.ts';
+import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { wantedBundle } from '../wanted-bundle.ts';
 
 /** The API server's, while the garbage collector is yet to orphan what has an ownerReference. */
 const orphanDependents = 'orphan';
 
+const definition = `${bundleDeploymentResource.plural}.${bundleDeploymentResource.group}`;
+
 /**
  * What becomes of the objects. `kubectl delete --cascade=orphan` leaves everything: of that the
  * garbage collector takes the finalizer away in a moment, and what lasts is that it has taken the
- * ownerReferences of the Bundles. A cache may not know yet.
+ * ownerReferences of the Bundles. A cache may not know yet. Whoever deletes our CRD deletes all
+ * deployments at once, and none of them for its own sake: that leaves everything too.
  */
 export async function policyInForce(
   deployment: BundleDeployment,
-  client: Pick<KubeClient, 'list'>,
+  dependencies: Pick<BundleDeploymentDependencies, 'client' | 'events' | 'defaultDeletionPolicy'>,
   signal: AbortSignal,
 ): Promise<DeletionPolicy> {
   const { metadata, spec } = deployment;
-  const { deletionPolicy = 'Delete' } = spec;
+  const { client, defaultDeletionPolicy = 'Delete' } = dependencies;
+  const { deletionPolicy = defaultDeletionPolicy } = spec;
   if (deletionPolicy === 'Orphan') return deletionPolicy;
   const { name = '', uid, finalizers = [] } = metadata;
   if (finalizers.includes(orphanDependents)) return 'Orphan';
+  if (await goesWithDefinition(dependencies, signal)) {
+    const message = `Core orphans all objects of the BundleDeployment: CRD ${definition} is being deleted`;
+    dependencies.events.event(deployment, { type: 'Normal', reason: 'ObjectsOrphaned', message });
+    return 'Orphan';
+  }
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name},${label.templateHash}`;
   const options = { labelSelector, metadataOnly: true, signal };
   const { items } = await client.list(bundleResource, options);
@@ -36,6 +48,24 @@ export async function policyInForce(
     (bundle) => bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid) !== true,
   );
   return isOrphaned ? 'Orphan' : deletionPolicy;
+}
+
+/** Whether the CRD is being deleted, or is gone. What cannot be found out deletes nothing. */
+async function goesWithDefinition(
+  { client }: Pick<BundleDeploymentDependencies, 'client'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const target = { resource: definitionResource, key: { name: definition } };
+    const live = await liveObject(client, target, signal);
+    return live?.metadata.deletionTimestamp !== undefined || live === undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Error(
+      `core cannot tell whether CRD ${definition} is being deleted, and needs the verb get for it: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
 }
 
 /** Of the Bundles that the deployment has made, as far as it knows; one of them is there. */

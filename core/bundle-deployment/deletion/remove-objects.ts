@@ -32,12 +32,12 @@ export async function removeObjects(
 
 async function remove(
   state: BundleDeploymentState,
-  { applier, client }: ReconcileDependencies,
+  dependencies: ReconcileDependencies,
   { signal, wakeAfter }: StepContext,
 ): Promise<RemoveResult> {
   try {
-    const policy = await policyInForce(state.deployment, client, signal);
-    return await applier.remove({ owner: state.deployment, policy, signal });
+    const policy = await policyInForce(state.deployment, dependencies, signal);
+    return await dependencies.applier.remove({ owner: state.deployment, policy, signal });
   } catch (error) {
     if (signal.aborted) throw error;
     const message = `deletion waits for another try: ${errorMessage(error)}`;

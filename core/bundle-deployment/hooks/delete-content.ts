@@ -21,7 +21,7 @@ export async function loadDeleteHooks(
 ): Promise<boolean> {
   if (state.status.hooks?.onDelete === undefined) return false;
   const { deployment } = state;
-  const policy = await policyInForce(deployment, dependencies.client, context.signal);
+  const policy = await policyInForce(deployment, dependencies, context.signal);
   // What stays goes on working: it is not to be taken down.
   if (policy === 'Orphan' || skipsHooks(state)) return forgetHooks(state);
   const active = activeBundle(state, dependencies);

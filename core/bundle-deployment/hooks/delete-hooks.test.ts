@@ -198,6 +198,6 @@ describe('no hook runs', () => {
     hooked.fixture = new BundleDeploymentFixture(plain);
     await hooked.settle();
     expect(hooked.fixture.load).not.toHaveBeenCalled();
-    expect(hooked.fixture.client.calls).toEqual(['list', 'patch']);
+    expect(hooked.fixture.client.calls).toEqual(['get', 'list', 'patch']);
   });
 });

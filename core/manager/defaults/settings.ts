@@ -35,6 +35,8 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     workers: options.workers ?? defaultWorkers,
     ownWorkers: options.ownWorkers,
     reportHealth: options.reportHealth ?? true,
+    pruneDefaults: options.pruneDefaults,
+    defaultDeletionPolicy: options.defaultDeletionPolicy,
     certificates: certificateOptions(options.certificates),
   };
 }

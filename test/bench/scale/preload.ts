@@ -1,6 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { definitionResource } from '../../../cmd/ctl/verify/resources.ts';
-import { configMapResource, secretResource } from '../../../core/kube/core-resources.ts';
+import {
+  configMapResource,
+  definitionResource,
+  secretResource,
+} from '../../../core/kube/core-resources.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
 import type { Resource } from '../../../core/kube/resource.ts';
 import { aCRD } from '../../helpers/objects.ts';

@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubernetesObject } from '../api/meta.ts';
+import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
+import { errorMessage } from '../core/errors.ts';
+import { isNotFound } from '../core/kube/api-error.ts';
+import { connect, type KubeConnection } from '../core/kube/connect.ts';
+import { listAll } from '../core/kube/list-all.ts';
+import { liveObject } from '../core/kube/live-object.ts';
+import { gvkOf, type Resource } from '../core/kube/resource.ts';
+import { everyManifest } from '../deploy/install-manifests.ts';
+import { describe } from './install.ts';
+
+export interface UninstallOptions {
+  readonly kubeconfig?: string;
+  readonly systemNamespace: string;
+  /** Deletes BundleDeployments, Bundles, what they have installed, and the CRDs of both as well. */
+  readonly deleteWorkloads: boolean;
+  /** Milliseconds that a deletion may take. */
+  readonly timeout: number;
+  readonly dryRun: boolean;
+}
+
+interface Uninstallation extends UninstallOptions {
+  readonly kube: KubeConnection;
+  readonly print: (line: string) => void;
+}
+
+const pollInterval = 250;
+const ourKinds = [bundleDeploymentResource, bundleResource] as const;
+
+/**
+ * Takes the programs out of a cluster, with their permissions and webhooks. What they have installed,
+ * the CRDs and the namespaces stay, so that a later installation takes everything up again.
+ * @throws Error where something cannot be deleted in time; another run goes on from there.
+ */
+export async function uninstall(
+  options: UninstallOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const { kubeconfig, systemNamespace, deleteWorkloads } = options;
+  const kube = connect({
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    userAgent: 'rukpak-uninstall',
+  });
+  const run = { ...options, kube, print };
+  try {
+    const manifests = everyManifest(systemNamespace);
+    // Core deletes what its deployments have installed, and removes their finalizers.
+    if (deleteWorkloads) for (const resource of ourKinds) await deleteAll(resource, run);
+    for (const object of inOrder(manifests)) await deleteObject(object, run);
+    const definitions = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    if (deleteWorkloads) await deleteDefinitions(definitions, run);
+    else await tellKept(definitions, run);
+    await tellKeptNamespaces(manifests, run);
+  } finally {
+    await kube.close();
+  }
+}
+
+/** Nobody waits for a webhook that is gone, and no process runs without its permissions. */
+function inOrder(manifests: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const stays = /^(?:CustomResourceDefinition|Namespace)$/;
+  const first = [/WebhookConfiguration$/, /^Deployment$/];
+  const rank = ({ kind }: KubernetesObject): number => {
+    const index = first.findIndex((pattern) => pattern.test(kind));
+    return index === -1 ? first.length : index;
+  };
+  return manifests
+    .filter(({ kind }) => !stays.test(kind))
+    .toSorted((one, other) => rank(one) - rank(other));
+}
+
+async function deleteAll(resource: Resource, run: Uninstallation): Promise<void> {
+  const { kube, print, dryRun, timeout } = run;
+  const found = await namesOf(resource, run);
+  for (const name of found) {
+    if (!dryRun) await unlessGone(kube.client.delete(resource, { name }));
+    print(`${resource.kind.toLowerCase()}.${resource.group}/${name} ${deleted(run)}`);
+  }
+  if (dryRun) return;
+  let left = found;
+  const areGone = async (): Promise<boolean> => {
+    left = await namesOf(resource, run);
+    return left.length === 0;
+  };
+  if (await isSoon(areGone, timeout)) return;
+  const { kind, plural } = resource;
+  const more = left.length > 1 ? ` and ${left.length - 1} more exist` : ' exists';
+  throw new Error(
+    `${kind} "${left[0]}"${more} after ${timeout / 1000} s, and nothing else is deleted: core must run to delete it, and "kubectl describe ${plural}" says what it waits for`,
+  );
+}
+
+/** Core is gone by now: what others have made meanwhile would wait for ever. */
+async function deleteDefinitions(
+  definitions: readonly KubernetesObject[],
+  run: Uninstallation,
+): Promise<void> {
+  for (const resource of ourKinds) {
+    const [name] = run.dryRun ? [] : await namesOf(resource, run);
+    if (name === undefined) continue;
+    throw new Error(
+      `${resource.kind} "${name}" was created meanwhile, so the CRDs are kept: install RukPak again, and stop what creates it`,
+    );
+  }
+  for (const object of definitions) await deleteObject(object, run);
+}
+
+async function namesOf(resource: Resource, { kube }: Uninstallation): Promise<readonly string[]> {
+  try {
+    const options = { metadataOnly: true, transform: nameOf };
+    return (await listAll(kube.client, resource, options)).items;
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function nameOf({ metadata }: KubernetesObject): string {
+  return metadata.name ?? '';
+}
+
+async function deleteObject(object: KubernetesObject, run: Uninstallation): Promise<void> {
+  const { kube, print, dryRun, timeout } = run;
+  // Its kind may not be served: cert-manager's, for one.
+  const resource = await kube.discovery.resourceFor(gvkOf(object));
+  if (resource === undefined) return;
+  const { namespace, name = '' } = object.metadata;
+  const target = { resource, key: { namespace, name } };
+  const live = (): Promise<KubernetesObject | undefined> =>
+    liveObject(kube.client, target, AbortSignal.timeout(timeout));
+  if ((await live()) === undefined) return;
+  try {
+    if (!dryRun) {
+      const propagationPolicy = 'Foreground';
+      await unlessGone(kube.client.delete(resource, target.key, { propagationPolicy }));
+      const isGone = await isSoon(async () => (await live()) === undefined, timeout);
+      if (!isGone) throw new Error(`it still exists after ${timeout / 1000} s: see its finalizers`);
+    }
+  } catch (error) {
+    const what = `cannot delete ${describe(object)}: ${errorMessage(error)}`;
+    throw new Error(what, { cause: error });
+  }
+  print(`${describe(object)} ${deleted(run)}`);
+}
+
+async function tellKept(
+  definitions: readonly KubernetesObject[],
+  run: Uninstallation,
+): Promise<void> {
+  for (const object of definitions) run.print(`${describe(object)} kept`);
+  for (const resource of ourKinds) {
+    const count = (await namesOf(resource, run)).length;
+    if (count > 0) run.print(`${count} ${resource.kind}${count === 1 ? '' : 's'} kept`);
+  }
+  run.print(
+    'Everything that BundleDeployments have installed is kept. The next installation of RukPak takes it up again.',
+  );
+}
+
+async function tellKeptNamespaces(
+  manifests: readonly KubernetesObject[],
+  { print, systemNamespace }: Uninstallation,
+): Promise<void> {
+  for (const object of manifests.filter(({ kind }) => kind === 'Namespace')) {
+    const holds =
+      object.metadata.name === systemNamespace
+        ? 'its Secrets, "rukpak-seed" and uploads among them'
+        : 'its Secrets';
+    print(`${describe(object)} kept, with ${holds}`);
+  }
+}
+
+function deleted({ dryRun }: Uninstallation): string {
+  return dryRun ? 'deleted (dry run)' : 'deleted';
+}
+
+async function unlessGone(deletion: Promise<void>): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Whether it becomes true within the milliseconds. */
+async function isSoon(isTrue: () => Promise<boolean>, timeout: number): Promise<boolean> {
+  const deadline = Date.now() + timeout;
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) return false;
+    await delay(pollInterval);
+  }
+  return true;
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import type { KubernetesObject } from '../api/meta.ts';
+import { type DeletionPolicy, deletionPolicySchema } from '../api/v1alpha1/deployment-policies.ts';
+import { annotation, label } from '../api/v1alpha1/labels.ts';
+import { hasCode, type ObjectClient, type ResourceRef } from './cluster.ts';
+import {
+  type CustomResourceDefinition,
+  crdResource,
+  isAnnotated,
+  parseCrd,
+  resourceOf,
+} from './crd-upgrade/custom-resource-definition.ts';
+import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
+import { type AdmissionRequest, type AdmissionValidator, allowed } from './review.ts';
+
+interface ListOptions {
+  readonly labelSelector?: string;
+  readonly metadataOnly: true;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+export interface DeletionWarningOptions {
+  readonly client: Pick<ObjectClient, 'get'> & {
+    list(resource: ResourceRef, options: ListOptions): Promise<ObjectPage>;
+  };
+  /** Core's, for deployments without spec.deletionPolicy. */
+  readonly defaultDeletionPolicy: DeletionPolicy;
+}
+
+/** CRDs of one deployment that are looked at. */
+const maxDefinitions = 50;
+/** Custom resources of one kind that are counted. */
+const maxResources = 500;
+/** The API server shows 4096 characters in all. */
+const maxWarnings = 10;
+
+const deploymentSchema = z.object({
+  metadata: z.object({ name: z.string(), uid: z.string().optional() }),
+  spec: z.object({ deletionPolicy: deletionPolicySchema.optional() }),
+});
+
+interface Deployment extends z.infer<typeof deploymentSchema> {}
+
+/**
+ * The validator behind `deletions.crdvalidator.io`: it lets every BundleDeployment be deleted, and
+ * warns of the custom resources that go with its CRDs.
+ */
+export function deletionWarner(options: DeletionWarningOptions): AdmissionValidator {
+  return async (request, signal) => {
+    const deployment = deletedDeployment(request, options);
+    if (deployment === undefined) return allowed;
+    const { name } = deployment.metadata;
+    const losses: string[] = [];
+    try {
+      for await (const loss of lossesOf(deployment, options, signal)) losses.push(loss);
+    } catch (error) {
+      const cause = error instanceof Error ? error.message : String(error);
+      const what = `the webhook cannot count all custom resources that go with BundleDeployment ${name}: ${cause}`;
+      return { ...allowed, warnings: [...warningsOf(name, losses), what] };
+    }
+    return losses.length === 0 ? allowed : { ...allowed, warnings: warningsOf(name, losses) };
+  };
+}
+
+/** Undefined where no CRD goes, or nothing can be said of it. */
+function deletedDeployment(
+  { operation, subResource, oldObject, options: asked }: AdmissionRequest,
+  { defaultDeletionPolicy }: DeletionWarningOptions,
+): Deployment | undefined {
+  if (operation !== 'DELETE' || subResource) return undefined;
+  if (asked?.propagationPolicy === 'Orphan') return undefined;
+  const deployment = deploymentSchema.safeParse(oldObject).data;
+  const { deletionPolicy = defaultDeletionPolicy } = deployment?.spec ?? {};
+  return deletionPolicy === 'Delete' ? deployment : undefined;
+}
+
+function warningsOf(name: string, losses: readonly string[]): readonly string[] {
+  const shown = losses
+    .slice(0, maxWarnings)
+    .map((loss) => `Deleting BundleDeployment ${name} deletes ${loss}`);
+  const more = losses.length - shown.length;
+  return more > 0
+    ? [...shown, `${more} more CRDs of BundleDeployment ${name} have custom resources`]
+    : shown;
+}
+
+/** One text for each CRD that has custom resources, and one where not all CRDs are looked at. */
+async function* lossesOf(
+  deployment: Deployment,
+  { client }: DeletionWarningOptions,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const { name } = deployment.metadata;
+  const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name}`;
+  const query = { labelSelector, metadataOnly: true, limit: maxDefinitions, signal } as const;
+  const { items, metadata } = await client.list(crdResource, query);
+  for (const item of items) {
+    const key = { name: item.metadata.name ?? '' };
+    const crd = parseCrd(await client.get(crdResource, key, signal));
+    if (stays(crd)) continue;
+    const loss = lossOf(crd, await resourcesOf(crd, client, signal));
+    if (loss !== undefined) yield loss;
+  }
+  if (metadata.continue) yield `more than ${maxDefinitions} CRDs, of which not all are counted`;
+}
+
+function stays(crd: CustomResourceDefinition): boolean {
+  return (
+    isAnnotated(crd, annotation.keep, 'true') ||
+    isAnnotated(crd, 'helm.sh/resource-policy', 'keep') ||
+    crd.metadata.deletionTimestamp !== undefined
+  );
+}
+
+/** All custom resources are there in every version that is served. */
+async function resourcesOf(
+  crd: CustomResourceDefinition,
+  client: DeletionWarningOptions['client'],
+  signal: AbortSignal,
+): Promise<ObjectPage> {
+  const none: ObjectPage = { metadata: {}, items: [] };
+  const served = crd.spec.versions.find((version) => version.served);
+  if (served === undefined) return none;
+  try {
+    const query = { metadataOnly: true, limit: maxResources, signal } as const;
+    return await client.list(resourceOf(crd, served.name), query);
+  } catch (error) {
+    if (hasCode(error, 404)) return none;
+    throw error;
+  }
+}
+
+function lossOf(
+  { metadata, spec }: CustomResourceDefinition,
+  page: ObjectPage,
+): string | undefined {
+  const count = page.items.length;
+  if (count === 0) return undefined;
+  const isCut = Boolean(page.metadata.continue);
+  const many = isCut ? `more than ${count}` : String(count);
+  const resources = `${many} ${count === 1 && !isCut ? spec.names.kind : pluralOf(spec.names)}`;
+  return `CRD ${metadata.name} and ${resources}${placesOf(page.items, isCut)}`;
+}
+
+/** In the capitals of the kind, where the plural only adds to it: PaintPots of PaintPot. */
+function pluralOf({ kind, plural }: CustomResourceDefinition['spec']['names']): string {
+  return plural.startsWith(kind.toLowerCase()) ? kind + plural.slice(kind.length) : plural;
+}
+
+function placesOf(items: readonly KubernetesObject[], isCut: boolean): string {
+  const places = new Set(items.flatMap(({ metadata }) => metadata.namespace ?? []));
+  if (places.size === 0) return '';
+  const least = isCut ? 'at least ' : '';
+  return ` in ${least}${places.size} namespace${places.size === 1 ? '' : 's'}`;
+}

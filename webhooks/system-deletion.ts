@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
+import { hasCode, type ResourceRef } from './cluster.ts';
+import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
+import { type AdmissionValidator, allowed, denied, errored } from './review.ts';
+
+export interface SystemDeletionOptions {
+  readonly client: {
+    list(
+      resource: ResourceRef,
+      options: {
+        readonly limit: number;
+        readonly metadataOnly: true;
+        readonly signal: AbortSignal;
+      },
+    ): Promise<ObjectPage>;
+  };
+}
+
+const objectSchema = z.object({
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }),
+});
+
+/** What else goes with each of them. */
+const losses: ReadonlyMap<string, string> = new Map([
+  ['CustomResourceDefinition', 'the API server would delete them too'],
+  ['Namespace', 'it holds Secret "rukpak-seed" and the uploads of their content'],
+]);
+
+/**
+ * The validator behind `vdeletions.core.rukpak.io`: our CRDs and the system namespace, which are all
+ * that it is asked about, are not deleted while there are BundleDeployments or Bundles.
+ */
+export function systemDeletionValidator({ client }: SystemDeletionOptions): AdmissionValidator {
+  async function count(resource: ResourceRef, signal: AbortSignal): Promise<number> {
+    try {
+      const page = await client.list(resource, { limit: 1, metadataOnly: true, signal });
+      return page.items.length + (page.metadata.remainingItemCount ?? 0);
+    } catch (error) {
+      if (hasCode(error, 404)) return 0;
+      throw error;
+    }
+  }
+  return async ({ operation, subResource, oldObject }, signal) => {
+    if (operation !== 'DELETE' || subResource) return allowed;
+    const object = objectSchema.safeParse(oldObject);
+    if (!object.success) return errored(400, 'failed to decode request.oldObject');
+    const { kind, metadata } = object.data;
+    if (metadata.deletionTimestamp !== undefined) return allowed;
+    for (const resource of [bundleDeploymentResource, bundleResource]) {
+      const found = await count(resource, signal);
+      if (found > 0) return denied(refusal(`${kind} "${metadata.name}"`, counted(found, resource)));
+    }
+    return allowed;
+    function refusal(subject: string, there: string): string {
+      return `refusing to delete ${subject}: ${there}, and ${losses.get(kind)}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete bundledeployments,bundles --all"`;
+    }
+  };
+}
+
+function counted(count: number, { kind }: ResourceRef): string {
+  return count === 1 ? `1 ${kind} exists` : `${count} ${kind}s exist`;
+}
