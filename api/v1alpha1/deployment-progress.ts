@@ -139,6 +139,10 @@ export const deploymentProgress = {
     .array(revisionSchema)
     .optional()
     .describe('The last Bundles that were applied, the latest first.'),
+  installNamespace: z
+    .string()
+    .optional()
+    .describe('Namespace that core installs objects in that name none; it stays the same.'),
   heldPrune: heldPruneSchema.optional(),
   hooks: hooksStatusSchema.optional(),
 };

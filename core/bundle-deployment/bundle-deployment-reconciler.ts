@@ -27,6 +27,7 @@ import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
 import { followRollback } from './steps/follow-rollback.ts';
+import { keepNamespace } from './steps/keep-namespace.ts';
 import { loadOrKeepActive } from './steps/load-or-keep-active.ts';
 import { noteBegun } from './steps/note-begun.ts';
 import { noteHealthy } from './steps/note-healthy.ts';
@@ -44,6 +45,7 @@ type Step = (
 const steps: readonly Step[] = [
   guardDeletion,
   pause,
+  keepNamespace,
   ensureBundle,
   followRollback,
   awaitUnpacked,

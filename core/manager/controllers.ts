@@ -136,6 +136,7 @@ function createDeploymentController(
     facts,
     certificates,
     storedPlans: new StoredPlans({ client, systemNamespace }),
+    systemNamespace,
     limits,
     reportHealth,
   });

@@ -1,7 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type {
+  ClusterFacts,
   DeploymentContext,
   InputReference,
   Provisioner,
@@ -79,7 +81,7 @@ export class RenderFacts {
       version: this.#versionOf(references, cluster?.digest),
       read: async () => ({
         inputs: await readInputs({ deployment, references }, this.#options, context.signal),
-        ...(cluster === undefined ? {} : { cluster: cluster.facts }),
+        ...(cluster === undefined ? {} : { cluster: this.#placed(cluster.facts, deployment) }),
         ...(uses.includes('seed') ? { seed: await this.#seedOf(deployment, context) } : {}),
       }),
     };
@@ -103,6 +105,12 @@ export class RenderFacts {
   forget(deploymentName: string): void {
     this.#references.forget(deploymentName);
     this.#usingCluster.delete(deploymentName);
+  }
+
+  /** A class renders for where its objects go, wherever the system runs by now. */
+  #placed(facts: ClusterFacts, deployment: BundleDeployment): ClusterFacts {
+    const systemNamespace = installNamespaceOf(deployment, facts.systemNamespace);
+    return { ...facts, systemNamespace };
   }
 
   #note({ metadata: { name = '' } }: BundleDeployment, usesCluster: boolean): void {
