@@ -22,15 +22,23 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 export async function pruneRun(run: Run): Promise<PruneResult> {
   const { parts, name, client, set, signal } = run;
   const entries = superfluous(parts.inventory, name, set);
-  const dropped = [...entries, ...droppedKept(run)];
+  const kept = droppedKept(run);
+  const dropped = [...entries, ...kept];
   const awaited = await parts.takers.holdUp(run.owner, dropped, signal);
   if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
-  const left = await leaveKept(run);
+  // What nobody has dropped stays the owner's.
+  const staying = run.deletionsAsked === false ? kept : [];
+  const left = staying.length > 0 ? 0 : await leaveKept(run, kept);
   if (entries.length === 0) {
     parts.confirmed.forget(name);
-    return { changes: left, held: [] };
+    return { changes: left, held: staying };
   }
-  const { go, held, status, message } = await guardPrune(entries, {
+  const {
+    go,
+    held: open,
+    status,
+    message,
+  } = await guardPrune(entries, {
     ...run,
     wanted: set.ids.size,
     confirmed: parts.confirmed,
@@ -39,15 +47,17 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   throwAny(await deleteObjects(go, { client, signal }), 'upgrade', signal);
   for (const { id } of go) parts.drift.forget(id);
   const changes = left + go.length;
+  const held = [...open, ...staying];
   if (message === undefined) return { changes, held };
   const holdUp = { reason: progressReason.pruneHeld, message };
   return { changes, held, holdUp, heldPrune: status };
 }
 
 /** What is dropped and stays becomes nobody's: the garbage collector would take it later. */
-async function leaveKept(run: Run): Promise<number> {
-  const { parts, owner, name, client, signal } = run;
-  const kept = droppedKept(run);
+async function leaveKept(
+  { parts, owner, name, client, signal }: Run,
+  kept: readonly InventoryEntry[],
+): Promise<number> {
   for (const entry of kept) {
     await leaveObject(client, entry, { owner: name, signal });
     parts.inventory.leave(entry);

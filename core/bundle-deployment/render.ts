@@ -142,7 +142,13 @@ async function objectsOf(
 
 /** A class is told what it uses, whatever the other one does: a seed is a secret. */
 function used({ uses = [] }: Provisioner, context: DeploymentContext): DeploymentContext {
-  const { cluster, seed, ...rest } = context;
+  const {
+    cluster,
+    seed,
+    inputsDigest: _,
+    seedIdentity: __,
+    ...rest
+  }: DeploymentContext & Facts = context;
   return {
     ...rest,
     ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),

@@ -1,10 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Condition } from '../../api/meta.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aCRD, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
+import { pushChart } from '../helpers/push-chart.ts';
+import { customResourcesAreServed } from '../helpers/served-kinds.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = plane.kubeconfig;
@@ -100,5 +103,96 @@ describe('the namespace of objects that name none', () => {
     await isInstalled('place');
     const { data } = (await kubectl.get('configmap', 'facts-place', other)) as { data?: unknown };
     expect(data).toEqual({ version: '2' });
+  });
+});
+
+describe('facts that change', () => {
+  // A group of its own: it goes with its only kind.
+  const inGroup = JSON.stringify(aCRD('Gizmo')).replaceAll('e2e.example', 'facts.example');
+  const gizmos = JSON.parse(inGroup) as KubernetesObject;
+  const className = 'core-rukpak-io-helm';
+  const template = `{{- if .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: facts-watched, namespace: default}
+---
+{{- end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: facts-always, namespace: default}
+data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | quote }}}
+`;
+
+  beforeEach(async () => {
+    await kubectl.apply(gizmos);
+    await customResourcesAreServed(kubectl, [gizmos]);
+    // Core does not watch the CRDs of others: a new process asks what there is.
+    await restartIn(systemNamespace);
+  });
+
+  afterEach(async () => {
+    await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--ignore-not-found']);
+  });
+
+  async function bringOut(name: string, spec: object = {}): Promise<void> {
+    const files = {
+      'web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+      'web/templates/all.yaml': template,
+    };
+    const repository = `e2e/charts/facts-${name}`;
+    await pushChart({ registry, repository, tag: '1.0.0', files });
+    const source = anImage(`${registry}/${repository}:1.0.0`);
+    const bundle = { spec: { provisionerClassName: className, source } };
+    const fields = { provisionerClassName: className, template: bundle, ...spec };
+    const apiVersion = 'core.rukpak.io/v1alpha1';
+    const metadata = { name };
+    await kubectl.apply({ apiVersion, kind: 'BundleDeployment', metadata, spec: fields });
+  }
+
+  async function loseKind(): Promise<void> {
+    await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--timeout=300s']);
+    await eventually(async () => {
+      expect(await kubectl.must(['get', '--raw', '/apis'])).not.toContain('facts.example.com');
+    }, patiently);
+    await restartIn(systemNamespace);
+  }
+
+  async function isThere(name: string): Promise<boolean> {
+    return await kubectl.exists('configmap', name, 'default');
+  }
+
+  test('delete nothing unasked: what they take away waits to be confirmed', async () => {
+    await bringOut('lost');
+    await isInstalled('lost');
+    expect(await isThere('facts-watched')).toBe(true);
+    await loseKind();
+    const { message } = await says('lost', 'PruneHeld');
+    expect(message).toContain('not deleted: ConfigMap/default/facts-watched');
+    expect(message).toContain('API group facts.example.com is not served any more');
+    expect(await isThere('facts-watched')).toBe(true);
+    const digest = (await live('lost')).status?.heldPrune?.digest;
+    const confirm = `core.rukpak.io/confirm-prune=${digest}`;
+    await kubectl.must(['annotate', 'bundledeployment', 'lost', confirm]);
+    await eventually(async () => expect(await isThere('facts-watched')).toBe(false));
+  });
+
+  test('are a new plan with upgradePolicy Manual', async () => {
+    await bringOut('planned');
+    await isInstalled('planned');
+    await bringOut('planned', { upgradePolicy: 'Manual' });
+    await eventually(async () => {
+      expect((await live('planned')).status?.approval?.objects).toBeDefined();
+    });
+    await loseKind();
+    await says('planned', 'AwaitingApproval');
+    const { plan } = (await live('planned')).status ?? {};
+    expect(plan).toMatchObject({ change: 1, delete: 1 });
+    expect(await isThere('facts-watched')).toBe(true);
+    const data = async () => (await kubectl.get('configmap', 'facts-always', 'default'))['data'];
+    expect(await data()).toEqual({ serves: 'true' });
+    const approve = `core.rukpak.io/approve=${plan?.digest}`;
+    await kubectl.must(['annotate', 'bundledeployment', 'planned', approve]);
+    await eventually(async () => expect(await data()).toEqual({ serves: 'false' }));
+    await eventually(async () => expect(await isThere('facts-watched')).toBe(false));
   });
 });

@@ -152,3 +152,16 @@ test('a CRD without custom resources goes, and so does one whose last ones go wi
   const guard = aGuard({ prune, present: ['ours', 'theirs'] });
   expect(namesOf((await guardPrune(entries, guard)).held)).toEqual(['gizmos.example.com']);
 });
+
+test('what nobody asked to be deleted waits, whatever spec.prune says', async () => {
+  const changedFacts = 'API group gizmos.example.com is not served any more';
+  const guard = { ...aGuard({ wanted: 9 }), deletionsAsked: false, changedFacts };
+  const entries = configMaps(2);
+  const { go, status, message } = await guardPrune(entries, guard);
+  expect(go).toEqual([]);
+  expect(message).toContain(
+    'the class no longer renders them from the same template, config and inputs: API group gizmos.example.com is not served any more. To delete them: kubectl annotate',
+  );
+  const asked = { ...guard, ...aGuard({ wanted: 9, confirm: status?.digest ?? '' }) };
+  expect((await guardPrune(entries, asked)).go).toEqual(entries);
+});

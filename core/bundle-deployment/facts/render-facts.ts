@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import type { Clock } from '../../clock.ts';
@@ -15,7 +16,7 @@ import { ClusterFactsReader } from './cluster-facts.ts';
 import { DeploymentSeeds } from './deployment-seed.ts';
 import { InputReferences } from './input-references.ts';
 import { InputWatch } from './input-watch.ts';
-import { readInputs } from './read-inputs.ts';
+import { type Inputs, readInputs } from './read-inputs.ts';
 
 export interface RenderFactsOptions {
   readonly client: KubeClient;
@@ -35,7 +36,12 @@ export interface RenderingClasses {
 }
 
 /** What a deployment is rendered with besides its content and itself. */
-export type Facts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
+export interface Facts extends Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'> {
+  /** Another one where an input has another value. Secrets count only where a seed hides them. */
+  readonly inputsDigest?: string;
+  /** Tells one seed from another, and nothing of it. */
+  readonly seedIdentity?: string;
+}
 
 /** Facts that are known to be the ones of a version before they are read. */
 export interface PreparedFacts {
@@ -77,12 +83,14 @@ export class RenderFacts {
     const usesCluster = uses.includes('cluster');
     this.#note(deployment, usesCluster);
     const cluster = usesCluster ? await this.#cluster.read(context.signal) : undefined;
+    const seed = uses.includes('seed') ? await this.#seedOf(deployment, context) : {};
+    const facts = [cluster?.digest ?? '', seed.seedIdentity ?? ''].join('');
     return {
-      version: this.#versionOf(references, cluster?.digest),
+      version: this.#versionOf(references, facts),
       read: async () => ({
-        inputs: await readInputs({ deployment, references }, this.#options, context.signal),
+        ...(await this.#inputsOf({ deployment, references }, seed, context)),
         ...(cluster === undefined ? {} : { cluster: this.#placed(cluster.facts, deployment) }),
-        ...(uses.includes('seed') ? { seed: await this.#seedOf(deployment, context) } : {}),
+        ...seed,
       }),
     };
   }
@@ -123,7 +131,27 @@ export class RenderFacts {
     return versions.includes(undefined) ? undefined : JSON.stringify([digest, ...versions]);
   }
 
-  async #seedOf({ metadata }: BundleDeployment, { signal }: ProvisionerContext) {
+  async #inputsOf(
+    request: Inputs,
+    { seed }: Pick<Facts, 'seed'>,
+    { signal }: ProvisionerContext,
+  ): Promise<Pick<Facts, 'inputs' | 'inputsDigest'>> {
+    const inputs = await readInputs(request, this.#options, signal);
+    if (inputs.length === 0) return { inputs };
+    const hmac = createHmac('sha256', seed ?? '');
+    for (const [index, { kind }] of request.references.entries()) {
+      const value = kind === 'Secret' && seed === undefined ? undefined : inputs[index];
+      hmac.update(
+        JSON.stringify(value === undefined ? null : Buffer.from(value).toString('base64')),
+      );
+    }
+    return { inputs, inputsDigest: hmac.digest('base64url') };
+  }
+
+  async #seedOf(
+    { metadata }: BundleDeployment,
+    { signal }: ProvisionerContext,
+  ): Promise<Pick<Facts, 'seed' | 'seedIdentity'>> {
     return await this.#seeds.seedOf(metadata.name ?? '', signal);
   }
 }
