@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { connect } from '../../core/kube/connect.ts';
+import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
+import type { KubeClient } from '../../core/kube/kube-client.ts';
 import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -160,6 +163,36 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
   async function isThere(name: string): Promise<boolean> {
     return await kubectl.exists('configmap', name, 'default');
   }
+
+  test('are not taken from an answer that lacks what is defined, as after an API server starts', async () => {
+    const kube = connect({ kubeconfig, userAgent: 'tests' });
+    let isStarting = false;
+    const request: KubeClient['request'] = async (sent) => {
+      const answer = await kube.client.request(sent);
+      const { items = [] } = answer as { items?: readonly KubernetesObject[] };
+      const built = items.filter(({ metadata }) => !metadata.name?.endsWith('.example.com'));
+      return isStarting && sent.path === '/apis' ? { ...(answer as object), items: built } : answer;
+    };
+    const list: KubeClient['list'] = async (...query) => await kube.client.list(...query);
+    const discovery = new DiscoveryClient({ request, list } as KubeClient);
+    const gizmo = ['facts.example.com', 'Gizmo'] as const;
+    const served = 'facts.example.com/v1/Gizmo';
+    try {
+      expect(await discovery.apiVersions()).toContain(served);
+      isStarting = true;
+      discovery.invalidate();
+      expect(await discovery.apiVersions()).toContain(served);
+      await expect(discovery.resourceForGroupKind(...gizmo)).rejects.toThrow(
+        'does not list it now',
+      );
+      await kubectl.must(['delete', 'crd', 'gizmos.facts.example.com', '--timeout=300s']);
+      discovery.invalidate();
+      expect(await discovery.resourceForGroupKind(...gizmo)).toBeUndefined();
+      expect(await discovery.apiVersions()).toContain(served);
+    } finally {
+      await kube.close();
+    }
+  });
 
   test('delete nothing unasked: what they take away waits to be confirmed', async () => {
     await bringOut('lost');
