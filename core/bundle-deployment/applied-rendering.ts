@@ -59,24 +59,27 @@ function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe):
 
 function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): string {
   const { kubernetes, apiGroups } = clusterIn(recipe);
-  const served = new Set(apiGroups);
-  const lost = applied?.apiGroups?.filter((group) => !served.has(group)) ?? [];
-  const changes: string[] = [];
-  if (lost.length > 0 && served.size < maxGroups) {
-    const more = lost.length > namedGroups ? ` and ${lost.length - namedGroups} more` : '';
-    const names = `${lost.slice(0, namedGroups).join(', ')}${more}`;
-    changes.push(
-      lost.length === 1
-        ? `API group ${names} is not served any more`
-        : `API groups ${names} are not served any more`,
-    );
-  }
+  const changes = [...lostGroups(applied, apiGroups)];
   if (applied?.kubernetes !== undefined && applied.kubernetes !== kubernetes) {
     changes.push(`Kubernetes changed from ${applied.kubernetes} to ${kubernetes}`);
   }
   if (changes.length > 0) return changes.join(', ');
   const { provisionerClassName } = recipe.deployment.spec;
   return `the APIs or proxies of the cluster, or the code of class ${provisionerClassName}, have changed`;
+}
+
+/** One clause, or none. Where not all groups are noted nobody can tell. */
+function lostGroups(
+  { apiGroups: before = [] }: Partial<AppliedStatus> = {},
+  apiGroups: readonly string[] = [],
+): readonly string[] {
+  const served = new Set(apiGroups);
+  const lost = before.filter((group) => !served.has(group));
+  if (lost.length === 0 || served.size >= maxGroups) return [];
+  if (lost.length === 1) return [`API group ${lost[0]} is not served any more`];
+  const more = lost.length > namedGroups ? ` and ${lost.length - namedGroups} more` : '';
+  const names = lost.slice(0, namedGroups).join(', ');
+  return [`API groups ${names}${more} are not served any more`];
 }
 
 /** Kubernetes' own groups change with its version only. */

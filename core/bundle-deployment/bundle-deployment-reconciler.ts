@@ -27,6 +27,7 @@ import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
 import { followRollback } from './steps/follow-rollback.ts';
+import { keepGenerated } from './steps/keep-generated.ts';
 import { keepNamespace } from './steps/keep-namespace.ts';
 import { loadOrKeepActive } from './steps/load-or-keep-active.ts';
 import { noteBegun } from './steps/note-begun.ts';
@@ -52,6 +53,7 @@ const steps: readonly Step[] = [
   awaitDependencies,
   awaitApproval,
   loadOrKeepActive,
+  keepGenerated,
   certify,
   settleFinalizer,
   noteBegun,

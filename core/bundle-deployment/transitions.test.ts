@@ -66,6 +66,7 @@ const rows = [
   ['Progressing', 'False', 'ProgressDeadlineExceeded', 'Warning'],
   ['Progressing', 'False', 'PruneHeld', 'Warning'],
   ['Progressing', 'False', 'InstallNamespaceChanged', 'Warning'],
+  ['Progressing', 'False', 'SeedChanged', 'Warning'],
   ['Drifted', 'True', 'DriftDetected', 'Warning'],
 ] as const;
 

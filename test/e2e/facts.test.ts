@@ -229,3 +229,86 @@ data: {serves: {{ .Capabilities.APIVersions.Has "facts.example.com/v1/Gizmo" | q
     await eventually(async () => expect(await isThere('facts-watched')).toBe(false));
   });
 });
+
+describe('generated values', () => {
+  const className = 'core-rukpak-io-helm';
+  const template = `apiVersion: v1
+kind: Secret
+metadata: {name: facts-login, namespace: default}
+data: {password: {{ randAlphaNum 16 | b64enc | quote }}}
+`;
+
+  async function bringOut(spec: object = {}): Promise<void> {
+    const files = {
+      'web/Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+      'web/templates/all.yaml': template,
+    };
+    const repository = 'e2e/charts/facts-generated';
+    await pushChart({ registry, repository, tag: '1.0.0', files });
+    const source = anImage(`${registry}/${repository}:1.0.0`);
+    const bundle = { spec: { provisionerClassName: className, source } };
+    await kubectl.apply({
+      apiVersion: 'core.rukpak.io/v1alpha1',
+      kind: 'BundleDeployment',
+      metadata: { name: 'generated' },
+      spec: { provisionerClassName: className, template: bundle, ...spec },
+    });
+  }
+
+  async function password(): Promise<unknown> {
+    return (await kubectl.get('secret', 'facts-login', 'default'))['data'];
+  }
+
+  async function loseSeed(): Promise<KubernetesObject> {
+    await system.terminate();
+    const { metadata, ...seed } = await kubectl.get('secret', 'rukpak-seed', systemNamespace);
+    await kubectl.must(['delete', 'secret', 'rukpak-seed', `--namespace=${systemNamespace}`]);
+    const { name = '', namespace = '' } = metadata;
+    return { ...seed, metadata: { name, namespace } };
+  }
+
+  async function accept(): Promise<void> {
+    const { message } = await says('generated', 'SeedChanged');
+    const [asked = ''] = /core\.rukpak\.io\/accept-new-seed=\w+/.exec(message) ?? [];
+    await kubectl.must(['annotate', 'bundledeployment', 'generated', asked]);
+  }
+
+  test('outlive the loss of the seed, until it is back or new ones are accepted', async () => {
+    await bringOut();
+    await isInstalled('generated');
+    const before = await password();
+    const backup = await loseSeed();
+    await system.restart();
+    const { message } = await says('generated', 'SeedChanged');
+    expect(message).toContain('generated values of Secret/default/facts-login');
+    expect(await password()).toEqual(before);
+
+    await loseSeed();
+    await kubectl.apply(backup);
+    await system.restart();
+    await eventually(async () => {
+      expect(conditionOf(await live('generated'), 'Progressing')).toBeUndefined();
+    });
+    expect(await password()).toEqual(before);
+
+    await loseSeed();
+    await system.restart();
+    await accept();
+    await eventually(async () => expect(await password()).not.toEqual(before));
+  });
+
+  test('of a Secret that a deployment has left are not overwritten by the next one', async () => {
+    await bringOut({ deletionPolicy: 'Orphan' });
+    await isInstalled('generated');
+    const before = await password();
+    await kubectl.must(['delete', 'bundledeployment', 'generated', '--timeout=300s']);
+    await loseSeed();
+    await system.restart();
+    await bringOut({ adoption: 'Always' });
+    const { message } = await says('generated', 'SeedChanged');
+    expect(message).toContain('Secret/default/facts-login of BundleDeployment "generated" exist');
+    expect(await password()).toEqual(before);
+    await accept();
+    await eventually(async () => expect(await password()).not.toEqual(before));
+  });
+});

@@ -40,6 +40,11 @@ export class DeploymentSeeds {
     };
   }
 
+  /** Has the Secret read again: it may have been restored. */
+  renew(): void {
+    this.#key = undefined;
+  }
+
   async #read(signal: AbortSignal): Promise<Uint8Array | undefined> {
     const { client, systemNamespace } = this.#options;
     const secret = await createSecretReader(client, systemNamespace).read(secretName, signal);

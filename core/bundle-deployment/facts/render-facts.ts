@@ -84,9 +84,8 @@ export class RenderFacts {
     this.#note(deployment, usesCluster);
     const cluster = usesCluster ? await this.#cluster.read(context.signal) : undefined;
     const seed = uses.includes('seed') ? await this.#seedOf(deployment, context) : {};
-    const facts = [cluster?.digest ?? '', seed.seedIdentity ?? ''].join('');
     return {
-      version: this.#versionOf(references, facts),
+      version: this.#versionOf(references, [cluster?.digest, seed.seedIdentity]),
       read: async () => ({
         ...(await this.#inputsOf({ deployment, references }, seed, context)),
         ...(cluster === undefined ? {} : { cluster: this.#placed(cluster.facts, deployment) }),
@@ -95,8 +94,9 @@ export class RenderFacts {
     };
   }
 
-  /** Has what the cluster serves read anew when a class is to know it. */
+  /** Has what the cluster serves, and the seed, read anew when a class is to know it. */
   renew(): void {
+    this.#seeds.renew();
     this.#options.discovery.invalidate();
   }
 
@@ -126,9 +126,12 @@ export class RenderFacts {
     else this.#usingCluster.delete(name);
   }
 
-  #versionOf(references: readonly InputReference[], digest = ''): string | undefined {
+  #versionOf(
+    references: readonly InputReference[],
+    digests: readonly (string | undefined)[],
+  ): string | undefined {
     const versions = references.map((reference) => this.#watch.versionOf(reference));
-    return versions.includes(undefined) ? undefined : JSON.stringify([digest, ...versions]);
+    return versions.includes(undefined) ? undefined : JSON.stringify([...digests, ...versions]);
   }
 
   async #inputsOf(

@@ -24,9 +24,7 @@ export function approvalOf(
   const isBack = uid === bundle?.metadata.uid && approval?.bundle !== name;
   if (approval !== undefined && !(isBack && isOlder(active, approval))) return approval;
   const rendering = approval?.rendering ?? renderingOf(deployment.spec);
-  const { applied } = status;
-  const objects = applied?.uid === uid ? applied?.objects : undefined;
-  return approved(active, { rendering, objects });
+  return approved(active, { rendering, objects: appliedContent(status, active) });
 }
 
 /** A Bundle that was made again since may have other content than the one that was active. */
@@ -71,10 +69,17 @@ export function isRepairable(
 
 /** The digest of what may be applied of a Bundle; undefined where nobody has noted it. */
 export function approvedContent(
-  { approval, applied }: ApprovalState['status'],
+  status: ApprovalState['status'],
+  bundle: Bundle,
+): string | undefined {
+  const { approval } = status;
+  return approval?.uid === bundle.metadata.uid ? approval?.objects : appliedContent(status, bundle);
+}
+
+function appliedContent(
+  { applied }: ApprovalState['status'],
   { metadata: { uid } }: Bundle,
 ): string | undefined {
-  if (approval?.uid === uid) return approval?.objects;
   return applied?.uid === uid ? applied?.objects : undefined;
 }
 

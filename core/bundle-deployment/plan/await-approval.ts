@@ -125,9 +125,7 @@ async function currentPlan(
   { dependencies, context }: Surroundings,
 ): Promise<KnownPlan> {
   const asked = askedDigest(state);
-  await loadContent(state, dependencies, context);
-  const found = dependencies.plans.get(state.deployment, bundle);
-  const remembered = found?.content === state.content ? found : undefined;
+  const remembered = await rememberedPlan(state, bundle, { dependencies, context });
   const isNews = remembered === undefined || asked !== remembered.refused;
   if (remembered !== undefined && (asked === undefined || !isNews)) {
     remembered.refused = asked;
@@ -141,6 +139,17 @@ async function currentPlan(
   }
   if (made.stale) context.wakeAfter(pauseAfter(made));
   return made;
+}
+
+/** Of what would be applied now. */
+async function rememberedPlan(
+  state: BundleDeploymentState,
+  bundle: Bundle,
+  { dependencies, context }: Surroundings,
+): Promise<KnownPlan | undefined> {
+  await loadContent(state, dependencies, context);
+  const known = dependencies.plans.get(state.deployment, bundle);
+  return known?.content === state.content ? known : undefined;
 }
 
 /** Whether it is time to make a plan again; asks to be woken where it will be. */
