@@ -87,6 +87,8 @@ export const progressReason = {
   rolledBack: 'RolledBack',
   progressDeadlineExceeded: 'ProgressDeadlineExceeded',
   pruneHeld: 'PruneHeld',
+  seedChanged: 'SeedChanged',
+  installNamespaceChanged: 'InstallNamespaceChanged',
   waitingForDependents: 'WaitingForDependents',
   deleting: 'Deleting',
   driftDetected: 'DriftDetected',

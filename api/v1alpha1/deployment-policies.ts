@@ -167,6 +167,14 @@ export const deploymentPolicies = {
     .describe('BundleDeployments that must be installed and healthy first.'),
   stages: stagesPolicySchema.optional(),
   serviceAccount: serviceAccountSchema.optional(),
+  installNamespace: z
+    .string()
+    .max(63)
+    .regex(labelPattern)
+    .optional()
+    .describe(
+      'Namespace of namespaced objects that name none. Defaults to the namespace that core runs in. Fixed once the deployment is installed.',
+    ),
   adoption: adoptionSchema.optional(),
   drift: driftPolicySchema.optional(),
   prune: prunePolicySchema.optional(),

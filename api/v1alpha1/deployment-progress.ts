@@ -53,6 +53,10 @@ export const approvalStatusSchema = z
     rendering: z
       .string()
       .describe('Digest of the class and the config that its objects are made with.'),
+    objects: z
+      .string()
+      .optional()
+      .describe('Digest of all rendered objects, and of their namespace.'),
     digest: z
       .string()
       .optional()
@@ -60,6 +64,24 @@ export const approvalStatusSchema = z
     approvedAt: timeSchema.optional().describe('When the approval was seen.'),
   })
   .describe('What may be applied, and is kept in place, without another approval.');
+
+export const appliedStatusSchema = z
+  .object({
+    bundle: z.string().describe('Name of the Bundle.'),
+    uid: z.string().describe('UID of the Bundle.'),
+    rendering: z.string().describe('Digest of the class and the config.'),
+    inputs: z.string().optional().describe('Digest of the values that the config names.'),
+    seed: z.string().optional().describe('Identity of the seed of generated values.'),
+    objects: z
+      .string()
+      .optional()
+      .describe('Digest of all rendered objects; only with upgradePolicy Manual.'),
+    kubernetes: z.string().optional().describe('Version of the API server.'),
+    apiGroups: z.array(z.string()).optional().describe('API groups of others that it served.'),
+  })
+  .describe(
+    'What was applied completely last. Core deletes an object unasked only where the Bundle, the config or an input differs from it.',
+  );
 
 export const progressStatusSchema = z
   .object({
@@ -133,12 +155,17 @@ export const hooksStatusSchema = z
 export const deploymentProgress = {
   plan: planStatusSchema.optional(),
   approval: approvalStatusSchema.optional(),
+  applied: appliedStatusSchema.optional(),
   progress: progressStatusSchema.optional(),
   rollback: rollbackStatusSchema.optional(),
   history: z
     .array(revisionSchema)
     .optional()
     .describe('The last Bundles that were applied, the latest first.'),
+  installNamespace: z
+    .string()
+    .optional()
+    .describe('Namespace that core installs objects in that name none; it stays the same.'),
   heldPrune: heldPruneSchema.optional(),
   hooks: hooksStatusSchema.optional(),
 };
@@ -146,6 +173,7 @@ export const deploymentProgress = {
 export interface ObjectRef extends z.infer<typeof objectRefSchema> {}
 export interface PlannedChange extends z.infer<typeof plannedChangeSchema> {}
 export interface PlanStatus extends z.infer<typeof planStatusSchema> {}
+export interface AppliedStatus extends z.infer<typeof appliedStatusSchema> {}
 export interface ApprovalStatus extends z.infer<typeof approvalStatusSchema> {}
 export interface ProgressStatus extends z.infer<typeof progressStatusSchema> {}
 export interface RollbackStatus extends z.infer<typeof rollbackStatusSchema> {}

@@ -16,6 +16,10 @@ export const annotation = {
   approve: 'core.rukpak.io/approve',
   /** On a BundleDeployment: digest of the deletions that may happen. */
   confirmPrune: 'core.rukpak.io/confirm-prune',
+  /** On a BundleDeployment: identity of the seed that its values were generated with, set by core. */
+  seed: 'core.rukpak.io/seed',
+  /** On a BundleDeployment: identity of the seed that may generate new values. */
+  acceptNewSeed: 'core.rukpak.io/accept-new-seed',
   /** On a BundleDeployment: who changed its spec last, set by the webhook. */
   changedBy: 'core.rukpak.io/changed-by',
   /** On an object of a bundle: a whole number, its stage. */

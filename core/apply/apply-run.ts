@@ -35,7 +35,7 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
 
 export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
   const { owner, waitForReady = false, unchanged = false, foundationOnly = false } = request;
-  const { signal } = request;
+  const { deletionsAsked, changedFacts, signal } = request;
   const { options } = parts;
   const operation = isInstalled(owner) ? 'upgrade' : 'install';
   const wanted = { ...options, ...request, operation } as const;
@@ -56,6 +56,8 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
     waitForReady,
     foundationOnly,
     unchanged,
+    ...(deletionsAsked === undefined ? {} : { deletionsAsked }),
+    changedFacts,
     signal,
   };
 }

@@ -1,4 +1,4 @@
-import type { PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
+import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -41,6 +41,8 @@ export interface ApplyEngineOptions {
   readonly systemNamespace: string;
   /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
   readonly pruneDefaults?: PrunePolicy | undefined;
+  /** Of deployments without a spec.deletionPolicy; Delete where absent. */
+  readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   /** Ends all watches; the life of the process. */
   readonly signal: AbortSignal;
 }

@@ -16,8 +16,8 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 
 /** What the owner has and no longer wants: what of it goes, and what stays. */
 export async function planPrune({ parts, owner, set, signal }: Run): Promise<RemovalPlan> {
-  const { client, discovery } = parts.options;
-  const { deletionPolicy: policy = 'Delete' } = owner.spec;
+  const { client, discovery, defaultDeletionPolicy = 'Delete' } = parts.options;
+  const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
   const plan = planRemoval(parts.inventory, { owner, policy, wanted: set });
   const ownerUID = owner.metadata.uid ?? '';
   return await leaveNamespaces(plan, { client, discovery, ownerUID, signal });
@@ -31,12 +31,20 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   const dropped = [...remove, ...leave.keys()];
   const awaited = await parts.takers.holdUp(owner, dropped, signal);
   if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
-  await leaveObjects(run, leave);
+  // What nobody has dropped stays the owner's.
+  const staying = run.deletionsAsked === false ? [...leave.keys()] : [];
+  const left = staying.length > 0 ? 0 : leave.size;
+  if (left > 0) await leaveObjects(run, leave);
   if (remove.length === 0) {
     parts.confirmed.forget(name);
-    return { changes: leave.size, held: [] };
+    return { changes: left, held: staying };
   }
-  const { go, held, status, message } = await guardPrune(remove, {
+  const {
+    go,
+    held: open,
+    status,
+    message,
+  } = await guardPrune(remove, {
     ...run,
     wanted: set.ids.size,
     defaults: parts.options.pruneDefaults,
@@ -46,7 +54,8 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   const because = 'its bundle no longer has it';
   throwAny(await parts.deletions.delete(go, { owner, because, client, signal }), 'upgrade', signal);
   for (const { id } of go) parts.drift.forget(id);
-  const changes = leave.size + go.length;
+  const changes = left + go.length;
+  const held = [...open, ...staying];
   if (message === undefined) return { changes, held };
   const holdUp = { reason: progressReason.pruneHeld, message };
   return { changes, held, holdUp, heldPrune: status };

@@ -25,5 +25,8 @@ export interface Run {
   readonly foundationOnly: boolean;
   /** The same content was applied completely before. */
   readonly unchanged: boolean;
+  /** As in `ApplyRequest`. */
+  readonly deletionsAsked?: boolean;
+  readonly changedFacts?: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -25,6 +25,8 @@ import { awaitUnpacked } from './steps/await-unpacked.ts';
 import { checkHealth } from './steps/check-health.ts';
 import { ensureBundle } from './steps/ensure-bundle.ts';
 import { followRollback } from './steps/follow-rollback.ts';
+import { keepGenerated } from './steps/keep-generated.ts';
+import { keepNamespace } from './steps/keep-namespace.ts';
 import { loadOrKeepActive } from './steps/load-or-keep-active.ts';
 import { noteBegun } from './steps/note-begun.ts';
 import { noteHealthy } from './steps/note-healthy.ts';
@@ -42,12 +44,14 @@ type Step = (
 const steps: readonly Step[] = [
   guardDeletion,
   pause,
+  keepNamespace,
   ensureBundle,
   followRollback,
   awaitUnpacked,
   awaitDependencies,
   awaitApproval,
   loadOrKeepActive,
+  keepGenerated,
   certify,
   guardObjects,
   noteBegun,

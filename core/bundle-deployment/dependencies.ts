@@ -56,6 +56,8 @@ export interface BundleDeploymentDependencies {
   readonly facts: Pick<RenderFacts, 'prepare' | 'renew' | 'forget' | 'onChange'>;
   readonly certificates: Pick<Certificates, 'certify' | 'foresee' | 'applied' | 'forget'>;
   readonly storedPlans: PlanStore;
+  /** Where the system runs. */
+  readonly systemNamespace: string;
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
@@ -54,6 +55,25 @@ export async function renderAgain(
     const { objects } = await make(making, dependencies, { handlerContext, context });
     return { recipe, objects };
   });
+}
+
+/** What is made of the same with another seed: objects that differ have generated values. */
+export async function renderWithOtherSeed(
+  recipe: Recipe,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<readonly KubernetesObject[]> {
+  const classes = classesOf(recipe, dependencies);
+  if (classes === undefined) return [];
+  const seed = createHash('sha256')
+    .update(recipe.facts.seed ?? '')
+    .digest();
+  const read = async (): Promise<Facts> => ({ ...recipe.facts, seed });
+  const making = { ...recipe, factsVersion: undefined, classes, installed: true, read };
+  const { objects } = await limited(dependencies, context, async (handlerContext) =>
+    make(making, dependencies, { handlerContext, context }),
+  );
+  return objects;
 }
 
 async function limited(
@@ -142,7 +162,13 @@ async function objectsOf(
 
 /** A class is told what it uses, whatever the other one does: a seed is a secret. */
 function used({ uses = [] }: Provisioner, context: DeploymentContext): DeploymentContext {
-  const { cluster, seed, ...rest } = context;
+  const {
+    cluster,
+    seed,
+    inputsDigest: _,
+    seedIdentity: __,
+    ...rest
+  }: DeploymentContext & Facts = context;
   return {
     ...rest,
     ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),

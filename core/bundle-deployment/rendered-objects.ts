@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { Facts } from './facts/render-facts.ts';
 import { roughSize } from './rough-size.ts';
 
@@ -79,7 +80,8 @@ export class RenderedObjects {
 /** Content never changes under a Bundle's UID, nor what a class sees of a deployment's generation. */
 function keyOf({ deployment, bundle, factsVersion }: Rendering): string | undefined {
   if (factsVersion === undefined) return undefined;
-  const { uid, generation, labels, annotations } = deployment.metadata;
-  // Metadata may be changed without a new generation.
-  return JSON.stringify([uid, generation, labels, annotations, bundle.metadata.uid, factsVersion]);
+  const { uid, generation, labels, annotations = {} } = deployment.metadata;
+  // Metadata may be changed without a new generation; core notes the seed after the first rendering.
+  const { [annotation.seed]: _, ...others } = annotations;
+  return JSON.stringify([uid, generation, labels, others, bundle.metadata.uid, factsVersion]);
 }

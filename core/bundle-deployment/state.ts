@@ -24,6 +24,12 @@ export interface BundleDeploymentState {
   failure?: Error;
   /** What the objects and hooks were made of. */
   recipe?: Recipe | undefined;
+  /** Digest of all that is rendered of the target, and where it goes; with upgradePolicy Manual. */
+  content?: string | undefined;
+  /** Somebody has approved exactly that. */
+  approved?: boolean;
+  /** All of the target is applied, and nothing waits to be deleted. */
+  settled?: boolean;
   /** They are as they were applied last: nothing is made of the target as the spec is by now. */
   kept?: boolean;
   objects?: readonly KubernetesObject[];

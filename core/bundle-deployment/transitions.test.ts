@@ -65,6 +65,8 @@ const rows = [
   ['Progressing', 'False', 'RolledBack', 'Warning'],
   ['Progressing', 'False', 'ProgressDeadlineExceeded', 'Warning'],
   ['Progressing', 'False', 'PruneHeld', 'Warning'],
+  ['Progressing', 'False', 'InstallNamespaceChanged', 'Warning'],
+  ['Progressing', 'False', 'SeedChanged', 'Warning'],
   ['Drifted', 'True', 'DriftDetected', 'Warning'],
 ] as const;
 

@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.ts';
+import type { Logger } from '../contracts/logger.ts';
 import { CredentialSource } from './credentials.ts';
 import type { Discovery, NamespacedKinds, ServedApis } from './discovery.ts';
 import { DiscoveryClient } from './discovery-client.ts';
@@ -10,6 +11,8 @@ import { Transport } from './transport.ts';
 export interface ConnectOptions extends KubeconfigOptions {
   /** Its part before the slash names the field manager of writes that give none. */
   readonly userAgent: string;
+  /** Is told where the API server leaves out what it served. */
+  readonly logger?: Logger;
 }
 
 export interface KubeConnection {
@@ -25,7 +28,7 @@ export interface KubeConnection {
  * One identity at one API server. Nothing is sent before the first call.
  * @throws Error that names the kubeconfig file where none can be used.
  */
-export function connect({ userAgent, ...options }: ConnectOptions): KubeConnection {
+export function connect({ userAgent, logger, ...options }: ConnectOptions): KubeConnection {
   const config = loadKubeconfig(options);
   const { server, proxyUrl } = config.cluster;
   const credentials = new CredentialSource(config);
@@ -33,7 +36,7 @@ export function connect({ userAgent, ...options }: ConnectOptions): KubeConnecti
   const client = new HttpKubeClient(transport);
   return {
     client,
-    discovery: new DiscoveryClient(client),
+    discovery: new DiscoveryClient(client, { logger }),
     server,
     close: async () => await transport.close(),
   };

@@ -30,6 +30,8 @@ export class DiscoveredGroups {
   /** Groups, or versions of them, whose aggregated API server did not answer. */
   readonly #stale = new Set<string>();
   readonly #namespaced = new Map<string, Resource>();
+  /** Kinds that the answer lacks, while their CRD or APIService is there. */
+  readonly #missing = new Set<string>();
   readonly #versions = new Set<string>();
   #sorted: readonly string[] | undefined;
 
@@ -57,6 +59,19 @@ export class DiscoveredGroups {
     }
   }
 
+  get resources(): readonly Resource[] {
+    return [...this.#resources.values()];
+  }
+
+  /** A kind that was served, and that the answer lacks; `defined` where it is known not to be gone. */
+  keep(resources: readonly Resource[], defined: boolean): void {
+    for (const { group, version, kind } of resources) {
+      const apiVersion = apiVersionOf({ group, version });
+      this.#versions.add(apiVersion).add(`${apiVersion}/${kind}`);
+      if (defined) this.#missing.add(`${group}/${kind}`).add(`${group}/${version}/${kind}`);
+    }
+  }
+
   resourceFor({ group, version, kind }: GroupVersionKind): Resource | undefined {
     const found = this.#resources.get(`${group}/${version}/${kind}`);
     return found ?? this.#absent(`${group}/${version}`, kind);
@@ -74,6 +89,11 @@ export class DiscoveredGroups {
 
   /** Absent is an answer only where the group's server could be asked. */
   #absent(where: string, kind: string): undefined {
+    if (this.#missing.has(`${where}/${kind}`)) {
+      throw new Error(
+        `cannot tell whether ${where} has kind ${kind}: the API server does not list it now, though its CustomResourceDefinition or APIService exists`,
+      );
+    }
     if (this.#stale.has(where)) {
       throw new Error(
         `cannot tell whether ${where} has kind ${kind}: its aggregated API server does not answer`,

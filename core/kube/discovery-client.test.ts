@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { DiscoveryClient } from './discovery-client.ts';
 import type { KubeClient, RawRequest } from './kube-client.ts';
+import type { Resource } from './resource.ts';
 
 function group(name: string, ...versions: object[]): object {
   return { metadata: { name }, versions };
@@ -32,6 +35,8 @@ class Server {
   readonly requests: RawRequest[] = [];
   failures: Error[] = [];
   groups: readonly object[] = groups;
+  /** CRDs and APIServices. */
+  defined: readonly KubernetesObject[] = [];
 
   async answer(request: RawRequest): Promise<unknown> {
     this.requests.push(request);
@@ -42,10 +47,21 @@ class Server {
   }
 }
 
-function start(): { server: Server; discovery: DiscoveryClient } {
+function start(): { server: Server; discovery: DiscoveryClient; clock: ManualClock } {
   const server = new Server();
-  const client = { request: async (request: RawRequest) => await server.answer(request) };
-  return { server, discovery: new DiscoveryClient(client as KubeClient) };
+  const clock = new ManualClock();
+  const client = {
+    request: async (request: RawRequest) => await server.answer(request),
+    list: async ({ kind }: Resource) => ({
+      items: server.defined.filter((each) => each.kind === kind),
+    }),
+  };
+  const discovery = new DiscoveryClient(client as unknown as KubeClient, { clock });
+  return { server, discovery, clock };
+}
+
+function aDefinition(name: string, kind = 'CustomResourceDefinition'): KubernetesObject {
+  return { apiVersion: 'any', kind, metadata: { name } };
 }
 
 describe('DiscoveryClient', () => {
@@ -82,9 +98,9 @@ describe('DiscoveryClient', () => {
     expect(served).toContain('example.com/v1/ClusterWidget');
     expect(served).toEqual([...served].sort());
     expect(await discovery.apiVersions()).toBe(served);
-    server.groups = [];
+    server.groups = [...groups, group('new.example.com', version('v1', { New: 'news' }))];
     discovery.invalidate();
-    expect(await discovery.apiVersions()).toEqual(['v1', 'v1/Event', 'v1/Pod']);
+    expect(await discovery.apiVersions()).toContain('new.example.com/v1/New');
   });
 
   test('prefers the first version of a group that has the kind', async () => {
@@ -156,5 +172,66 @@ describe('DiscoveryClient', () => {
     const client = { request: async () => ({ kind: 'APIGroupList', groups: [] }) };
     const discovery = new DiscoveryClient(client as unknown as KubeClient);
     await expect(discovery.resourceForGroupKind('', 'Pod')).rejects.toThrow('Kubernetes 1.27');
+  });
+});
+
+describe('a kind that was served and is missing in a new answer', () => {
+  const widget = { group: 'example.com', version: 'v1', kind: 'Widget' };
+  const kindName = 'example.com/v1/Widget';
+
+  async function lose(...defined: readonly KubernetesObject[]) {
+    const started = start();
+    const { server, discovery } = started;
+    await discovery.apiVersions();
+    server.groups = groups.filter((each) => !JSON.stringify(each).includes('example.com'));
+    server.defined = defined;
+    discovery.invalidate();
+    return started;
+  }
+
+  test.each([aDefinition('widgets.example.com'), aDefinition('v1.example.com', 'APIService')])(
+    'is not gone as long as its $kind is there',
+    async (definition) => {
+      const { server, discovery, clock } = await lose(definition);
+      for (const wait of [0, 61_000, 600_000]) {
+        clock.advance(wait);
+        expect(await discovery.apiVersions()).toContain(kindName);
+        await expect(discovery.resourceFor(widget)).rejects.toThrow('does not list it now');
+        await expect(discovery.resourceForGroupKind(widget.group, widget.kind)).rejects.toThrow();
+      }
+      server.groups = groups;
+      clock.advance(60_000);
+      expect(await discovery.resourceFor(widget)).toMatchObject({ plural: 'widgets' });
+    },
+  );
+
+  test('whose CRD is gone is no place to look, and a fact for another minute', async () => {
+    const { discovery, clock } = await lose();
+    expect(await discovery.resourceFor(widget)).toBeUndefined();
+    clock.advance(50_000);
+    expect(await discovery.apiVersions()).toContain(kindName);
+    clock.advance(60_000);
+    expect(await discovery.apiVersions()).not.toContain(kindName);
+  });
+
+  test('is gone at once where its CRD is known to be deleted', async () => {
+    const { discovery } = await lose(aDefinition('widgets.example.com'));
+    discovery.invalidate({ group: widget.group, kind: widget.kind });
+    expect(await discovery.resourceFor(widget)).toBeUndefined();
+    expect(await discovery.apiVersions()).not.toContain(kindName);
+  });
+
+  test('was no loss where another version of it is served', async () => {
+    const { server, discovery } = start();
+    await discovery.apiVersions();
+    const newer = version('v2', { Widget: 'widgets', ClusterWidget: 'clusterwidgets' });
+    server.groups = [...groups, group('example.com', newer)].filter(
+      (each) =>
+        !JSON.stringify(each).includes(
+          '"v1","freshness":"Current","resources":[{"resource":"widgets"',
+        ),
+    );
+    discovery.invalidate();
+    expect(await discovery.apiVersions()).not.toContain(kindName);
   });
 });

@@ -114,7 +114,8 @@ function createDeploymentController(
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
   const { pruneDefaults, defaultDeletionPolicy } = options;
-  const applier = new ApplyEngine({ ...shared, discovery, systemNamespace, pruneDefaults, signal });
+  const defaults = { pruneDefaults, defaultDeletionPolicy };
+  const applier = new ApplyEngine({ ...shared, ...defaults, discovery, systemNamespace, signal });
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });
@@ -137,6 +138,7 @@ function createDeploymentController(
     facts,
     certificates,
     storedPlans: new StoredPlans({ client, systemNamespace }),
+    systemNamespace,
     limits,
     reportHealth,
     defaultDeletionPolicy,

@@ -27,6 +27,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
   const kube = connect({
     ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }),
     userAgent: 'rukpak-core',
+    logger,
   });
   const life = new AbortController();
   try {

@@ -29,6 +29,7 @@ const policies = {
   dependsOn: [{ name: 'other' }],
   stages: { waitForReady: true },
   serviceAccount: { namespace: 'default', name: 'default' },
+  installNamespace: 'default',
   adoption: 'Unowned',
   drift: { mode: 'Warn', ignore: [{ kind: 'ConfigMap', paths: ['/data/a'] }] },
   prune: { maxPercent: 10, confirmData: true },

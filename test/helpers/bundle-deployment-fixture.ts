@@ -130,6 +130,7 @@ export class BundleDeploymentFixture {
         systemNamespace: 'rukpak-system',
       }),
       storedPlans: this.storedPlans,
+      systemNamespace: 'rukpak-system',
       limits: defaultLimits,
       reportHealth: true,
       events: this.events,

@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import {
   type CertificateProvider,
   defaultCertificates,
@@ -38,7 +39,8 @@ export async function upgradeObjects(
     content.className ?? deployment.spec.template.spec.provisionerClassName,
   );
   const config = className === plainClass ? undefined : deployment.spec.config;
-  const facts = await readClusterFacts(cluster, { systemNamespace, signal });
+  const place = installNamespaceOf(deployment, systemNamespace);
+  const facts = await readClusterFacts(cluster, { systemNamespace: place, signal });
   const objects = renderBundle(files, {
     className,
     cluster: facts,

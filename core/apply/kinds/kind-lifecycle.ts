@@ -34,8 +34,12 @@ export class KindLifecycle implements InventoryListener {
   #definitionGone({ object: { spec } }: InventoryEntry): void {
     const { discovery, documents, watches } = this.#options;
     documents.invalidate();
-    discovery.invalidate();
     const [group, kind] = [stringAt(spec, 'group'), stringAt(spec, 'names', 'kind')];
-    if (group !== undefined && kind !== undefined) watches.stop({ group, kind });
+    if (group === undefined || kind === undefined) {
+      discovery.invalidate();
+      return;
+    }
+    discovery.invalidate({ group, kind });
+    watches.stop({ group, kind });
   }
 }

@@ -1,5 +1,6 @@
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { ObjectKey, Resource } from '../../kube/resource.ts';
 import { digestOf } from '../fields/digest.ts';
@@ -67,7 +68,7 @@ export function desiredObject(
   const content = withoutHookRun(written);
   const name = content.metadata.name ?? '';
   const key: ObjectKey = resource.namespaced
-    ? { namespace: content.metadata.namespace || systemNamespace, name }
+    ? { namespace: content.metadata.namespace || installNamespaceOf(owner, systemNamespace), name }
     : { name };
   const { namespace: _, ...metadata } = mapOf(content.metadata);
   const { status: __, ...body } = content;

@@ -173,3 +173,16 @@ test('the cluster’s defaults hold for each field that spec.prune leaves out', 
   expect((await heldBy({ maxPercent: 100 }, { confirmData: true })).held).toBe(1);
   expect((await heldBy({ confirmData: false }, { confirmData: true })).held).toBe(0);
 });
+
+test('what nobody asked to be deleted waits, whatever spec.prune says', async () => {
+  const changedFacts = 'API group gizmos.example.com is not served any more';
+  const guard = { ...aGuard({ wanted: 9 }), deletionsAsked: false, changedFacts };
+  const entries = configMaps(2);
+  const { go, status, message } = await guardPrune(entries, guard);
+  expect(go).toEqual([]);
+  expect(message).toContain(
+    'the class no longer renders them from the same template, config and inputs: API group gizmos.example.com is not served any more. To delete them: kubectl annotate',
+  );
+  const asked = { ...guard, ...aGuard({ wanted: 9, confirm: status?.digest ?? '' }) };
+  expect((await guardPrune(entries, asked)).go).toEqual(entries);
+});

@@ -31,6 +31,9 @@ export interface PruneGuard {
   /** How many objects the owner is to have. */
   readonly wanted: number;
   readonly confirmed: ConfirmedPrunes;
+  /** As in `ApplyRequest`. */
+  readonly deletionsAsked?: boolean;
+  readonly changedFacts?: string | undefined;
   readonly client: Pick<KubeClient, 'list'>;
   readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
   readonly signal: AbortSignal;
@@ -43,7 +46,8 @@ export async function guardPrune(
 ): Promise<GuardedPrune> {
   const { owner, confirmed } = guard;
   const name = owner.metadata.name ?? '';
-  const verdict = tooMany(entries, guard) ?? (await holdingData(entries, guard));
+  const verdict =
+    unasked(entries, guard) ?? tooMany(entries, guard) ?? (await holdingData(entries, guard));
   const open = verdict?.held.filter((entry) => !confirmed.has(name, entry)) ?? [];
   if (verdict === undefined || open.length === 0) return { go: entries, held: [] };
   const digest = pruneDigest(open);
@@ -72,6 +76,16 @@ export function pruneDigest(entries: readonly InventoryEntry[]): string {
 interface Verdict {
   readonly held: readonly InventoryEntry[];
   readonly reason: string;
+}
+
+/** Nobody has changed what the objects are made of. */
+function unasked(
+  entries: readonly InventoryEntry[],
+  { deletionsAsked = true, changedFacts = 'something else has changed' }: PruneGuard,
+): Verdict | undefined {
+  if (deletionsAsked) return undefined;
+  const same = 'the class no longer renders them from the same template, config and inputs';
+  return { held: entries, reason: `${same}: ${changedFacts}` };
 }
 
 /** The share is of all that there would be without the prune, so that it stays the same until then. */

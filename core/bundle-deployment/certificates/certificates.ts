@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { clientOf } from '../../apply/privilege/owner-client.ts';
 import type { Clock } from '../../clock.ts';
@@ -67,7 +68,7 @@ export class Certificates {
    */
   async certify(request: CertifyRequest): Promise<CertifiedObjects> {
     const { objects } = request;
-    const { systemNamespace } = this.#options;
+    const systemNamespace = this.#namespaceOf(request);
     const wanted = wantedCertificates(objects, systemNamespace);
     if (wanted === undefined) return { objects };
     if (this.#options.provider !== 'self') {
@@ -89,7 +90,7 @@ export class Certificates {
   /** The objects as a plan is to show them: nothing is made for it, so that it stays the same. */
   async foresee(request: CertifyRequest): Promise<readonly KubernetesObject[]> {
     const { objects } = request;
-    const { systemNamespace } = this.#options;
+    const systemNamespace = this.#namespaceOf(request);
     const wanted = wantedCertificates(objects, systemNamespace);
     if (wanted === undefined) return objects;
     if (this.#options.provider !== 'self') {
@@ -109,7 +110,9 @@ export class Certificates {
     wanted: WantedCertificates,
   ): Promise<readonly KubernetesObject[]> {
     const waitForReady = deployment.spec.stages?.waitForReady === true;
-    return issuedElsewhere(objects, { ...this.#options, wanted, waitForReady, signal });
+    const systemNamespace = this.#namespaceOf({ deployment });
+    const options = { ...this.#options, systemNamespace };
+    return issuedElsewhere(objects, { ...options, wanted, waitForReady, signal });
   }
 
   /**
@@ -117,7 +120,8 @@ export class Certificates {
    * Returns when to certify them again.
    */
   applied({ deployment, objects }: Omit<CertifyRequest, 'signal'>): number | undefined {
-    const { clock, systemNamespace, provider } = this.#options;
+    const { clock, provider } = this.#options;
+    const systemNamespace = this.#namespaceOf({ deployment });
     const entries = this.#memory.of(deployment.metadata);
     const wanted = wantedCertificates(objects, systemNamespace);
     for (const key of entries.keys()) if (!isWanted(key, wanted)) entries.delete(key);
@@ -189,6 +193,11 @@ export class Certificates {
       if (error instanceof ApiError && error.code === 403) return 'refused';
       throw error;
     }
+  }
+
+  /** Of objects that name none. */
+  #namespaceOf({ deployment }: Pick<CertifyRequest, 'deployment'>): string {
+    return installNamespaceOf(deployment, this.#options.systemNamespace);
   }
 
   #circumstances(

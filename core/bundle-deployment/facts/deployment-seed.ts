@@ -14,6 +14,12 @@ export interface DeploymentSeedsOptions {
   readonly systemNamespace: string;
 }
 
+export interface DeploymentSeed {
+  readonly seed: Uint8Array;
+  /** Of the Secret, for all deployments the same; tells nothing of the seed. */
+  readonly seedIdentity: string;
+}
+
 /**
  * Seeds by a deployment's name, from a Secret that is made when the first one is asked for: the
  * same as long as that Secret is there, also for a deployment that is deleted and made again.
@@ -26,9 +32,17 @@ export class DeploymentSeeds {
     this.#options = options;
   }
 
-  async seedOf(deploymentName: string, signal: AbortSignal): Promise<Uint8Array> {
+  async seedOf(deploymentName: string, signal: AbortSignal): Promise<DeploymentSeed> {
     this.#key ??= (await this.#read(signal)) ?? (await this.#create(signal));
-    return createHmac('sha256', this.#key).update(`BundleDeployment/${deploymentName}`).digest();
+    return {
+      seed: createHmac('sha256', this.#key).update(`BundleDeployment/${deploymentName}`).digest(),
+      seedIdentity: createHmac('sha256', this.#key).update('identity').digest('hex').slice(0, 16),
+    };
+  }
+
+  /** Has the Secret read again: it may have been restored. */
+  renew(): void {
+    this.#key = undefined;
   }
 
   async #read(signal: AbortSignal): Promise<Uint8Array | undefined> {

@@ -300,3 +300,16 @@ describe('the seed', () => {
     await expect(seedOf('a')).rejects.toThrow('must have 32 bytes under key "seed"');
   });
 });
+
+test('a value that changes is told by its digest; one of a Secret only where a seed hides it', async () => {
+  const both: Provisioner = { className: 'acme', inputs, uses: ['seed'] };
+  const digests: (string | undefined)[] = [];
+  for (const value of ['one', 'two']) {
+    aSecret(value);
+    for (const each of [both, reading]) {
+      digests.push((await (await prepare(each)).read()).inputsDigest);
+    }
+  }
+  expect(digests[0]).not.toBe(digests[2]);
+  expect(digests[1]).toBe(digests[3]);
+});

@@ -1,7 +1,10 @@
+import { createHmac } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type {
+  ClusterFacts,
   DeploymentContext,
   InputReference,
   Provisioner,
@@ -13,7 +16,7 @@ import { ClusterFactsReader } from './cluster-facts.ts';
 import { DeploymentSeeds } from './deployment-seed.ts';
 import { InputReferences } from './input-references.ts';
 import { InputWatch } from './input-watch.ts';
-import { readInputs } from './read-inputs.ts';
+import { type Inputs, readInputs } from './read-inputs.ts';
 
 export interface RenderFactsOptions {
   readonly client: KubeClient;
@@ -33,7 +36,12 @@ export interface RenderingClasses {
 }
 
 /** What a deployment is rendered with besides its content and itself. */
-export type Facts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
+export interface Facts extends Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'> {
+  /** Another one where an input has another value. Secrets count only where a seed hides them. */
+  readonly inputsDigest?: string;
+  /** Tells one seed from another, and nothing of it. */
+  readonly seedIdentity?: string;
+}
 
 /** Facts that are known to be the ones of a version before they are read. */
 export interface PreparedFacts {
@@ -75,18 +83,20 @@ export class RenderFacts {
     const usesCluster = uses.includes('cluster');
     this.#note(deployment, usesCluster);
     const cluster = usesCluster ? await this.#cluster.read(context.signal) : undefined;
+    const seed = uses.includes('seed') ? await this.#seedOf(deployment, context) : {};
     return {
-      version: this.#versionOf(references, cluster?.digest),
+      version: this.#versionOf(references, [cluster?.digest, seed.seedIdentity]),
       read: async () => ({
-        inputs: await readInputs({ deployment, references }, this.#options, context.signal),
-        ...(cluster === undefined ? {} : { cluster: cluster.facts }),
-        ...(uses.includes('seed') ? { seed: await this.#seedOf(deployment, context) } : {}),
+        ...(await this.#inputsOf({ deployment, references }, seed, context)),
+        ...(cluster === undefined ? {} : { cluster: this.#placed(cluster.facts, deployment) }),
+        ...seed,
       }),
     };
   }
 
-  /** Has what the cluster serves read anew when a class is to know it. */
+  /** Has what the cluster serves, and the seed, read anew when a class is to know it. */
   renew(): void {
+    this.#seeds.renew();
     this.#options.discovery.invalidate();
   }
 
@@ -105,17 +115,46 @@ export class RenderFacts {
     this.#usingCluster.delete(deploymentName);
   }
 
+  /** A class renders for where its objects go, wherever the system runs by now. */
+  #placed(facts: ClusterFacts, deployment: BundleDeployment): ClusterFacts {
+    const systemNamespace = installNamespaceOf(deployment, facts.systemNamespace);
+    return { ...facts, systemNamespace };
+  }
+
   #note({ metadata: { name = '' } }: BundleDeployment, usesCluster: boolean): void {
     if (usesCluster) this.#usingCluster.add(name);
     else this.#usingCluster.delete(name);
   }
 
-  #versionOf(references: readonly InputReference[], digest = ''): string | undefined {
+  #versionOf(
+    references: readonly InputReference[],
+    digests: readonly (string | undefined)[],
+  ): string | undefined {
     const versions = references.map((reference) => this.#watch.versionOf(reference));
-    return versions.includes(undefined) ? undefined : JSON.stringify([digest, ...versions]);
+    return versions.includes(undefined) ? undefined : JSON.stringify([...digests, ...versions]);
   }
 
-  async #seedOf({ metadata }: BundleDeployment, { signal }: ProvisionerContext) {
+  async #inputsOf(
+    request: Inputs,
+    { seed }: Pick<Facts, 'seed'>,
+    { signal }: ProvisionerContext,
+  ): Promise<Pick<Facts, 'inputs' | 'inputsDigest'>> {
+    const inputs = await readInputs(request, this.#options, signal);
+    if (inputs.length === 0) return { inputs };
+    const hmac = createHmac('sha256', seed ?? '');
+    for (const [index, { kind }] of request.references.entries()) {
+      const value = kind === 'Secret' && seed === undefined ? undefined : inputs[index];
+      hmac.update(
+        JSON.stringify(value === undefined ? null : Buffer.from(value).toString('base64')),
+      );
+    }
+    return { inputs, inputsDigest: hmac.digest('base64url') };
+  }
+
+  async #seedOf(
+    { metadata }: BundleDeployment,
+    { signal }: ProvisionerContext,
+  ): Promise<Pick<Facts, 'seed' | 'seedIdentity'>> {
     return await this.#seeds.seedOf(metadata.name ?? '', signal);
   }
 }

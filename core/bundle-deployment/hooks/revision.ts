@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { digestOf } from '../../apply/fields/digest.ts';
@@ -24,8 +24,19 @@ export async function revisionOf(
   const found = known.get(hooks);
   if (found?.bundle === bundle) return found.revision;
   const hash = createHash('sha256').update(bundle);
+  const revision = await digestOfAll([...hooks, ...objects], hash, signal);
+  known.set(hooks, { bundle, revision });
+  return revision;
+}
+
+/** Digest of objects in their order, after what the hash has taken before. */
+export async function digestOfAll(
+  objects: readonly KubernetesObject[],
+  hash: Pick<Hash, 'digest'> & { update(text: string): unknown },
+  signal: AbortSignal,
+): Promise<string> {
   let turn = performance.now();
-  for (const object of [...hooks, ...objects]) {
+  for (const object of objects) {
     // CRDs alone may be megabytes: others must get their turn.
     if (performance.now() - turn > maxTurn) {
       await setImmediate();
@@ -34,7 +45,5 @@ export async function revisionOf(
     }
     hash.update(digestOf(object));
   }
-  const revision = hash.digest('base64url');
-  known.set(hooks, { bundle, revision });
-  return revision;
+  return hash.digest('base64url');
 }

@@ -24,7 +24,7 @@ export function approvalOf(
   const isBack = uid === bundle?.metadata.uid && approval?.bundle !== name;
   if (approval !== undefined && !(isBack && isOlder(active, approval))) return approval;
   const rendering = approval?.rendering ?? renderingOf(deployment.spec);
-  return approved(active, rendering);
+  return approved(active, { rendering, objects: appliedContent(status, active) });
 }
 
 /** A Bundle that was made again since may have other content than the one that was active. */
@@ -32,9 +32,12 @@ function isOlder({ metadata }: Bundle, { approvedAt = '' }: ApprovalStatus): boo
   return Date.parse(metadata.creationTimestamp ?? '') <= Date.parse(approvedAt);
 }
 
-export function approved({ metadata }: Bundle, rendering: string): ApprovalStatus {
+export function approved(
+  { metadata }: Bundle,
+  { rendering, objects }: { readonly rendering: string; readonly objects: string | undefined },
+): ApprovalStatus {
   const { name = '', uid = '' } = metadata;
-  return { bundle: name, uid, rendering };
+  return { bundle: name, uid, rendering, ...(objects !== undefined && { objects }) };
 }
 
 /** Whether this Bundle, made into objects as the spec says now, was approved. */
@@ -64,7 +67,23 @@ export function isRepairable(
   return approval.rendering === renderingOf(spec) && !isAnother;
 }
 
-/** Digest of what makes objects of a Bundle, besides the Bundle. */
+/** The digest of what may be applied of a Bundle; undefined where nobody has noted it. */
+export function approvedContent(
+  status: ApprovalState['status'],
+  bundle: Bundle,
+): string | undefined {
+  const { approval } = status;
+  return approval?.uid === bundle.metadata.uid ? approval?.objects : appliedContent(status, bundle);
+}
+
+function appliedContent(
+  { applied }: ApprovalState['status'],
+  { metadata: { uid } }: Bundle,
+): string | undefined {
+  return applied?.uid === uid ? applied?.objects : undefined;
+}
+
+/** Digest of what makes objects of a Bundle, besides the Bundle and facts. */
 export function renderingOf({ provisionerClassName, config }: BundleDeploymentSpec): string {
   return digestOf([provisionerClassName, config ?? null]);
 }

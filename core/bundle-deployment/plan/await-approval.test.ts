@@ -5,10 +5,13 @@ import {
   aBundleOf,
   BundleDeploymentFixture,
   nameOf,
+  objects,
   unpackedStatus,
   v1,
   v2,
+  v3,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Forecast } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
@@ -358,6 +361,7 @@ describe('no approval is needed', () => {
     expect(fixture.status.approval).toEqual({
       bundle: nameOf(v2),
       uid: nameOf(v2),
+      objects: expect.any(String),
       rendering: expect.any(String),
     });
   });
@@ -380,5 +384,70 @@ describe('no approval is needed', () => {
     expect(fixture.status.activeBundle).toBe(nameOf(v2));
     expect(fixture.status).not.toHaveProperty('plan');
     expect(fixture.status).not.toHaveProperty('approval');
+  });
+});
+
+describe('a rendering that changes, though the spec and its Bundle do not', () => {
+  /** The template's version is approved and installed; then facts make other objects of it. */
+  async function anInstalled(status?: BundleDeploymentStatus): Promise<BundleDeploymentFixture> {
+    const fixture = aManual(status ?? { activeBundle: nameOf(v2) });
+    await settle(fixture);
+    await fixture.reconcile();
+    return fixture;
+  }
+
+  function renderOther(fixture: BundleDeploymentFixture): void {
+    fixture.facts.prepare.mockResolvedValue({
+      version: 'other',
+      read: async () => ({ inputs: [Buffer.from('other')] }),
+    });
+    fixture.handler.mockImplementation(async (_, __, { inputs }) =>
+      inputs.length > 0 ? [anObject('Secret')] : objects,
+    );
+  }
+
+  test('waits as a new plan, and what was approved is kept in place', async () => {
+    const fixture = await anInstalled();
+    expect(fixture.applier.plan).not.toHaveBeenCalled();
+    renderOther(fixture);
+    fixture.applier.apply.mockClear();
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('AwaitingApproval');
+    const applied = fixture.applier.apply.mock.calls.map(([request]) => request.objects);
+    expect(applied).toEqual([objects]);
+
+    annotate(fixture, fixture.status.plan?.digest);
+    await settle(fixture);
+    await fixture.reconcile();
+    expect(fixture.applier.apply.mock.lastCall?.[0].objects).toEqual([anObject('Secret')]);
+    expect(fixture.applier.apply.mock.lastCall?.[0].deletionsAsked).toBeUndefined();
+    expect(messageOf(fixture)).toBe('');
+  });
+
+  test('waits in a new process too, which applies nothing meanwhile', async () => {
+    const { status } = await anInstalled();
+    const fixture = aManual(status);
+    renderOther(fixture);
+    await fixture.reconcile();
+    expect(messageOf(fixture)).toContain('AwaitingApproval');
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+
+  test('waits where another Bundle is held up, too', async () => {
+    const { status } = await anInstalled({ activeBundle: nameOf(v2) });
+    const fixture = aManual(status);
+    renderOther(fixture);
+    fixture.have(aBundleOf(v3, { phase: 'Unpacking' }));
+    fixture.changeSpec({ template: v3 });
+    await fixture.reconcile();
+    expect(fixture.applier.apply).not.toHaveBeenCalled();
+  });
+
+  test('is planned anew where it changes while a plan waits', async () => {
+    const fixture = aManual();
+    await fixture.reconcile();
+    renderOther(fixture);
+    await fixture.reconcile();
+    expect(fixture.applier.plan).toHaveBeenCalledTimes(2);
   });
 });

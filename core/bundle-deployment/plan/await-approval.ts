@@ -10,11 +10,13 @@ import { notInstalled } from '../status.ts';
 import {
   approvalOf,
   approved,
+  approvedContent,
   askedDigest,
   isApproved,
   isRepairable,
   renderingOf,
 } from './approval.ts';
+import { loadContent } from './load-content.ts';
 import { makePlan } from './make-plan.ts';
 import type { KnownPlan } from './plan-memory.ts';
 import { planMessage } from './plan-message.ts';
@@ -40,18 +42,51 @@ export async function awaitApproval(
     state.status = status;
     return 'continue';
   }
+  const surroundings = { dependencies, context };
   // Something else holds it up, or it was rolled back.
-  if (bundle === undefined || state.target !== bundle) return 'continue';
+  if (bundle === undefined || state.target !== bundle) {
+    state.keepOnly = await isOther(state, surroundings);
+    return 'continue';
+  }
   const active = ownBundle(state.deployment, state.status.activeBundle, dependencies.bundles);
   const approval = approvalOf(state, active);
   state.status = { ...status, ...(approval === undefined ? {} : { approval }) };
-  if (isApproved(approval, bundle, deployment)) return 'continue';
-  return await waitWithPlan(state, bundle, { dependencies, context });
+  if (isApproved(approval, bundle, deployment) && !(await isOther(state, surroundings))) {
+    noteApproved(state);
+    return 'continue';
+  }
+  return await waitWithPlan(state, bundle, surroundings);
 }
 
 interface Surroundings {
   readonly dependencies: ReconcileDependencies;
   readonly context: StepContext;
+}
+
+/** Whether the target would become anything else than what was approved or applied of it. */
+async function isOther(
+  state: BundleDeploymentState,
+  { dependencies, context }: Surroundings,
+): Promise<boolean> {
+  if (state.target === undefined) return false;
+  try {
+    await loadContent(state, dependencies, context);
+  } catch {
+    context.signal.throwIfAborted();
+    // What cannot be made is told of, and what is installed kept, by who applies it.
+    return false;
+  }
+  const expected = approvedContent(state.status, state.target);
+  return expected !== undefined && expected !== state.content;
+}
+
+/** What was approved, or installed, before contents were noted is approved as it is now. */
+function noteApproved(state: BundleDeploymentState): void {
+  const { content, status } = state;
+  const { approval } = status;
+  if (approval === undefined || content === undefined) return;
+  state.status = { ...status, approval: { ...approval, objects: content } };
+  state.approved = approval.digest !== undefined && approval.objects === content;
 }
 
 /** Tells the plan, or finds it approved. */
@@ -64,18 +99,19 @@ async function waitWithPlan(
   try {
     known = await currentPlan(state, bundle, { dependencies, context });
   } catch (error) {
-    return withoutPlan(state, error, { dependencies, context });
+    return await withoutPlan(state, error, { dependencies, context });
   }
   const { plan, refused } = known;
   const asked = askedDigest(state);
   if (isApproval(asked, known) || isEmpty(plan)) {
-    approve(state, { plan, bundle }, dependencies);
+    approve(state, { known, bundle }, dependencies);
     return { requeueAfter: 0 };
   }
   state.status = { ...state.status, plan };
   const { name = '' } = state.deployment.metadata;
   const outdated = refused === plan.digest ? undefined : refused;
-  return wait(state, planMessage(name, plan, outdated), dependencies);
+  const message = planMessage(name, plan, outdated);
+  return await wait(state, message, { dependencies, context });
 }
 
 function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
@@ -89,7 +125,7 @@ async function currentPlan(
   { dependencies, context }: Surroundings,
 ): Promise<KnownPlan> {
   const asked = askedDigest(state);
-  const remembered = dependencies.plans.get(state.deployment, bundle);
+  const remembered = await rememberedPlan(state, bundle, { dependencies, context });
   const isNews = remembered === undefined || asked !== remembered.refused;
   if (remembered !== undefined && (asked === undefined || !isNews)) {
     remembered.refused = asked;
@@ -103,6 +139,17 @@ async function currentPlan(
   }
   if (made.stale) context.wakeAfter(pauseAfter(made));
   return made;
+}
+
+/** Of what would be applied now. */
+async function rememberedPlan(
+  state: BundleDeploymentState,
+  bundle: Bundle,
+  { dependencies, context }: Surroundings,
+): Promise<KnownPlan | undefined> {
+  await loadContent(state, dependencies, context);
+  const known = dependencies.plans.get(state.deployment, bundle);
+  return known?.content === state.content ? known : undefined;
 }
 
 /** Whether it is time to make a plan again; asks to be woken where it will be. */
@@ -126,11 +173,13 @@ function isEmpty(plan: PlanStatus): boolean {
 
 function approve(
   state: BundleDeploymentState,
-  { plan, bundle }: { readonly plan: PlanStatus; readonly bundle: Bundle },
+  { known, bundle }: { readonly known: KnownPlan; readonly bundle: Bundle },
   { clock, events }: Pick<ReconcileDependencies, 'clock' | 'events'>,
 ): void {
+  const { plan, content: objects } = known;
+  const rendering = renderingOf(state.deployment.spec);
   const approval = {
-    ...approved(bundle, renderingOf(state.deployment.spec)),
+    ...approved(bundle, { rendering, objects }),
     digest: plan.digest,
     approvedAt: new Date(clock.now()).toISOString(),
   };
@@ -143,24 +192,26 @@ function approve(
 }
 
 /** What is installed goes on being repaired: where it would become something new by that, as it was applied. */
-function wait(
+async function wait(
   state: BundleDeploymentState,
   message: string,
-  dependencies: ReconcileDependencies,
-): StepOutcome {
+  { dependencies, context }: Surroundings,
+): Promise<StepOutcome> {
   state.holdUp ??= { reason: progressReason.awaitingApproval, message };
   const { approval } = state.status;
   const active = ownBundle(state.deployment, state.status.activeBundle, dependencies.bundles);
   state.keepOnly = active !== undefined && !isRepairable(approval, active, state.deployment);
-  return fallBack(state, dependencies);
+  const outcome = fallBack(state, dependencies);
+  if (outcome === 'continue') state.keepOnly ||= await isOther(state, { dependencies, context });
+  return outcome;
 }
 
 /** What would be refused as a whole is told as an apply would tell it. */
-function withoutPlan(
+async function withoutPlan(
   state: BundleDeploymentState,
   error: unknown,
   { dependencies, context }: Surroundings,
-): StepOutcome {
+): Promise<StepOutcome> {
   context.signal.throwIfAborted();
   const { clock, reportHealth } = dependencies;
   const message = errorMessage(error);
@@ -170,5 +221,6 @@ function withoutPlan(
   }
   context.wakeAfter(retryInterval);
   const name = state.bundle?.metadata.name;
-  return wait(state, `no plan can be made of Bundle ${name}: ${message}`, dependencies);
+  const why = `no plan can be made of Bundle ${name}: ${message}`;
+  return await wait(state, why, { dependencies, context });
 }

@@ -2,8 +2,8 @@ import type { Forecast } from '../../contracts/applier.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { plannedHooks } from '../hooks/planned-hooks.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
-import { loadObjects } from '../steps/load-objects.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
+import { loadContent } from './load-content.ts';
 import type { KnownPlan } from './plan-memory.ts';
 
 /** Makes the plan of the target from the cluster as it is, stores and remembers it. */
@@ -15,7 +15,7 @@ export async function makePlan(
   const { plans, storedPlans, clock } = dependencies;
   const { signal } = context;
   const madeAt = clock.now();
-  await loadObjects(state, dependencies, context);
+  await loadContent(state, dependencies, context);
   const { deployment, status, target: bundle } = state;
   if (bundle === undefined) throw new Error('there is no Bundle to make a plan of');
   const forecast = await foresee(state, dependencies, context);
@@ -34,6 +34,7 @@ export async function makePlan(
   const stale = plan.problems.length > 0;
   const known: KnownPlan = {
     plan: planStatus(plan),
+    content: state.content,
     madeAt,
     took: clock.now() - madeAt,
     stale,

@@ -6,6 +6,8 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 /** A plan, and what is known of its being up to date. */
 export interface KnownPlan {
   readonly plan: PlanStatus;
+  /** Digest of all that the plan is of. */
+  readonly content: string | undefined;
   /** Milliseconds: when it was begun, and how long that took. */
   readonly madeAt: number;
   readonly took: number;

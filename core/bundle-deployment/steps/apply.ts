@@ -1,5 +1,6 @@
 import { isAboutMissing } from '../../apply/objects/failures.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
+import { askedDeletions } from '../applied-rendering.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';
 import { installFailure } from '../install-failure.ts';
@@ -23,6 +24,7 @@ export async function apply(
   try {
     const result = await applyObjects({ ...state, objects }, dependencies, context);
     if (!noteResult(state, result, dependencies)) return 'done';
+    if (result.heldPrune !== undefined) lookAgain(state, dependencies, context);
   } catch (error) {
     const { signal } = context;
     if (signal.aborted) throw error;
@@ -41,12 +43,24 @@ async function applyObjects(
   const { deployment: owner, target, objects, hooks = [] } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
-  const request = { owner, objects, hooks, waitForReady, unchanged, signal };
+  const asked = askedDeletions(state);
+  const request = { owner, objects, hooks, waitForReady, unchanged, ...asked, signal };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;
   if (changes > 0) logger.info({ bundle: target?.metadata.name, changes }, 'objects applied');
   return result;
+}
+
+/** Facts that are missing now may come back, and nobody tells: discovery is not watched. */
+function lookAgain(
+  { recipe }: BundleDeploymentState,
+  { facts }: BundleDeploymentDependencies,
+  { wakeAfter }: StepContext,
+): void {
+  if (recipe?.facts.cluster === undefined) return;
+  facts.renew();
+  wakeAfter(longestWait);
 }
 
 /** Puts what came of it into the status; true where everything is applied. */
@@ -56,6 +70,7 @@ function noteResult(
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): boolean {
   state.holdUp ??= holdUp;
+  state.settled = complete && holdUp === undefined;
   state.status = withDrift(state.status, drifted, clock);
   if (complete) state.status = withHeldPrune(state.status, heldPrune);
   else if (holdUp !== undefined) {

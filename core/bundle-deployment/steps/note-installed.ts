@@ -1,3 +1,4 @@
+import { withAppliedRendering } from '../applied-rendering.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { withHooksDone } from '../hooks/hooks-status.ts';
 import { withApplied } from '../revisions/record.ts';
@@ -14,5 +15,6 @@ export async function noteInstalled(
   state.status = installed(state.status, state.target?.metadata.name ?? '', clock);
   state.status = withApplied(state, clock);
   state.status = withHooksDone(state);
+  state.status = withAppliedRendering(state);
   return 'continue';
 }

@@ -1,0 +1,95 @@
+import type { BundleDeploymentStatus } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { AppliedStatus } from '../../api/v1alpha1/deployment-progress.ts';
+import type { ApplyRequest } from '../contracts/applier.ts';
+import { isUnchanged } from './drift-condition.ts';
+import { renderingOf } from './plan/approval.ts';
+import type { Recipe } from './rendered-objects.ts';
+import type { BundleDeploymentState } from './state.ts';
+
+const maxGroups = 200;
+const namedGroups = 5;
+
+/** The status once the target is applied completely and nothing waits to be deleted. */
+export function withAppliedRendering({
+  status,
+  recipe,
+  settled,
+  content,
+  kept,
+}: BundleDeploymentState): BundleDeploymentStatus {
+  if (settled !== true || recipe === undefined) return status;
+  const { inputsDigest: inputs, seedIdentity: seed } = recipe.facts;
+  const { name = '', uid = '' } = recipe.bundle.metadata;
+  const applied: AppliedStatus = {
+    bundle: name,
+    uid,
+    rendering: renderingOf(recipe.deployment.spec),
+    ...(inputs !== undefined && { inputs }),
+    ...(seed !== undefined && { seed }),
+    ...(content !== undefined && kept !== true && { objects: content }),
+    ...clusterIn(recipe),
+  };
+  return { ...status, applied };
+}
+
+/**
+ * Whether objects that the target lacks may be deleted: somebody has changed the template, the
+ * config or an input since the last complete apply, or approved a plan. Where only facts have
+ * changed, which the cluster alone decides, nobody asked for it.
+ */
+export function askedDeletions(
+  state: BundleDeploymentState,
+): Pick<ApplyRequest, 'deletionsAsked' | 'changedFacts'> {
+  const { recipe, kept, approved, status } = state;
+  if (recipe === undefined || (approved === true && kept !== true)) return {};
+  const { applied } = status;
+  if (applied === undefined ? !isUnchanged(state) : isOther(applied, recipe)) return {};
+  return { deletionsAsked: false, changedFacts: changedFacts(applied, recipe) };
+}
+
+function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe): boolean {
+  // Digests of inputs are made with the seed: with another one they tell nothing.
+  const sameSeed = applied.seed === facts.seedIdentity;
+  return (
+    applied.uid !== bundle.metadata.uid ||
+    applied.rendering !== renderingOf(deployment.spec) ||
+    (sameSeed && applied.inputs !== facts.inputsDigest)
+  );
+}
+
+function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): string {
+  const { kubernetes, apiGroups } = clusterIn(recipe);
+  const changes = [...lostGroups(applied, apiGroups)];
+  if (applied?.kubernetes !== undefined && applied.kubernetes !== kubernetes) {
+    changes.push(`Kubernetes changed from ${applied.kubernetes} to ${kubernetes}`);
+  }
+  if (changes.length > 0) return changes.join(', ');
+  const { provisionerClassName } = recipe.deployment.spec;
+  return `the APIs or proxies of the cluster, or the code of class ${provisionerClassName}, have changed`;
+}
+
+/** One clause, or none. Where not all groups are noted nobody can tell. */
+function lostGroups(
+  { apiGroups: before = [] }: Partial<AppliedStatus> = {},
+  apiGroups: readonly string[] = [],
+): readonly string[] {
+  const served = new Set(apiGroups);
+  const lost = before.filter((group) => !served.has(group));
+  if (lost.length === 0 || served.size >= maxGroups) return [];
+  if (lost.length === 1) return [`API group ${lost[0]} is not served any more`];
+  const more = lost.length > namedGroups ? ` and ${lost.length - namedGroups} more` : '';
+  const names = lost.slice(0, namedGroups).join(', ');
+  return [`API groups ${names}${more} are not served any more`];
+}
+
+/** Kubernetes' own groups change with its version only. */
+function clusterIn({
+  facts: { cluster },
+}: Recipe): Pick<AppliedStatus, 'kubernetes' | 'apiGroups'> {
+  if (cluster === undefined) return {};
+  const groups = cluster.apiVersions
+    .map((apiVersion) => apiVersion.split('/')[0] ?? '')
+    .filter((group) => group.includes('.') && !group.endsWith('.k8s.io'));
+  const apiGroups = [...new Set(groups)].slice(0, maxGroups);
+  return { kubernetes: cluster.version, apiGroups };
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import {
+  aBundleOf,
+  BundleDeploymentFixture,
+  nameOf,
+  v1,
+} from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+
+interface Given {
+  readonly seed: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly isInstalled?: boolean;
+  /** Whether the class makes anything of the seed. */
+  readonly generates?: boolean;
+}
+
+function aSecret(password: string): KubernetesObject {
+  const metadata = { name: 'login', namespace: 'shop' };
+  const data = { password: Buffer.from(password).toString('base64'), user: 'YWRtaW4=' };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, data };
+}
+
+function aFixture({ seed, annotations = {}, isInstalled = true, generates = true }: Given) {
+  const status = isInstalled ? { status: { activeBundle: nameOf(v1) } } : {};
+  const fixture = new BundleDeploymentFixture(
+    aStoredDeployment({ metadata: { annotations }, ...status }),
+    {
+      provisioners: new Map([
+        [
+          'plain',
+          { className: 'plain', uses: ['seed'], deployment: (...args) => handler(...args) },
+        ],
+      ]),
+    },
+  );
+  const { handler } = fixture;
+  handler.mockImplementation(async (_, __, context) => [
+    aSecret(generates ? Buffer.from(context.seed ?? '').toString('hex') : 'fixed'),
+  ]);
+  const facts = { inputs: [], seed: Buffer.from(seed), seedIdentity: `id-${seed}` };
+  fixture.facts.prepare.mockResolvedValue({ version: seed, read: async () => facts });
+  fixture.have(aBundleOf(v1));
+  return fixture;
+}
+
+function progressOf(fixture: BundleDeploymentFixture): string {
+  return fixture.conditions.find((text) => text.startsWith('Progressing ')) ?? '';
+}
+
+const generatedByA = Buffer.from('a').toString('hex');
+
+test('the seed that values are generated with is remembered, without a Secret in the way', async () => {
+  const fixture = aFixture({ seed: 'a', isInstalled: false });
+  await fixture.reconcile();
+  expect(fixture.live.metadata.annotations).toEqual({ [annotation.seed]: 'id-a' });
+  expect(fixture.status.applied?.seed).toBe('id-a');
+  await fixture.reconcile();
+  expect(fixture.handler).toHaveBeenCalledOnce();
+});
+
+test('with another seed nothing is applied, and the condition has the choice', async () => {
+  const fixture = aFixture({ seed: 'b', annotations: { [annotation.seed]: 'id-a' } });
+  await fixture.reconcile();
+  expect(fixture.applier.apply).not.toHaveBeenCalled();
+  expect(progressOf(fixture)).toBe(
+    'Progressing False SeedChanged: Secret "rukpak-seed" in namespace "rukpak-system" has seed id-b, and BundleDeployment "demo" was rendered with seed id-a: core does not change the generated values of Secret/shop/login. ' +
+      'Restore that Secret from a backup, or accept new values: kubectl annotate --overwrite bundledeployment demo core.rukpak.io/accept-new-seed=id-b',
+  );
+  expect(fixture.facts.renew).toHaveBeenCalled();
+  expect(fixture.wakeAfter).toBe(60_000);
+});
+
+test('another seed is taken where it is accepted, and where nothing is generated', async () => {
+  const annotations = { [annotation.seed]: 'id-a' };
+  const accepted = { ...annotations, [annotation.acceptNewSeed]: 'id-b' };
+  for (const given of [
+    { seed: 'b', annotations: accepted },
+    { seed: 'b', annotations, generates: false },
+  ]) {
+    const fixture = aFixture(given);
+    await fixture.reconcile();
+    expect(fixture.applier.apply).toHaveBeenCalledOnce();
+    expect(fixture.live.metadata.annotations).toMatchObject({ [annotation.seed]: 'id-b' });
+  }
+});
+
+test('the process that applied the old values keeps them in place', async () => {
+  const fixture = aFixture({ seed: 'a' });
+  await fixture.reconcile();
+  const facts = { inputs: [], seed: Buffer.from('b'), seedIdentity: 'id-b' };
+  fixture.facts.prepare.mockResolvedValue({ version: 'b', read: async () => facts });
+  await fixture.reconcile();
+  expect(progressOf(fixture)).toContain('SeedChanged');
+  const [request] = fixture.applier.apply.mock.lastCall ?? [];
+  expect(request?.objects).toEqual([aSecret(generatedByA)]);
+});
+
+test('a Secret that lives with other generated values is not overwritten by a new deployment', async () => {
+  const fixture = aFixture({ seed: 'b', isInstalled: false });
+  fixture.client.put(aSecret('in use'));
+  await fixture.reconcile();
+  expect(fixture.applier.apply).not.toHaveBeenCalled();
+  expect(fixture.conditions.join()).toContain('Installed False SeedChanged: Secret/shop/login of');
+  expect(progressOf(fixture)).toContain('core does not overwrite them. Restore the Secret');
+});
+
+test('a Secret with the same generated values, or other values of the config, is no reason', async () => {
+  const live = aSecret(generatedByA);
+  for (const data of [live['data'], { ...(live['data'] as object), user: 'b3RoZXI=' }]) {
+    const fixture = aFixture({ seed: 'a', isInstalled: false });
+    fixture.client.put({ ...live, data });
+    await fixture.reconcile();
+    expect(fixture.applier.apply).toHaveBeenCalledOnce();
+  }
+});
