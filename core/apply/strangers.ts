@@ -28,13 +28,17 @@ export function tellStrangers({
     return wanted?.has(id) !== true && !strangers.has(identity(object.metadata));
   });
   for (const { object } of fresh) strangers.add(identity(object.metadata));
-  const message = (list: string): string =>
-    `${list} has the labels of this BundleDeployment, but core did not make it for this one ` +
-    `(annotation ${annotation.trackingID}), and never deletes it. If nobody needs it, delete it; ` +
-    `else remove its label ${label.ownerName}`;
   for (const event of objectEvents(fresh, { reason: 'ObjectNotOwned', message })) {
     options.events.event(owner, { ...event, type: 'Warning' });
   }
+}
+
+function message(list: string): string {
+  return (
+    `${list} has the labels of this BundleDeployment, but core did not make it for this one ` +
+    `(annotation ${annotation.trackingID}), and never deletes it. If nobody needs it, delete it; ` +
+    `else remove its label ${label.ownerName}`
+  );
 }
 
 function identity({ uid = '', name = '' }: { readonly uid?: string; readonly name?: string }) {

@@ -88,7 +88,7 @@ test.each([
 
 describe('what another deployment has', () => {
   const others = [
-    ['belongs to', made('other')],
+    ['belongs to', made('other', 'x')],
     ['is controlled by', { ...labels('demo'), ...controlledBy({ name: 'other' }) }],
   ] as const;
 

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { errorMessage } from '../../errors.ts';
 import { ApiError, isNotFound } from '../../kube/api-error.ts';
 import type { Discovery, NamespacedKinds } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
@@ -50,7 +51,7 @@ export async function contentOfOthers(
     });
   } catch (error) {
     signal.throwIfAborted();
-    return `core cannot tell what it holds: ${error instanceof Error ? error.message : error}`;
+    return `core cannot tell what it holds: ${errorMessage(error)}`;
   }
   return found;
 }

@@ -39,20 +39,26 @@ export function planRemoval(
   { owner, policy, wanted }: RemovalRequest,
 ): RemovalPlan {
   const entries = objectsOf(inventory, owner).filter(({ id }) => wanted?.ids.has(id) !== true);
-  const definitions = policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set<string>();
+  const byPolicy = keptByPolicy(entries, policy);
   const leave = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
-  for (const entry of entries) {
-    // A deletion is waited for where the whole deployment goes, and not where it is upgraded.
-    if (wanted !== undefined && isGoing(entry)) continue;
-    const because =
-      policy === 'Orphan' || definitions.has(entry.id)
-        ? `the deletion policy is ${policy}`
-        : reasonToStay(entry, wanted?.objects ?? []);
+  // A deletion is waited for where the whole deployment goes, and not where it is upgraded.
+  for (const entry of wanted === undefined ? entries : entries.filter(isPresent)) {
+    const because = byPolicy.has(entry)
+      ? `the deletion policy is ${policy}`
+      : reasonToStay(entry, wanted?.objects ?? []);
     if (because !== undefined) leave.set(entry, because);
     else if (!isHookObject(entry.object)) remove.push(entry);
   }
   return { leave, remove };
+}
+
+function keptByPolicy(
+  entries: readonly InventoryEntry[],
+  policy: DeletionPolicy,
+): ReadonlySet<InventoryEntry> {
+  if (policy === 'Orphan') return new Set(entries);
+  return policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set();
 }
 
 function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string | undefined {
@@ -64,8 +70,8 @@ function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string 
   return isInhabited ? 'objects of the bundle are in it' : undefined;
 }
 
-function isGoing({ deleted, object }: InventoryEntry): boolean {
-  return deleted || object.metadata.deletionTimestamp !== undefined;
+function isPresent({ deleted, object }: InventoryEntry): boolean {
+  return !deleted && object.metadata.deletionTimestamp === undefined;
 }
 
 function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly InventoryEntry[] {
@@ -88,12 +94,12 @@ export function removalStages(entries: readonly InventoryEntry[]): readonly Inve
   return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
 }
 
-/** IDs of the CRDs among these objects, and of their custom resources. */
-function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<string> {
+/** The CRDs among these objects, and their custom resources. */
+function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<InventoryEntry> {
   const definitions = entries.filter(({ resource }) => isDefinition(resource));
   const kinds = new Set(definitions.map((entry) => kindName(definedKind(entry))));
   const resources = entries.filter(({ resource }) => kinds.has(kindName(resource)));
-  return new Set([...definitions, ...resources].map(({ id }) => id));
+  return new Set([...definitions, ...resources]);
 }
 
 function kindName({ group, kind }: GroupKind): string {
