@@ -96,10 +96,16 @@ export const prunePolicySchema = z
       .boolean()
       .optional()
       .describe(
-        'Namespaces, and CRDs with custom resources, are deleted only when confirmed. Where absent, the default of the cluster.',
+        'Core deletes data only when confirmed: PersistentVolumes and their claims, StatefulSets, Namespaces, CRDs with custom resources, and Secrets that others wrote to. Defaults to the default of the cluster.',
+      ),
+    when: z
+      .enum(['Applied', 'Healthy'])
+      .optional()
+      .describe(
+        'When core deletes what the bundle no longer has: once everything else is applied, or once it is healthy. Data waits for health in any case. Defaults to Healthy with spec.rollback, else to Applied.',
       ),
   })
-  .describe('Which deletions of objects that are no longer in the bundle wait to be confirmed.');
+  .describe('When core deletes objects that are no longer in the bundle, and what needs a confirmation.');
 
 export const deletionPolicySchema = z
   .enum(['Delete', 'Orphan', 'KeepCRDs'])

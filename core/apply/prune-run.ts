@@ -4,6 +4,7 @@ import type { InventoryEntry } from './inventory/inventory.ts';
 import { leaveObjects } from './leave-objects.ts';
 import { throwAny } from './objects/failures.ts';
 import { guardPrune } from './prune/prune-guard.ts';
+import { timePrune } from './prune/prune-when.ts';
 import { leaveNamespaces } from './removal/removal-namespaces.ts';
 import { planRemoval, type RemovalPlan } from './removal/removal-plan.ts';
 import type { Run } from './run.ts';
@@ -39,6 +40,11 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
     parts.confirmed.forget(name);
     return { changes: left, held: staying };
   }
+  const { records, drift } = parts;
+  const problemOf = (id: string): string | undefined => {
+    const record = records.get(id);
+    return record && drift.health(record);
+  };
   const {
     go,
     held: open,
@@ -51,12 +57,14 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
     confirmed: parts.confirmed,
     discovery: parts.options.discovery,
   });
+  const { now, later, holdUp: unhealthy } = timePrune(go, { owner, set, problemOf });
   const because = 'its bundle no longer has it';
-  throwAny(await parts.deletions.delete(go, { owner, because, client, signal }), 'upgrade', signal);
-  for (const { id } of go) parts.drift.forget(id);
-  const changes = left + go.length;
-  const held = [...open, ...staying];
-  if (message === undefined) return { changes, held };
+  const context = { owner, because, client, signal };
+  throwAny(await parts.deletions.delete(now, context), 'upgrade', signal);
+  for (const { id } of now) parts.drift.forget(id);
+  const changes = left + now.length;
+  const held = [...open, ...later, ...staying];
+  if (message === undefined) return { changes, held, holdUp: unhealthy };
   const holdUp = { reason: progressReason.pruneHeld, message };
   return { changes, held, holdUp, heldPrune: status };
 }

@@ -9,8 +9,9 @@ import { stringAt } from '../fields/json-fields.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { definedKind, hasCustomResources } from '../kinds/custom-resources.ts';
 import { objectPath } from '../objects/object-id.ts';
-import { isDefinition, isNamespace } from '../objects/order.ts';
+import { isDefinition } from '../objects/order.ts';
 import type { ConfirmedPrunes } from './prune-confirmed.ts';
+import { isData } from './prune-data.ts';
 
 /** What may be pruned now, and what waits to be confirmed. */
 export interface GuardedPrune {
@@ -116,16 +117,12 @@ async function holdingData(
   const query = { client, discovery, except: new Set(entries.map(({ id }) => id)), signal };
   const held: InventoryEntry[] = [];
   for (const entry of entries) {
-    const holds =
-      isNamespace(entry.resource) ||
-      (isDefinition(entry.resource) && (await hasCustomResources(definedKind(entry), query)));
-    if (holds) held.push(entry);
+    const isEmpty =
+      isDefinition(entry.resource) && !(await hasCustomResources(definedKind(entry), query));
+    if (isData(entry) && !isEmpty) held.push(entry);
   }
   if (held.length === 0) return undefined;
-  const reason =
-    'everything in a namespace, and every custom resource of a CRD, is deleted with it ' +
-    '(spec.prune.confirmData)';
-  return { held, reason };
+  return { held, reason: 'the data in them is deleted with them (spec.prune.confirmData)' };
 }
 
 function heldStatus(entries: readonly InventoryEntry[], digest: string, reason: string): HeldPrune {
