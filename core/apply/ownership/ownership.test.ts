@@ -25,6 +25,11 @@ function made(name: string, uid = 'u'): object {
   return { ...labels(name), annotations };
 }
 
+/** Left behind by a deployment of that name. */
+function left(by: string): object {
+  return { annotations: { 'core.rukpak.io/left-by': by } };
+}
+
 function controlledBy(reference: object): object {
   const controller = {
     apiVersion: 'core.rukpak.io/v1alpha1',
@@ -113,6 +118,10 @@ describe('spec.adoption', () => {
   test.each([
     ['Never', {}, 'refused'],
     ['Never', release('demo', 'rukpak-system'), 'refused'],
+    ['Never', left('demo'), 'refused'],
+    [undefined, left('demo'), 'adopt'],
+    [undefined, left('other'), 'refused'],
+    ['Unowned', left('other'), 'adopt'],
     ['Never', made('demo'), 'ours'],
     ['Never', labels('demo'), 'refused'],
     ['Unowned', labels('demo'), 'adopt'],

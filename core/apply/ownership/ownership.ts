@@ -44,8 +44,8 @@ export function labelledOwner(object: KubernetesObject): string | undefined {
 /**
  * Judges a live object. It is ours by its controller reference, or by its labels and its mark where
  * it has no controller, also where an earlier deployment of that name had it: what a backup brings back
- * is taken over. Objects of the Helm release that RukPak made under the same name are
- * taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
+ * is taken over. Objects of the Helm release that RukPak made under the same name, and
+ * what a deployment of that name has left, are taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
  * annotation `core.rukpak.io/adopt` allow it. What another BundleDeployment has is refused, with its
  * name: whether it may be taken all the same is for `DeploymentConsent` to say.
  */
@@ -103,7 +103,10 @@ function mayAdopt(
 ): boolean {
   const name = owner.metadata.name ?? '';
   if (controllerOf(live) !== undefined) return takesOwned(owner, live);
-  if (isReleaseOf(live, name, systemNamespace)) return owner.spec.adoption !== 'Never';
+  const wasOurs =
+    stringAt(live.metadata.annotations, annotation.leftBy) === name ||
+    isReleaseOf(live, name, systemNamespace);
+  if (wasOurs) return owner.spec.adoption !== 'Never';
   return helmRelease(live) === undefined ? takesUnowned(owner, live) : takesOwned(owner, live);
 }
 
