@@ -279,14 +279,18 @@ describe('a BundleDeployment', () => {
     expect((await kubectl.run(remove)).stderr).toBe(refusal(text(2), 'deletion.crdvalidator.io'));
     await kubectl.must(['delete', 'namespace', 'crd-e2e', '--timeout=600s']);
     expect((await kubectl.run(remove)).stderr).toBe(refusal(text(1), 'deletion.crdvalidator.io'));
-    await kubectl.must(['delete', 'bundledeployment', name, '--timeout=300s']);
+    await kubectl.must(['delete', 'bundledeployment', name, '--wait=false']);
+    await eventually(async () => {
+      const deployment = await kubectl.get('bundledeployment', name);
+      const { message } = conditionOf(deployment, 'Progressing') ?? {};
+      expect(message).toContain('1 custom resources of it exist, e.g. default/mine');
+    }, patiently);
     await kubectl.must(['get', 'gizmos.crd-e2e.example.com', 'mine']);
     await kubectl.must(['delete', 'gizmos.crd-e2e.example.com', 'mine']);
-    // The garbage collector tries again after twice the time that it was refused for.
-    await eventually(
-      async () => expect(await kubectl.exists('crd', nameOf('Gizmo'))).toBe(false),
-      patiently,
-    );
+    await eventually(async () => {
+      expect(await kubectl.exists('bundledeployment', name)).toBe(false);
+      expect(await kubectl.exists('crd', nameOf('Gizmo'))).toBe(false);
+    }, patiently);
   });
 
   test('its CRD is deleted with everything where it says so', async () => {

@@ -256,11 +256,11 @@ test('a history tells who applied what, by user', async () => {
   expect(earlier).toMatch(/^1 .*rollback-who:v1 /);
 });
 
-test('a deployment that asks for nothing has the status of RukPak', async () => {
+test('a deployment that asks for nothing has the status of RukPak, and what core remembers', async () => {
   await bringOut('plain', { version: 1, objects: [aConfigMap('plain')], spec: {} });
   const status = await statusWith('plain', { activeBundle: expect.any(String) as never });
   expect(new Set(Object.keys(status))).toEqual(
-    new Set(['activeBundle', 'conditions', 'observedGeneration']),
+    new Set(['activeBundle', 'applied', 'conditions', 'installNamespace', 'observedGeneration']),
   );
 });
 

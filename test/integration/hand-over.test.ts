@@ -88,7 +88,7 @@ test('an object goes from a deployment of one process to one of another, and is 
   await create(taker);
   await apply(one, giver, configMap('shared', { of: 'giver' }), configMap('rest'));
   const { uid } = (await shared()).metadata;
-  const refused = `is controlled by BundleDeployment "${giver}"`;
+  const refused = `belongs to BundleDeployment "${giver}"`;
   await expect(apply(two, taker, configMap('shared', { of: 'taker' }))).rejects.toThrow(refused);
 
   const annotation = `core.rukpak.io/hand-over=${taker}`;
