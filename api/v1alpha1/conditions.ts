@@ -87,6 +87,7 @@ export const progressReason = {
   rolledBack: 'RolledBack',
   progressDeadlineExceeded: 'ProgressDeadlineExceeded',
   pruneHeld: 'PruneHeld',
+  kindNotServed: 'KindNotServed',
   waitingForDependents: 'WaitingForDependents',
   deleting: 'Deleting',
   driftDetected: 'DriftDetected',

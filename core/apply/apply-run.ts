@@ -3,11 +3,11 @@ import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/appl
 import { applyPending } from './apply-pending.ts';
 import { desiredHooks } from './content/desired-hooks.ts';
 import { desiredSet } from './content/desired-set.ts';
-import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
-import type { InventoryEntry } from './inventory/inventory.ts';
 import { readJudged } from './judged-objects.ts';
+import { notServed } from './kinds/earlier-kinds.ts';
 import type { DesiredObject } from './objects/desired.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 import { handsOverTo } from './ownership/adoption-level.ts';
 import { isLeftByRukpak } from './ownership/ownership.ts';
 import { driftMode, noteDrift, splitPlan } from './plan/drift-policy.ts';
@@ -21,7 +21,7 @@ import { checkStageOrder } from './stages/stage-order.ts';
 /** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
   const run = await beginRun(parts, request);
-  await watchKinds(run);
+  const unknown = await watchKinds(run);
   await readJudged(run);
   const { pending, drifted } = planRun(run);
   await permitted(run, pending);
@@ -29,9 +29,16 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   if (applied.holdUp !== undefined || run.foundationOnly) {
     return { ...applied, complete: false, drifted };
   }
-  const { changes, held, holdUp, heldPrune } = await pruneRun(run);
-  await settle(run, held);
-  return { changes: applied.changes + changes, complete: true, holdUp, heldPrune, drifted };
+  const { changes, held, holdUp, heldPrune, unserved: lost = [] } = await pruneRun(run);
+  const unserved = [...unknown, ...lost];
+  await settle(run, [...held.map(({ resource }) => resource), ...unserved]);
+  return {
+    changes: applied.changes + changes,
+    complete: true,
+    holdUp: holdUp ?? notServed(unserved),
+    heldPrune,
+    drifted,
+  };
 }
 
 export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
@@ -43,7 +50,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
   const set = await desiredSet(wanted);
   const hooks = await desiredHooks(wanted, set);
   checkStageOrder(set.objects, operation);
-  const earlier = await earlierKinds(parts, owner, signal);
+  const earlier = await parts.earlierKinds.of(owner, signal);
   const name = owner.metadata.name ?? '';
   return {
     parts,
@@ -72,11 +79,13 @@ export async function permitted(run: Run, pending: readonly PlannedObject[]): Pr
   });
 }
 
-export async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {
-  const { watches } = parts;
+/** Makes the inventory know all objects of the run's kinds; returns the kinds that it cannot know of. */
+export async function watchKinds(run: Run): Promise<readonly GroupKind[]> {
+  const { parts, name, set, earlier, signal } = run;
   const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
-  const left = await servedResources(parts, earlier, signal);
-  await watches.ensure([...kinds, ...left], signal);
+  const { resources, unserved } = await parts.earlierKinds.find(name, earlier, signal);
+  await parts.watches.ensure([...kinds, ...resources], signal);
+  return unserved;
 }
 
 interface PlannedRun {
@@ -121,17 +130,16 @@ function withoutGiven({ parts, owner, name, set }: Run): readonly DesiredObject[
   return set.objects.filter((object) => !given.has(object));
 }
 
-/** From now on exactly this set is the owner's, and what still waits to be pruned. */
+/** From now on exactly this set is the owner's, and what is of kinds that still wait to be pruned. */
 async function settle(
   { parts, owner, name, set, hooks, signal }: Run,
-  held: readonly InventoryEntry[],
+  waiting: readonly GroupKind[],
 ): Promise<void> {
   const { records, claims, parents } = parts;
   records.keepOnly(name, [...set.ids]);
   claims.keepOnly(set.ids, name);
-  const heldKinds = held.map(({ resource }) => resource);
   const hookKinds = hooks.map(({ resource }) => resource);
-  await parents.write(owner, [...set.resources, ...hookKinds, ...heldKinds], signal);
+  await parents.write(owner, [...set.resources, ...hookKinds, ...waiting], signal);
   // They may wait for what they can take now.
   for (const taker of handsOverTo(owner)) if (!claims.isSettled(taker)) parts.notify(taker);
 }

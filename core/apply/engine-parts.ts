@@ -16,6 +16,7 @@ import { AppliedRecords } from './inventory/applied-records.ts';
 import { ApplySetParents } from './inventory/applyset-parent.ts';
 import { Inventory } from './inventory/inventory.ts';
 import { Definitions } from './kinds/definitions.ts';
+import { EarlierKinds } from './kinds/earlier-kinds.ts';
 import { KindLifecycle } from './kinds/kind-lifecycle.ts';
 import { KindWatches } from './kinds/kind-watches.ts';
 import { Claims } from './ownership/claims.ts';
@@ -53,7 +54,7 @@ export interface EngineParts {
   readonly rules: HealthRules;
   readonly watches: KindWatches;
   readonly parents: ApplySetParents;
-  readonly releases: FormerReleases;
+  readonly earlierKinds: EarlierKinds;
   readonly definitions: Definitions;
   readonly preflight: Preflight;
   readonly ownership: OwnershipCheck;
@@ -88,6 +89,8 @@ export function engineParts(
   const hookWatch = new HookWatch({ notify, next: removals });
   inventory.listen(new KindLifecycle({ discovery, documents, watches, next: hookWatch }));
   const coOwnership = new CoOwnership(options);
+  const parents = new ApplySetParents(client);
+  const releases = new FormerReleases(options);
   const apply = new ServerSideApply({ ...options, documents });
   return {
     options,
@@ -98,8 +101,8 @@ export function engineParts(
     backoff,
     rules,
     watches,
-    parents: new ApplySetParents(client),
-    releases: new FormerReleases(options),
+    parents,
+    earlierKinds: new EarlierKinds({ ...options, watches, parents, releases, notify }),
     definitions: new Definitions({ ...options, inventory }),
     preflight: new Preflight(client),
     ownership: new OwnershipCheck({ ...options, claims }),

@@ -2,6 +2,7 @@ import { progressReason } from '../../api/v1alpha1/conditions.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
 import { throwAny } from './objects/failures.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 import { keptEvent } from './prune/kept-event.ts';
 import {
   deleteObjects,
@@ -16,6 +17,8 @@ import type { Run } from './run.ts';
 export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
   /** They wait to be confirmed and are the owner's until then. */
   readonly held: readonly InventoryEntry[];
+  /** Kinds that turned out not to be served. */
+  readonly unserved?: readonly GroupKind[];
 }
 
 /** Deletes what the owner has and no longer wants, as far as its guards let it. */
@@ -36,12 +39,14 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
     confirmed: parts.confirmed,
     discovery: parts.options.discovery,
   });
-  throwAny(await deleteObjects(go, { client, signal }), 'upgrade', signal);
+  const refused = await deleteObjects(go, { client, signal });
+  const { failures, unserved } = await parts.earlierKinds.lost(name, refused, signal);
+  throwAny(failures, 'upgrade', signal);
   for (const { id } of go) parts.drift.forget(id);
   const changes = left + go.length;
-  if (message === undefined) return { changes, held };
+  if (message === undefined) return { changes, held, unserved };
   const holdUp = { reason: progressReason.pruneHeld, message };
-  return { changes, held, holdUp, heldPrune: status };
+  return { changes, held, unserved, holdUp, heldPrune: status };
 }
 
 /** What is dropped and stays becomes nobody's: the garbage collector would take it later. */

@@ -1,12 +1,13 @@
 import type { RemoveRequest, RemoveResult } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
-import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
+import { kindNames } from './kinds/earlier-kinds.ts';
 import { applySetKey } from './objects/applyset.ts';
 import { isKept } from './objects/desired.ts';
 import { type ApplyFailure, throwAny } from './objects/failures.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 import { isWorkload } from './objects/order.ts';
 import { clientOf } from './privilege/owner-client.ts';
 import { keptEvent } from './prune/kept-event.ts';
@@ -35,17 +36,38 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   const client = clientOf(owner, parts.options.client);
   const removal = { ...request, parts, name, client };
   checkMarks(parts, request);
-  const kinds = await earlierKinds(parts, owner, signal);
-  await parts.watches.ensure(await servedResources(parts, kinds, signal), signal);
+  const kinds = await parts.earlierKinds.of(owner, signal);
+  const { resources, unserved: unknown } = await parts.earlierKinds.find(name, kinds, signal);
+  const unserved = [...unknown];
+  await parts.watches.ensure(resources, signal);
   const planned = planRemoval(parts.inventory, request);
   const plan = await leaveNamespaces(planned, policy, { client, discovery, signal });
   await leave(removal, plan.leave);
   for (const stage of removalStages(plan.remove)) {
-    const waitsFor = await removeStage(removal, stage);
+    const waitsFor = await removeStage(removal, stage, unserved);
     if (waitsFor !== undefined) return { waitsFor };
+  }
+  // A kind may have gone with its CRD or APIService, which were objects of the deployment.
+  const left = await parts.earlierKinds.find(name, unserved, signal);
+  if (left.resources.length > 0) parts.notify(name);
+  if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
+    return { waitsFor: waitForKinds(removal, unserved) };
   }
   parts.removals.forget(name);
   return {};
+}
+
+/** Objects of a kind that is not served can be neither seen nor deleted; nothing says that none is left. */
+function waitForKinds(
+  { parts, name }: Removal,
+  kinds: readonly GroupKind[],
+): NonNullable<RemoveResult['waitsFor']> {
+  const awaited = { ids: [], shown: '' };
+  const since = parts.removals.waitFor(name, awaited, parts.options.clock.now());
+  const message =
+    `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may be left. ` +
+    'Repair its CustomResourceDefinition or APIService, or delete it';
+  return { message, since };
 }
 
 /** Without its marks nobody knows what there is to delete or to leave. */
@@ -73,16 +95,20 @@ async function leave(removal: Removal, entries: readonly InventoryEntry[]): Prom
   throwAny(failures, 'upgrade', signal);
 }
 
-/** What is left to wait for once everything of the stage is being deleted. */
+/** What is left to wait for once everything of the stage is being deleted; adds kinds that are not served. */
 async function removeStage(
   { parts, name, client, signal }: Removal,
   stage: readonly InventoryEntry[],
+  unserved: GroupKind[],
 ): Promise<RemoveResult['waitsFor']> {
-  const { inventory, removals, options } = parts;
+  const { earlierKinds, inventory, removals, options } = parts;
   const doomed = stage.filter(
     ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
   );
-  throwAny(await deleteObjects(doomed, { client, propagation, signal }), 'upgrade', signal);
+  const refused = await deleteObjects(doomed, { client, propagation, signal });
+  const lost = await earlierKinds.lost(name, refused, signal);
+  throwAny(lost.failures, 'upgrade', signal);
+  unserved.push(...lost.unserved);
   // By now the watches may have seen them go.
   const left = stage
     .flatMap(({ resource, key }) => inventory.get(resource, key) ?? [])

@@ -44,10 +44,14 @@ export class KindWatches {
     this.#options = options;
   }
 
-  /** The resource under which a group and kind is watched, whatever the version. */
+  /**
+   * The resource under which a group and kind is watched, whatever the version; undefined also where
+   * the server says that there is none: it may have another one.
+   */
   watched({ group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>): Resource | undefined {
     for (const { resource } of this.#watches.values()) {
-      if (resource.group === group && resource.kind === kind) return resource;
+      if (resource.group === group && resource.kind === kind)
+        return this.#working(resource)?.resource;
     }
     return undefined;
   }

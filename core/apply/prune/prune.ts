@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import { isConflict, isObjectNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import { isHookObject } from '../hooks/hook.ts';
@@ -127,7 +127,7 @@ async function deleteEntry(entry: InventoryEntry, context: DeleteContext): Promi
       await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
       return;
     } catch (error) {
-      if (isNotFound(error)) return;
+      if (isObjectNotFound(error)) return;
       if (!isConflict(error) || attempt === attempts) throw error;
       found = await sameObject(entry, context);
     }
