@@ -3,6 +3,7 @@ import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/appl
 import { applyPending } from './apply-pending.ts';
 import { desiredHooks } from './content/desired-hooks.ts';
 import { desiredSet } from './content/desired-set.ts';
+import { isCollected } from './drift/finished-objects.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { readJudged } from './judged-objects.ts';
 import { notServed } from './kinds/earlier-kinds.ts';
@@ -23,11 +24,12 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   const run = await beginRun(parts, request);
   const unknown = await watchKinds(run);
   await readJudged(run);
+  parts.finished.begin(run.name, request);
   const { pending, drifted } = planRun(run);
   await permitted(run, pending);
   const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
   if (applied.holdUp !== undefined || run.foundationOnly) {
-    return { ...applied, complete: false, drifted };
+    return { ...applied, complete: false, drifted, finished: parts.finished.of(run.name) };
   }
   const { changes, held, holdUp, heldPrune, unserved: lost = [] } = await pruneRun(run);
   const unserved = [...unknown, ...lost];
@@ -38,6 +40,7 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
     holdUp: holdUp ?? notServed(unserved),
     heldPrune,
     drifted,
+    finished: parts.finished.of(run.name),
   };
 }
 
@@ -64,6 +67,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
     waitForReady,
     foundationOnly,
     unchanged,
+    origin: request,
     signal,
   };
 }
@@ -101,13 +105,17 @@ function planRun(run: Run): PlannedRun {
     ...parts,
     owner: name,
     backoff: driftMode(owner) === 'Correct' ? parts.backoff : { pause: () => 0 },
+    isFinished: (desired) => isFinished(run, desired),
     hasDrifted: (record) => drift.hasDrifted(record),
     isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
   });
   for (const record of found) {
     records.set(record);
+    const isGone = parts.inventory.get(record.resource, record.key) === undefined;
+    if (isGone && parts.finished.find(record) === undefined) parts.finished.assume(record);
     drift.health(record);
   }
+  noteFinished(run);
   // What the cluster says is more than what somebody is about to do.
   claims.seize(
     found.map(({ id }) => id),
@@ -115,6 +123,28 @@ function planRun(run: Run): PlannedRun {
   );
   const split = splitPlan(owner, pending, unchanged);
   return { pending: split.pending, drifted: noteDrift(parts, owner, split.drifted) };
+}
+
+/**
+ * Whether an object has ended, and need not be there. What Kubernetes deletes by itself and went while
+ * no process looked has ended most likely: to run it twice may do harm.
+ */
+export function isFinished(
+  { parts, name, origin, unchanged }: Run,
+  desired: DesiredObject,
+): boolean {
+  if (parts.finished.covers(name, origin, desired)) return true;
+  return unchanged && isCollected(desired) && parts.records.get(desired.id) === undefined;
+}
+
+/** Of this Bundle, whatever was noted of the one before. */
+function noteFinished({ parts, name, set }: Run): void {
+  const { records, inventory, drift } = parts;
+  for (const { id, resource, key } of set.objects) {
+    const record = records.get(id);
+    if (record?.runs === undefined || record.owner !== name) continue;
+    drift.noteFinished(record, inventory.get(resource, key));
+  }
 }
 
 /** The set without what other deployments have taken with the owner's consent. */
@@ -135,9 +165,10 @@ async function settle(
   { parts, owner, name, set, hooks, signal }: Run,
   waiting: readonly GroupKind[],
 ): Promise<void> {
-  const { records, claims, parents } = parts;
+  const { records, claims, parents, finished } = parts;
   records.keepOnly(name, [...set.ids]);
   claims.keepOnly(set.ids, name);
+  finished.keepOnly(name, set.ids);
   const hookKinds = hooks.map(({ resource }) => resource);
   await parents.write(owner, [...set.resources, ...hookKinds, ...waiting], signal);
   // They may wait for what they can take now.

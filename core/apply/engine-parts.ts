@@ -8,6 +8,7 @@ import { AwaitedTakers } from './adoption/awaited-takers.ts';
 import { FormerReleases } from './adoption/former-releases.ts';
 import { GivenObjects } from './adoption/given-objects.ts';
 import { DriftDetector } from './drift/drift.ts';
+import { FinishedObjects } from './drift/finished-objects.ts';
 import { RepairBackoff } from './drift/repair-backoff.ts';
 import { HealthRules } from './health/health-rules.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
@@ -52,6 +53,7 @@ export interface EngineParts {
   readonly occupied: Set<string>;
   readonly backoff: RepairBackoff;
   readonly rules: HealthRules;
+  readonly finished: FinishedObjects;
   readonly watches: KindWatches;
   readonly parents: ApplySetParents;
   readonly earlierKinds: EarlierKinds;
@@ -81,9 +83,18 @@ export function engineParts(
   const claims = new Claims();
   const backoff = new RepairBackoff(clock);
   const rules = new HealthRules();
+  const finished = new FinishedObjects();
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
-  const drift = new DriftDetector({ ...options, inventory, records, backoff, rules, notify });
+  const drift = new DriftDetector({
+    ...options,
+    inventory,
+    records,
+    backoff,
+    rules,
+    finished,
+    notify,
+  });
   const given = new GivenObjects({ inventory, notify, next: drift });
   const removals = new RemovalWatch({ notify, next: given });
   const hookWatch = new HookWatch({ notify, next: removals });
@@ -100,6 +111,7 @@ export function engineParts(
     occupied: new Set(),
     backoff,
     rules,
+    finished,
     watches,
     parents,
     earlierKinds: new EarlierKinds({ ...options, watches, parents, releases, notify }),

@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { ApplyRequest } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { DesiredSet } from './content/desired-set.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -25,5 +26,7 @@ export interface Run {
   readonly foundationOnly: boolean;
   /** The same content was applied completely before. */
   readonly unchanged: boolean;
+  /** The Bundle that the set is of, and what of it has ended by itself. */
+  readonly origin: Pick<ApplyRequest, 'bundle' | 'finished'>;
   readonly signal: AbortSignal;
 }

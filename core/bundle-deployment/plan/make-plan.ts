@@ -1,6 +1,7 @@
 import type { Forecast } from '../../contracts/applier.ts';
 import { isOrdered } from '../deletion/needs-finalizer.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { originOf } from '../finished.ts';
 import { plannedHooks } from '../hooks/planned-hooks.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { loadObjects } from '../steps/load-objects.ts';
@@ -53,5 +54,5 @@ async function foresee(
   const rendered = { deployment: owner, objects: state.objects ?? [], signal };
   const objects = await certificates.foresee(rendered);
   const ordered = isOrdered(state, dependencies);
-  return await applier.plan({ owner, objects, hooks, ordered, signal });
+  return await applier.plan({ owner, objects, hooks, ordered, signal, ...originOf(state) });
 }

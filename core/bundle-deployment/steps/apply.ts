@@ -2,6 +2,7 @@ import { isAboutMissing } from '../../apply/objects/failures.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';
+import { originOf, withFinished } from '../finished.ts';
 import { installFailure } from '../install-failure.ts';
 import { longestWait } from '../longest-wait.ts';
 import { measureApply } from '../measure-apply.ts';
@@ -41,7 +42,8 @@ async function applyObjects(
   const { deployment: owner, target, objects, hooks = [], ordered = false } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
-  const request = { owner, objects, hooks, ordered, waitForReady, unchanged, signal };
+  const origin = originOf(state);
+  const request = { owner, objects, hooks, ordered, waitForReady, unchanged, signal, ...origin };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;
@@ -52,11 +54,12 @@ async function applyObjects(
 /** Puts what came of it into the status; true where everything is applied. */
 function noteResult(
   state: BundleDeploymentState,
-  { complete, holdUp, heldPrune, drifted }: ApplyResult,
+  { complete, holdUp, heldPrune, drifted, finished }: ApplyResult,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): boolean {
   state.holdUp ??= holdUp;
   state.status = withDrift(state.status, drifted, clock);
+  state.status = withFinished(state, finished);
   if (complete) state.status = withHeldPrune(state.status, heldPrune);
   else if (holdUp !== undefined) {
     state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);
