@@ -83,6 +83,7 @@ export class ApplyEngine implements Applier {
     claims.releaseAll(ownerName);
     this.#parts.given.forget(ownerName);
     parents.forget(ownerName);
+    this.#parts.restored.forget(ownerName);
     this.#parts.finished.forget(ownerName);
     this.#parts.earlierKinds.forget(ownerName);
     preflight.forget(ownerName);

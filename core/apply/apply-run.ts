@@ -23,6 +23,7 @@ import { checkStageOrder } from './stages/stage-order.ts';
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
   const run = await beginRun(parts, request);
   const unknown = await watchKinds(run);
+  await parts.restored.check(run.owner, run.signal);
   await readJudged(run);
   parts.finished.begin(run.name, request);
   const { pending, drifted } = planRun(run);

@@ -16,6 +16,7 @@ import { HookWatch } from './hooks/hook-watch.ts';
 import { AppliedRecords } from './inventory/applied-records.ts';
 import { ApplySetParents } from './inventory/applyset-parent.ts';
 import { Inventory } from './inventory/inventory.ts';
+import { RestoredOwners } from './inventory/restored-owners.ts';
 import { Definitions } from './kinds/definitions.ts';
 import { EarlierKinds } from './kinds/earlier-kinds.ts';
 import { KindLifecycle } from './kinds/kind-lifecycle.ts';
@@ -56,6 +57,7 @@ export interface EngineParts {
   readonly finished: FinishedObjects;
   readonly watches: KindWatches;
   readonly parents: ApplySetParents;
+  readonly restored: RestoredOwners;
   readonly earlierKinds: EarlierKinds;
   readonly definitions: Definitions;
   readonly preflight: Preflight;
@@ -114,6 +116,7 @@ export function engineParts(
     finished,
     watches,
     parents,
+    restored: new RestoredOwners(client, inventory),
     earlierKinds: new EarlierKinds({ ...options, watches, parents, releases, notify }),
     definitions: new Definitions({ ...options, inventory }),
     preflight: new Preflight(client),

@@ -40,6 +40,7 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   const { resources, unserved: unknown } = await parts.earlierKinds.find(name, kinds, signal);
   const unserved = [...unknown];
   await parts.watches.ensure(resources, signal);
+  await parts.restored.check(owner, signal);
   const planned = planRemoval(parts.inventory, request);
   const plan = await leaveNamespaces(planned, policy, { client, discovery, signal });
   await leave(removal, plan.leave);

@@ -210,6 +210,6 @@ export class BundleDeploymentFixture {
 
   #watch(): void {
     const items = this.client.everything;
-    this.bundles.replace(items.filter(({ kind }) => kind === 'Bundle') as Bundle[]);
+    this.bundles.replace(items.filter(({ kind }) => kind === 'Bundle') as Bundle[], '0');
   }
 }

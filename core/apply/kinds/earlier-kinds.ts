@@ -93,15 +93,13 @@ export class EarlierKinds {
     signal: AbortSignal,
   ): Promise<LostKinds> {
     const { discovery, watches } = this.#options;
-    const isLost = ({ error }: ApplyFailure): boolean =>
-      isNotFound(error) && !isObjectNotFound(error);
-    const lost = failures.filter(isLost).map(({ object: { resource } }) => resource);
+    const lost = failures.filter(isOfLostKind).map(({ object: { resource } }) => resource);
     if (lost.length > 0) discovery.invalidate();
     for (const resource of lost) watches.stop(resource);
     const kinds = new Map(lost.map((resource) => [kindNames([resource]), resource]));
     const { unserved } = await this.#find([...kinds.values()], signal);
     if (unserved.length > 0) this.#lookAgain(owner);
-    return { failures: failures.filter((failure) => !isLost(failure)), unserved };
+    return { failures: failures.filter((failure) => !isOfLostKind(failure)), unserved };
   }
 
   forget(owner: string): void {
@@ -131,6 +129,10 @@ export class EarlierKinds {
     };
     clock.sleep(pause, signal).then(look, () => undefined);
   }
+}
+
+function isOfLostKind({ error }: ApplyFailure): boolean {
+  return isNotFound(error) && !isObjectNotFound(error);
 }
 
 /** Tells of kinds that are not served; undefined where all are. */

@@ -41,8 +41,7 @@ async function isDefined(
   client: Pick<KubeClient, 'list' | 'get'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const transform = ({ metadata }: KubernetesObject): string => metadata.name ?? '';
-  const options = { metadataOnly: true, signal, transform };
+  const options = { metadataOnly: true, signal, transform: nameOf };
   const { items } = await listAll(client, definitionResource, options);
   for (const name of items.filter((item) => item.slice(item.indexOf('.') + 1) === group)) {
     const target = { resource: definitionResource, key: { name } };
@@ -50,6 +49,10 @@ async function isDefined(
     if (stringAt(definition?.['spec'], 'names', 'kind') === kind) return true;
   }
   return false;
+}
+
+function nameOf({ metadata }: KubernetesObject): string {
+  return metadata.name ?? '';
 }
 
 /** APIServices without a service are the API server's own: it tells all kinds of their groups. */
