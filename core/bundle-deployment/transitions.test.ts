@@ -65,6 +65,7 @@ const rows = [
   ['Progressing', 'False', 'RolledBack', 'Warning'],
   ['Progressing', 'False', 'ProgressDeadlineExceeded', 'Warning'],
   ['Progressing', 'False', 'PruneHeld', 'Warning'],
+  ['Progressing', 'False', 'KindNotServed', 'Warning'],
   ['Drifted', 'True', 'DriftDetected', 'Warning'],
 ] as const;
 
