@@ -89,6 +89,7 @@ export const progressReason = {
   pruneHeld: 'PruneHeld',
   seedChanged: 'SeedChanged',
   installNamespaceChanged: 'InstallNamespaceChanged',
+  kindNotServed: 'KindNotServed',
   waitingForDependents: 'WaitingForDependents',
   deleting: 'Deleting',
   driftDetected: 'DriftDetected',

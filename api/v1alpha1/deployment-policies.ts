@@ -105,7 +105,9 @@ export const prunePolicySchema = z
         'When core deletes what the bundle no longer has: once everything else is applied, or once it is healthy. Data waits for health in any case. Defaults to Healthy with spec.rollback, else to Applied.',
       ),
   })
-  .describe('When core deletes objects that are no longer in the bundle, and what needs a confirmation.');
+  .describe(
+    'When core deletes objects that are no longer in the bundle, and what needs a confirmation.',
+  );
 
 export const deletionPolicySchema = z
   .enum(['Delete', 'Orphan', 'KeepCRDs'])

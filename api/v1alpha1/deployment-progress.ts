@@ -126,6 +126,22 @@ export const heldPruneSchema = z
   })
   .describe('Deletions that wait to be confirmed.');
 
+export const finishedObjectSchema = objectRefSchema.extend({
+  outcome: z
+    .enum(['Succeeded', 'Failed', 'Unknown'])
+    .describe('How it ended; Unknown where it was deleted while core did not run.'),
+  digest: z.string().describe('Digest of its spec: another spec runs.'),
+});
+
+export const finishedSchema = z
+  .object({
+    bundle: z
+      .string()
+      .describe('Name of the Bundle that they are of; another Bundle runs them again.'),
+    objects: z.array(finishedObjectSchema).describe('The first 500 of them.'),
+  })
+  .describe('Jobs and Pods that have ended: core does not create them again after their deletion.');
+
 export const hookRunSchema = z
   .object({
     event: z.string().describe('Such as pre-install.'),
@@ -168,6 +184,7 @@ export const deploymentProgress = {
     .describe('Namespace that core installs objects in that name none; it stays the same.'),
   heldPrune: heldPruneSchema.optional(),
   hooks: hooksStatusSchema.optional(),
+  finished: finishedSchema.optional(),
 };
 
 export interface ObjectRef extends z.infer<typeof objectRefSchema> {}
@@ -179,5 +196,6 @@ export interface ProgressStatus extends z.infer<typeof progressStatusSchema> {}
 export interface RollbackStatus extends z.infer<typeof rollbackStatusSchema> {}
 export interface Revision extends z.infer<typeof revisionSchema> {}
 export interface HeldPrune extends z.infer<typeof heldPruneSchema> {}
+export interface FinishedObject extends z.infer<typeof finishedObjectSchema> {}
 export interface HookRun extends z.infer<typeof hookRunSchema> {}
 export interface HooksStatus extends z.infer<typeof hooksStatusSchema> {}

@@ -10,10 +10,17 @@ import type {
   RemoveRequest,
   RemoveResult,
 } from '../contracts/applier.ts';
+import { isNotFound, isObjectNotFound } from '../kube/api-error.ts';
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
 import { removeRun } from './removal.ts';
+
+/** An object was refused since the API server does not serve its kind at that place. */
+function isKindNotFound(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return isNotFound(cause) && !isObjectNotFound(cause);
+}
 
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
@@ -30,6 +37,8 @@ export class ApplyEngine implements Applier {
     try {
       return await applyRun(this.#parts, request);
     } catch (error) {
+      // Somebody may have made a CRD anew, with another scope: nothing else tells.
+      if (isKindNotFound(error)) this.#parts.options.discovery.invalidate();
       // It may be for lack of a permission that the owner's account had.
       this.#parts.preflight.forget(request.owner.metadata.name ?? '');
       throw error;
@@ -74,6 +83,9 @@ export class ApplyEngine implements Applier {
     claims.releaseAll(ownerName);
     this.#parts.given.forget(ownerName);
     parents.forget(ownerName);
+    this.#parts.restored.forget(ownerName);
+    this.#parts.finished.forget(ownerName);
+    this.#parts.earlierKinds.forget(ownerName);
     preflight.forget(ownerName);
     occupied.delete(ownerName);
     removals.forget(ownerName);

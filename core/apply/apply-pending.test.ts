@@ -71,6 +71,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     waitForReady: false,
     foundationOnly: false,
     hooks: [],
+    origin: {},
     unchanged: operation === 'upgrade',
     signal,
   };

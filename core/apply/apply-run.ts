@@ -3,11 +3,12 @@ import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/appl
 import { applyPending } from './apply-pending.ts';
 import { desiredHooks } from './content/desired-hooks.ts';
 import { desiredSet } from './content/desired-set.ts';
-import { earlierKinds, servedResources } from './earlier-kinds.ts';
+import { isCollected } from './drift/finished-objects.ts';
 import type { EngineParts } from './engine-parts.ts';
-import type { InventoryEntry } from './inventory/inventory.ts';
 import { readJudged } from './judged-objects.ts';
+import { notServed } from './kinds/earlier-kinds.ts';
 import type { DesiredObject } from './objects/desired.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 import { handsOverTo } from './ownership/adoption-level.ts';
 import { isLeftByRukpak } from './ownership/ownership.ts';
 import { driftMode, noteDrift, splitPlan } from './plan/drift-policy.ts';
@@ -20,17 +21,27 @@ import { checkStageOrder } from './stages/stage-order.ts';
 /** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
   const run = await beginRun(parts, request);
-  await watchKinds(run);
+  const unknown = await watchKinds(run);
+  await parts.restored.check(run.owner, run.signal);
   await readJudged(run);
+  parts.finished.begin(run.name, request);
   const { pending, drifted } = planRun(run);
   await permitted(run, pending);
   const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
   if (applied.holdUp !== undefined || run.foundationOnly) {
-    return { ...applied, complete: false, drifted };
+    return { ...applied, complete: false, drifted, finished: parts.finished.of(run.name) };
   }
-  const { changes, held, holdUp, heldPrune } = await pruneRun(run);
-  await settle(run, held);
-  return { changes: applied.changes + changes, complete: true, holdUp, heldPrune, drifted };
+  const { changes, held, holdUp, heldPrune, unserved: lost = [] } = await pruneRun(run);
+  const unserved = [...unknown, ...lost];
+  await settle(run, [...held.map(({ resource }) => resource), ...unserved]);
+  return {
+    changes: applied.changes + changes,
+    complete: true,
+    holdUp: holdUp ?? notServed(unserved),
+    heldPrune,
+    drifted,
+    finished: parts.finished.of(run.name),
+  };
 }
 
 export async function beginRun(parts: EngineParts, request: ApplyRequest): Promise<Run> {
@@ -42,7 +53,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
   const set = await desiredSet(wanted);
   const hooks = await desiredHooks(wanted, set);
   checkStageOrder(set.objects, operation);
-  const earlier = await earlierKinds(parts, owner, signal);
+  const earlier = await parts.earlierKinds.of(owner, signal);
   const name = owner.metadata.name ?? '';
   return {
     parts,
@@ -58,6 +69,7 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
     unchanged,
     ...(deletionsAsked === undefined ? {} : { deletionsAsked }),
     changedFacts,
+    origin: request,
     signal,
   };
 }
@@ -69,11 +81,13 @@ export async function permitted(run: Run, pending: readonly PlannedObject[]): Pr
   await run.parts.preflight.run({ ...run, pending, superfluous: remove });
 }
 
-export async function watchKinds({ parts, set, earlier, signal }: Run): Promise<void> {
-  const { watches } = parts;
+/** Makes the inventory know all objects of the run's kinds; returns the kinds that it cannot know of. */
+export async function watchKinds(run: Run): Promise<readonly GroupKind[]> {
+  const { parts, name, set, earlier, signal } = run;
   const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
-  const left = await servedResources(parts, earlier, signal);
-  await watches.ensure([...kinds, ...left], signal);
+  const { resources, unserved } = await parts.earlierKinds.find(name, earlier, signal);
+  await parts.watches.ensure([...kinds, ...resources], signal);
+  return unserved;
 }
 
 interface PlannedRun {
@@ -89,13 +103,17 @@ function planRun(run: Run): PlannedRun {
     ...parts,
     owner: name,
     backoff: driftMode(owner) === 'Correct' ? parts.backoff : { pause: () => 0 },
+    isFinished: (desired) => isFinished(run, desired),
     hasDrifted: (record) => drift.hasDrifted(record),
     isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
   });
   for (const record of found) {
     records.set(record);
+    const isGone = parts.inventory.get(record.resource, record.key) === undefined;
+    if (isGone && parts.finished.find(record) === undefined) parts.finished.assume(record);
     drift.health(record);
   }
+  noteFinished(run);
   // What the cluster says is more than what somebody is about to do.
   claims.seize(
     found.map(({ id }) => id),
@@ -103,6 +121,28 @@ function planRun(run: Run): PlannedRun {
   );
   const split = splitPlan(owner, pending, unchanged);
   return { pending: split.pending, drifted: noteDrift(parts, owner, split.drifted) };
+}
+
+/**
+ * Whether an object has ended, and need not be there. What Kubernetes deletes by itself and went while
+ * no process looked has ended most likely: to run it twice may do harm.
+ */
+export function isFinished(
+  { parts, name, origin, unchanged }: Run,
+  desired: DesiredObject,
+): boolean {
+  if (parts.finished.covers(name, origin, desired)) return true;
+  return unchanged && isCollected(desired) && parts.records.get(desired.id) === undefined;
+}
+
+/** Of this Bundle, whatever was noted of the one before. */
+function noteFinished({ parts, name, set }: Run): void {
+  const { records, inventory, drift } = parts;
+  for (const { id, resource, key } of set.objects) {
+    const record = records.get(id);
+    if (record?.runs === undefined || record.owner !== name) continue;
+    drift.noteFinished(record, inventory.get(resource, key));
+  }
 }
 
 /** The set without what other deployments have taken with the owner's consent. */
@@ -118,17 +158,17 @@ function withoutGiven({ parts, owner, name, set }: Run): readonly DesiredObject[
   return set.objects.filter((object) => !given.has(object));
 }
 
-/** From now on exactly this set is the owner's, and what still waits to be pruned. */
+/** From now on exactly this set is the owner's, and what is of kinds that still wait to be pruned. */
 async function settle(
   { parts, owner, name, set, hooks, signal }: Run,
-  held: readonly InventoryEntry[],
+  waiting: readonly GroupKind[],
 ): Promise<void> {
-  const { records, claims, parents } = parts;
+  const { records, claims, parents, finished } = parts;
   records.keepOnly(name, [...set.ids]);
   claims.keepOnly(set.ids, name);
-  const heldKinds = held.map(({ resource }) => resource);
+  finished.keepOnly(name, set.ids);
   const hookKinds = hooks.map(({ resource }) => resource);
-  await parents.write(owner, [...set.resources, ...hookKinds, ...heldKinds], signal);
+  await parents.write(owner, [...set.resources, ...hookKinds, ...waiting], signal);
   // They may wait for what they can take now.
   for (const taker of handsOverTo(owner)) if (!claims.isSettled(taker)) parts.notify(taker);
 }

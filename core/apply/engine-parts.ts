@@ -9,6 +9,7 @@ import { AwaitedTakers } from './adoption/awaited-takers.ts';
 import { FormerReleases } from './adoption/former-releases.ts';
 import { GivenObjects } from './adoption/given-objects.ts';
 import { DriftDetector } from './drift/drift.ts';
+import { FinishedObjects } from './drift/finished-objects.ts';
 import { RepairBackoff } from './drift/repair-backoff.ts';
 import { HealthRules } from './health/health-rules.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
@@ -16,7 +17,9 @@ import { HookWatch } from './hooks/hook-watch.ts';
 import { AppliedRecords } from './inventory/applied-records.ts';
 import { ApplySetParents } from './inventory/applyset-parent.ts';
 import { Inventory } from './inventory/inventory.ts';
+import { RestoredOwners } from './inventory/restored-owners.ts';
 import { Definitions } from './kinds/definitions.ts';
+import { EarlierKinds } from './kinds/earlier-kinds.ts';
 import { KindLifecycle } from './kinds/kind-lifecycle.ts';
 import { KindWatches } from './kinds/kind-watches.ts';
 import { Claims } from './ownership/claims.ts';
@@ -57,9 +60,11 @@ export interface EngineParts {
   readonly occupied: Set<string>;
   readonly backoff: RepairBackoff;
   readonly rules: HealthRules;
+  readonly finished: FinishedObjects;
   readonly watches: KindWatches;
   readonly parents: ApplySetParents;
-  readonly releases: FormerReleases;
+  readonly restored: RestoredOwners;
+  readonly earlierKinds: EarlierKinds;
   readonly definitions: Definitions;
   readonly preflight: Preflight;
   readonly ownership: OwnershipCheck;
@@ -89,14 +94,25 @@ export function engineParts(
   const claims = new Claims();
   const backoff = new RepairBackoff(clock);
   const rules = new HealthRules();
+  const finished = new FinishedObjects();
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
-  const drift = new DriftDetector({ ...options, inventory, records, backoff, rules, notify });
+  const drift = new DriftDetector({
+    ...options,
+    inventory,
+    records,
+    backoff,
+    rules,
+    finished,
+    notify,
+  });
   const given = new GivenObjects({ inventory, notify, next: drift });
   const removals = new RemovalWatch({ notify, next: given });
   const hookWatch = new HookWatch({ notify, next: removals });
   inventory.listen(new KindLifecycle({ discovery, documents, watches, next: hookWatch }));
   const coOwnership = new CoOwnership(options);
+  const parents = new ApplySetParents(client);
+  const releases = new FormerReleases(options);
   const apply = new ServerSideApply({ ...options, documents });
   const deletions = new Deletions(options);
   return {
@@ -107,9 +123,11 @@ export function engineParts(
     occupied: new Set(),
     backoff,
     rules,
+    finished,
     watches,
-    parents: new ApplySetParents(client),
-    releases: new FormerReleases(options),
+    parents,
+    restored: new RestoredOwners(client, inventory),
+    earlierKinds: new EarlierKinds({ ...options, watches, parents, releases, notify }),
     definitions: new Definitions({ ...options, inventory }),
     preflight: new Preflight(client),
     ownership: new OwnershipCheck({ ...options, claims }),

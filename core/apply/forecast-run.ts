@@ -1,5 +1,5 @@
 import type { ApplyRequest, Forecast } from '../contracts/applier.ts';
-import { beginRun, permitted, watchKinds } from './apply-run.ts';
+import { beginRun, isFinished, permitted, watchKinds } from './apply-run.ts';
 import type { EngineParts } from './engine-parts.ts';
 import { digestOf } from './fields/digest.ts';
 import { forecastObjects } from './forecast/forecast-objects.ts';
@@ -45,7 +45,8 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
 }
 
 /** As an apply finds out what has to be sent, but for repairs that wait: they would come. */
-function pendingOf({ parts, owner, name, set, unchanged }: Run): readonly PlannedObject[] {
+function pendingOf(run: Run): readonly PlannedObject[] {
+  const { parts, owner, name, set, unchanged } = run;
   const { drift, options } = parts;
   const given = parts.given.find(owner, set.objects);
   const own = set.objects.filter((object) => !given.has(object));
@@ -53,6 +54,7 @@ function pendingOf({ parts, owner, name, set, unchanged }: Run): readonly Planne
     ...parts,
     owner: name,
     backoff: { pause: () => 0 },
+    isFinished: (desired) => isFinished(run, desired),
     hasDrifted: (record) => drift.hasDrifted(record),
     isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
   });

@@ -3,6 +3,7 @@ import type { ApplyResult } from '../contracts/applier.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
 import { leaveObjects } from './leave-objects.ts';
 import { throwAny } from './objects/failures.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 import { guardPrune } from './prune/prune-guard.ts';
 import { timePrune } from './prune/prune-when.ts';
 import { leaveNamespaces } from './removal/removal-namespaces.ts';
@@ -13,6 +14,8 @@ import { tellStrangers } from './strangers.ts';
 export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
   /** They wait to be confirmed and are the owner's until then. */
   readonly held: readonly InventoryEntry[];
+  /** Kinds that turned out not to be served. */
+  readonly unserved?: readonly GroupKind[];
 }
 
 /** What the owner has and no longer wants: what of it goes, and what stays. */
@@ -59,12 +62,13 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   });
   const { now, later, holdUp: unhealthy } = timePrune(go, { owner, set, problemOf });
   const because = 'its bundle no longer has it';
-  const context = { owner, because, client, signal };
-  throwAny(await parts.deletions.delete(now, context), 'upgrade', signal);
+  const refused = await parts.deletions.delete(now, { owner, because, client, signal });
+  const { failures, unserved } = await parts.earlierKinds.lost(name, refused, signal);
+  throwAny(failures, 'upgrade', signal);
   for (const { id } of now) parts.drift.forget(id);
   const changes = left + now.length;
   const held = [...open, ...later, ...staying];
-  if (message === undefined) return { changes, held, holdUp: unhealthy };
+  if (message === undefined) return { changes, held, unserved, holdUp: unhealthy };
   const holdUp = { reason: progressReason.pruneHeld, message };
-  return { changes, held, holdUp, heldPrune: status };
+  return { changes, held, unserved, holdUp, heldPrune: status };
 }

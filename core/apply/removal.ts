@@ -1,11 +1,12 @@
 import type { RemoveRequest, RemoveResult } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
-import { earlierKinds, servedResources } from './earlier-kinds.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
+import { kindNames } from './kinds/earlier-kinds.ts';
 import { leaveObjects } from './leave-objects.ts';
 import { applySetKey } from './objects/applyset.ts';
 import { throwAny } from './objects/failures.ts';
+import type { GroupKind } from './objects/group-kind.ts';
 import { isWorkload } from './objects/order.ts';
 import { belongsTo } from './ownership/belonging.ts';
 import { clientOf } from './privilege/owner-client.ts';
@@ -32,8 +33,11 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   const client = clientOf(owner, parts.options.client);
   const removal = { ...request, parts, name, client };
   checkMarks(parts, request);
-  const kinds = await earlierKinds(parts, owner, signal);
-  await parts.watches.ensure(await servedResources(parts, kinds, signal), signal);
+  const kinds = await parts.earlierKinds.of(owner, signal);
+  const { resources, unserved: unknown } = await parts.earlierKinds.find(name, kinds, signal);
+  const unserved = [...unknown];
+  await parts.watches.ensure(resources, signal);
+  await parts.restored.check(owner, signal);
   const planned = planRemoval(parts.inventory, request);
   const plan = await leaveNamespaces(planned, {
     client: parts.options.client,
@@ -44,11 +48,30 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   tellStrangers(removal);
   await leaveObjects(removal, plan.leave);
   for (const stage of removalStages(plan.remove)) {
-    const waitsFor = await removeStage(removal, stage);
+    const waitsFor = await removeStage(removal, stage, unserved);
     if (waitsFor !== undefined) return { waitsFor };
+  }
+  // A kind may have gone with its CRD or APIService, which were objects of the deployment.
+  const left = await parts.earlierKinds.find(name, unserved, signal);
+  if (left.resources.length > 0) parts.notify(name);
+  if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
+    return { waitsFor: waitForKinds(removal, unserved) };
   }
   parts.removals.forget(name);
   return {};
+}
+
+/** Objects of a kind that is not served can be neither seen nor deleted; nothing says that none is left. */
+function waitForKinds(
+  { parts, name }: Removal,
+  kinds: readonly GroupKind[],
+): NonNullable<RemoveResult['waitsFor']> {
+  const awaited = { ids: [], shown: '' };
+  const since = parts.removals.waitFor(name, awaited, parts.options.clock.now());
+  const message =
+    `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may be left. ` +
+    'Repair its CustomResourceDefinition or APIService, or delete it';
+  return { message, since };
 }
 
 /** Without its marks nobody knows what there is to delete or to leave. */
@@ -60,18 +83,21 @@ function checkMarks({ parents }: EngineParts, { owner, policy }: RemoveRequest):
   );
 }
 
-/** What is left to wait for once everything of the stage is being deleted. */
+/** What is left to wait for once everything of the stage is being deleted; adds kinds that are not served. */
 async function removeStage(
   { parts, owner, name, client, signal }: Removal,
   stage: readonly InventoryEntry[],
+  unserved: GroupKind[],
 ): Promise<RemoveResult['waitsFor']> {
-  const { inventory, removals, deletions, options } = parts;
+  const { earlierKinds, inventory, removals, deletions, options } = parts;
   const doomed = stage.filter(
     ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
   );
   const because = 'its BundleDeployment is deleted';
   const context = { owner, because, client, propagation, signal };
-  throwAny(await deletions.delete(doomed, context), 'upgrade', signal);
+  const lost = await earlierKinds.lost(name, await deletions.delete(doomed, context), signal);
+  throwAny(lost.failures, 'upgrade', signal);
+  unserved.push(...lost.unserved);
   // By now the watches may have seen them go.
   const left = stage
     .flatMap(({ resource, key }) => inventory.get(resource, key) ?? [])

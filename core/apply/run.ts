@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { ApplyRequest } from '../contracts/applier.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { DesiredSet } from './content/desired-set.ts';
 import type { EngineParts } from './engine-parts.ts';
@@ -28,5 +29,7 @@ export interface Run {
   /** As in `ApplyRequest`. */
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
+  /** The Bundle that the set is of, and what of it has ended by itself. */
+  readonly origin: Pick<ApplyRequest, 'bundle' | 'finished'>;
   readonly signal: AbortSignal;
 }

@@ -160,7 +160,7 @@ describe('a Bundle', () => {
       { type: 'HasValidBundle', status: 'True', reason: 'UnpackPending' },
     ]);
     fixture.client.drop({ name: nameOf(v1) });
-    fixture.bundles.replace([]);
+    fixture.bundles.replace([], '1');
     await fixture.reconcile();
     expect(fixture.bundleNames).toEqual([nameOf(v1)]);
     expect(fixture.status.activeBundle).toBe(nameOf(v1));

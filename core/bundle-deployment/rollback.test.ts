@@ -170,7 +170,7 @@ test('the Bundle that was gone back to is made again where it was deleted', asyn
   await upgrade();
   await timePasses(30 * second);
   fixture.client.drop({ name: first });
-  fixture.bundles.replace([aBundleOf(v2, undefined, at(1))]);
+  fixture.bundles.replace([aBundleOf(v2, undefined, at(1))], '1');
   await fixture.reconcile();
   expect(fixture.bundleNames).toEqual([next, first]);
   const applied = fixture.applier.apply.mock.calls.length;

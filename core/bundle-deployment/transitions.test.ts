@@ -67,6 +67,7 @@ const rows = [
   ['Progressing', 'False', 'PruneHeld', 'Warning'],
   ['Progressing', 'False', 'InstallNamespaceChanged', 'Warning'],
   ['Progressing', 'False', 'SeedChanged', 'Warning'],
+  ['Progressing', 'False', 'KindNotServed', 'Warning'],
   ['Drifted', 'True', 'DriftDetected', 'Warning'],
 ] as const;
 

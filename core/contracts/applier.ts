@@ -1,7 +1,9 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
-import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
+import type { FinishedObject, HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
+
+export type { FinishedObject };
 
 export interface ApplyRequest {
   readonly owner: BundleDeployment;
@@ -21,6 +23,10 @@ export interface ApplyRequest {
   readonly deletionsAsked?: boolean;
   /** With that, as a clause: why the set may lack them. */
   readonly changedFacts?: string;
+  /** Name of the Bundle that the objects are of. */
+  readonly bundle?: string;
+  /** Objects of that Bundle that have ended by themselves: they are not made again. */
+  readonly finished?: readonly FinishedObject[];
   readonly signal: AbortSignal;
 }
 
@@ -35,6 +41,8 @@ export interface ApplyResult {
   readonly heldPrune?: HeldPrune | undefined;
   /** What others have changed and spec.drift.mode Warn leaves so. */
   readonly drifted?: readonly DriftedObject[] | undefined;
+  /** As of the request, with those that have ended since. */
+  readonly finished?: readonly FinishedObject[];
 }
 
 /** One hook of a deployment. */

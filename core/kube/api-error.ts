@@ -26,8 +26,14 @@ export class ApiError extends Error {
   }
 }
 
-export function isNotFound(error: unknown): boolean {
+/** No such object, or no such kind. */
+export function isNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 404;
+}
+
+/** The kind is served, and has no object of that name. */
+export function isObjectNotFound(error: unknown): error is ApiError {
+  return isNotFound(error) && (error.status.details?.name ?? '') !== '';
 }
 
 export function isConflict(error: unknown): boolean {

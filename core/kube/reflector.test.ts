@@ -102,20 +102,21 @@ describe('Reflector', () => {
     client.put(aWidget('between'));
     await settle();
     expect(sink.calls).toEqual(['replace', 'upsert between']);
-    expect(client.calls).toEqual(['list', 'watch', 'watch']);
+    // The list of one object tells whether the place still counts.
+    expect(client.calls).toEqual(['list', 'watch', 'list', 'watch']);
   });
 
   test('moves on with bookmarks', async () => {
     const { client, clock } = start();
     await settle();
-    client.compact();
-    const bookmark = { ...aWidget(''), metadata: { resourceVersion: '200' } };
+    const resourceVersion = client.compact();
+    const bookmark = { ...aWidget(''), metadata: { resourceVersion } };
     client.send({ type: 'BOOKMARK', object: bookmark });
     await settle();
     clock.advance(1000);
     client.endWatches();
     await settle();
-    expect(client.calls).toEqual(['list', 'watch', 'watch']);
+    expect(client.calls).toEqual(['list', 'watch', 'list', 'watch']);
   });
 
   test('lists again at once where the server forgot the place (HTTP 410)', async () => {
@@ -130,7 +131,7 @@ describe('Reflector', () => {
     client.compact();
     await settle();
     expect(sink.names).toEqual(new Set(['b']));
-    expect(client.calls).toEqual(['list', 'watch', 'watch', 'list', 'watch']);
+    expect(client.calls).toEqual(['list', 'watch', 'list', 'watch', 'list', 'watch']);
     expect(logged).toEqual([]);
   });
 
@@ -213,7 +214,43 @@ describe('Reflector', () => {
     clock.advance(2000);
     await settle();
     expect(sink.calls).toEqual(['replace', 'upsert a', 'upsert b']);
-    expect(client.count('list')).toBe(1);
+  });
+
+  test.each([
+    ['in one piece', 'refused', ['list', 'list', 'watch']],
+    ['as a stream', 'sent', ['list', 'watch']],
+  ] as const)(
+    'takes everything anew, %s, where the store was restored',
+    async (_, initialEvents, calls) => {
+      const client = new FakeKubeClient();
+      client.initialEvents = initialEvents;
+      client.put(aWidget('a'));
+      const restore = client.snapshot();
+      const { clock, sink } = start({}, client);
+      await settle();
+      client.put(aWidget('b'));
+      await settle();
+      client.calls.length = 0;
+      restore();
+      client.endWatches(new Error('socket hang up'));
+      await settle();
+      clock.advance(2000);
+      await settle();
+      expect(sink.calls.at(-1)).toBe('replace a');
+      client.put(aWidget('c'));
+      await settle();
+      expect(sink.names).toEqual(new Set(['a', 'c']));
+      expect(client.calls).toEqual(calls);
+    },
+  );
+
+  test('asks for nothing where a watch has lasted its time', async () => {
+    const { client, clock } = start();
+    await settle();
+    clock.advance(600_000);
+    client.endWatches();
+    await settle();
+    expect(client.calls).toEqual(['list', 'watch', 'watch']);
   });
 
   test('pauses where watches end at once', async () => {
@@ -362,7 +399,7 @@ describe('a server that streams its lists', () => {
     client.endWatches();
     await settle();
     expect(sink.calls.at(-1)).toBe('replace b');
-    expect(client.count('list')).toBe(0);
+    expect(client.calls).toEqual(['watch', 'list', 'watch', 'watch']);
   });
 
   test('that breaks off in the middle is asked anew, and half a list is none', async () => {

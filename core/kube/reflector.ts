@@ -9,11 +9,17 @@ import { InitialEvents, refusesInitialEvents } from './initial-events.ts';
 import type { KubeClient, WatchEvent } from './kube-client.ts';
 import { isExpired, listAll } from './list-all.ts';
 import { apiVersionOf, type Resource } from './resource.ts';
+import { compareResourceVersions } from './resource-version.ts';
 
 /** Receives what a reflector sees; calls come in order and never overlap. */
 export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
-  /** The whole list, at the first sync and after each relist: what is absent is gone. */
-  replace(items: readonly T[]): void;
+  /** A list is about to be asked for: what is written from now on may be newer than the list. */
+  listing?(): void;
+  /**
+   * The whole list, at the first sync and after each relist, and its resourceVersion. What is absent
+   * is gone, and what is older than before is so again: the server's store was restored.
+   */
+  replace(items: readonly T[], resourceVersion: string): void;
   upsert(item: T): void;
   remove(item: T): void;
 }
@@ -36,6 +42,14 @@ export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject>
   readonly pageSize?: number;
 }
 
+interface WatchSpan {
+  /** Ends the watch from our side. */
+  readonly ended: AbortController;
+  readonly signal: AbortSignal;
+  /** After which the server ends it. */
+  readonly timeoutSeconds: number;
+}
+
 /** A watch that stays open this long works, events or not (milliseconds). */
 const stableAfter = 5_000;
 
@@ -55,6 +69,8 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   #progressed = false;
   /** Where to watch from; undefined asks for everything. */
   #resourceVersion: string | undefined;
+  /** The server was away: its store may have been restored to a state before that place. */
+  #doubtful = false;
   /** What came so far of a list that is streamed. */
   #initial: InitialEvents<T> | undefined;
   #streams = true;
@@ -91,6 +107,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
+        await this.#checkPlace(signal);
         if (this.#resourceVersion === undefined && !this.#streams) await this.#list(signal);
         await this.#watch(signal);
       } catch (error) {
@@ -110,6 +127,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   async #list(signal: AbortSignal): Promise<void> {
     const { client, resource, pageSize, sink } = this.#options;
+    sink.listing?.();
     const list = await listAll(client, resource, {
       ...this.#selection,
       pageSize,
@@ -117,9 +135,25 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
       transform: this.#transform,
     });
     signal.throwIfAborted();
-    sink.replace(list.items);
+    sink.replace(list.items, list.resourceVersion);
     this.#resourceVersion = list.resourceVersion;
     this.#hasSynced();
+  }
+
+  /**
+   * A watch from a place that a restored store has not reached yet is silent until it has: the one
+   * request tells whether that is so, and everything is asked for.
+   */
+  async #checkPlace(signal: AbortSignal): Promise<void> {
+    const place = this.#resourceVersion;
+    if (this.#doubtful && place !== undefined) {
+      const { client, resource } = this.#options;
+      const options = { ...this.#selection, metadataOnly: true, limit: 1, signal };
+      const { metadata } = await client.list(resource, options);
+      const order = compareResourceVersions(metadata.resourceVersion, place);
+      if (order !== undefined && order < 0) this.#resourceVersion = undefined;
+    }
+    this.#doubtful = false;
   }
 
   #hasSynced(): void {
@@ -141,13 +175,14 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const ended = new AbortController();
     const watchSignal = AbortSignal.any([signal, ended.signal]);
     const startedAt = clock.now();
+    const timeoutSeconds = 300 + Math.floor(Math.random() * 300);
     void clock.sleep(stableAfter, watchSignal).then(
       () => this.#works(),
       () => undefined,
     );
     let events = 0;
     try {
-      for await (const event of this.#open(ended, watchSignal)) {
+      for await (const event of this.#open({ ended, signal: watchSignal, timeoutSeconds })) {
         if (signal.aborted) return;
         this.#take(event);
         events++;
@@ -155,23 +190,29 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     } catch (error) {
       // A refusal makes the place doubtful; a broken connection does not.
       if (error instanceof ApiError && error.code !== 429) this.#resourceVersion = undefined;
+      this.#doubtful = true;
       throw error;
     } finally {
       ended.abort();
     }
+    // A server that goes down ends its watches before their time.
+    this.#doubtful = clock.now() - startedAt < (timeoutSeconds - 1) * 1000;
     if (events === 0 && clock.now() - startedAt < 1000) throw new Error('the watch ended at once');
   }
 
-  #open(ended: AbortController, signal: AbortSignal): AsyncIterable<WatchEvent> {
-    const { client, resource, clock } = this.#options;
+  #open({ ended, signal, timeoutSeconds }: WatchSpan): AsyncIterable<WatchEvent> {
+    const { client, resource, clock, sink } = this.#options;
     const sendInitialEvents = this.#resourceVersion === undefined;
     this.#initial = sendInitialEvents ? new InitialEvents(this.#transform) : undefined;
-    if (this.#initial !== undefined) void this.#initial.expect(ended, clock);
+    if (this.#initial !== undefined) {
+      sink.listing?.();
+      void this.#initial.expect(ended, clock);
+    }
     return client.watch(resource, {
       ...this.#selection,
       resourceVersion: this.#resourceVersion ?? '',
       ...(sendInitialEvents && { sendInitialEvents }),
-      timeoutSeconds: 300 + Math.floor(Math.random() * 300),
+      timeoutSeconds,
       signal,
     });
   }
@@ -193,8 +234,9 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const items = initial.take(event);
     if (items === undefined) return;
     this.#initial = undefined;
-    this.#options.sink.replace(items);
-    this.#resourceVersion = event.object.metadata.resourceVersion;
+    const { resourceVersion = '' } = event.object.metadata;
+    this.#options.sink.replace(items, resourceVersion);
+    this.#resourceVersion = resourceVersion;
     this.#hasSynced();
     this.#works();
   }

@@ -38,7 +38,7 @@ test('an archive goes with its Bundle, whoever ran its finalizer', () => {
 
 test('an archive goes when the watch missed the end of its Bundle and shows a namesake', () => {
   const { bundles, removed } = setUp();
-  bundles.replace([version('9', 'uid-of-namesake')]);
+  bundles.replace([version('9', 'uid-of-namesake')], '9');
   expect(removed).toEqual(['demo']);
 });
 

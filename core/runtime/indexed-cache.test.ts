@@ -60,13 +60,13 @@ describe('IndexedCache', () => {
 
   test('tells of changes once, whatever is repeated', () => {
     const { cache, changes } = aCache();
-    cache.replace([aWidget('a', 1), aWidget('b', 2)]);
+    cache.replace([aWidget('a', 1), aWidget('b', 2)], '2');
     cache.upsert(aWidget('a', 1));
     cache.upsert(aWidget('a', 5));
     cache.remove(aWidget('b', 6));
     cache.remove(aWidget('b', 6));
-    cache.replace([aWidget('a', 5), aWidget('c', 7)]);
-    cache.replace([aWidget('c', 7)]);
+    cache.replace([aWidget('a', 5), aWidget('c', 7)], '7');
+    cache.replace([aWidget('c', 7)], '8');
     expect(changes).toEqual([
       'added a 1',
       'added b 2',
@@ -90,13 +90,58 @@ describe('IndexedCache', () => {
   test('after our own write, older events and lists do not bring back what was before', () => {
     const { cache, changes } = aCache();
     cache.upsert(aWidget('a', 98));
+    cache.listing();
     cache.upsertIfNewer(aWidget('a', 101));
     cache.upsert(aWidget('a', 99));
-    cache.replace([aWidget('a', 100)]);
+    cache.replace([aWidget('a', 99)], '100');
     cache.remove(aWidget('a', 97));
     cache.upsert(aWidget('a', 101));
     expect(cache.get({ name: 'a' })?.metadata.resourceVersion).toBe('101');
     expect(changes).toEqual(['added a 98', 'updated a 101 was 98']);
+  });
+
+  test('a list of a restored store counts, whatever was seen before', () => {
+    const { cache, changes } = aCache();
+    cache.replace([aWidget('a', 5), aWidget('b', 6), aWidget('same', 7)], '7');
+    cache.upsertIfNewer(aWidget('a', 100));
+    cache.upsert(aWidget('made', 101));
+    cache.remove(aWidget('b', 102));
+    changes.length = 0;
+    cache.listing();
+    cache.upsertIfNewer(aWidget('new', 61));
+    const restored = [aWidget('a', 5), aWidget('b', 6), aWidget('same', 7)];
+    cache.replace(restored, '60');
+    expect(new Set(cache.list())).toEqual(new Set([...restored, aWidget('new', 61)]));
+    cache.upsertIfNewer(aWidget('b', 62));
+    cache.upsert(aWidget('b', 63));
+    expect(changes).toEqual([
+      'added new 61',
+      'deleted made 101 was 101',
+      'updated a 5 was 100',
+      'added b 6',
+      'updated same 7 was 7',
+      'updated b 62 was 6',
+      'updated b 63 was 62',
+    ]);
+  });
+
+  test('what a list lacks is not brought back by an answer that is no newer', () => {
+    const { cache } = aCache();
+    cache.replace([], '10');
+    cache.upsertIfNewer(aWidget('a', 9));
+    expect(cache.size).toBe(0);
+    cache.upsertIfNewer(aWidget('a', 11));
+    expect(cache.size).toBe(1);
+  });
+
+  test('our own deletion while a list is under way outlives the list', () => {
+    const { cache } = aCache();
+    cache.upsert(aWidget('a', 1));
+    cache.listing();
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+    cache.upsertIfNewer(aWidget('a', 12, { metadata }));
+    cache.replace([aWidget('a', 1)], '10');
+    expect(cache.size).toBe(0);
   });
 
   test('compares versions as integers, beyond 2^53 too', () => {
@@ -161,7 +206,7 @@ describe('IndexedCache', () => {
         const cache = new IndexedCache({ color: (object) => [String(object['color'])] });
         for (const { action, name, version, color } of steps) {
           const widget = aWidget(name, version, { color });
-          if (action === 'replace') cache.replace([widget]);
+          if (action === 'replace') cache.replace([widget], String(version));
           else if (action === 'remove') cache.remove(widget);
           else if (action === 'upsert') cache.upsert(widget);
           else cache.upsertIfNewer(widget);

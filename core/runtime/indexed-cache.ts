@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { ReflectorSink } from '../kube/reflector.ts';
 import { keyOf, type ObjectKey } from '../kube/resource.ts';
+import { compareResourceVersions } from '../kube/resource-version.ts';
 import { BoundedMap } from './bounded-map.ts';
 import { formatKey } from './object-key.ts';
-import { compareResourceVersions } from './resource-version.ts';
 import { ValueIndex } from './value-index.ts';
 
 export interface CacheChange<T extends KubernetesObject> {
@@ -21,14 +21,18 @@ export type IndexFunction<T extends KubernetesObject> = (object: T) => readonly 
 
 const rememberedDeletions = 4096;
 
-/** The objects that a reflector sees, with indexes. Never goes back to an older object. */
+/** The objects that a reflector sees, with indexes. Goes back to an older object only with a list. */
 export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   implements ReflectorSink<T>
 {
   readonly #objects = new Map<string, T>();
   readonly #indexes: ReadonlyMap<string, ValueIndex<T>>;
   /** resourceVersions of deletions, for answers to our own writes that come late. */
-  readonly #tombstones = new BoundedMap<string, string>(rememberedDeletions);
+  #tombstones = new BoundedMap<string, string>(rememberedDeletions);
+  /** The resourceVersion of the last list: what it did not have, and is no newer, is deleted. */
+  #listed: string | undefined;
+  /** Keys of our own writes since the list was begun that is under way. */
+  #written: Set<string> | undefined;
   readonly #listeners = new Set<CacheListener<T>>();
 
   constructor(indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
@@ -62,10 +66,26 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
     return () => this.#listeners.delete(listener);
   }
 
-  replace(items: readonly T[]): void {
+  listing(): void {
+    this.#written = new Set();
+  }
+
+  /** What is known from before counts no longer, but for own writes that the list cannot have. */
+  replace(items: readonly T[], resourceVersion: string): void {
+    const later = this.#writtenAfter(resourceVersion);
+    const rewound = this.#isRewound(resourceVersion, later);
     const present = new Set(items.map((item) => formatKey(keyOf(item))));
-    for (const [key, object] of this.#objects) if (!present.has(key)) this.#drop(key, object);
-    for (const item of items) this.upsert(item);
+    for (const [key, object] of this.#objects) {
+      if (!present.has(key) && !later.has(key)) this.#drop(key, object);
+    }
+    this.#keepTombstones(later);
+    this.#listed = resourceVersion;
+    for (const item of items) {
+      const key = formatKey(keyOf(item));
+      const previous = this.#objects.get(key);
+      if (later.has(key) || (!rewound && isSameVersion(item, previous))) continue;
+      this.#put(key, item, previous);
+    }
   }
 
   upsert(item: T): void {
@@ -89,14 +109,44 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
    * older object. Ignored where the watch already told of something newer, deletion included.
    */
   upsertIfNewer(object: T): void {
+    const key = formatKey(keyOf(object));
+    this.#written?.add(key);
     if (isFinalized(object)) {
       this.remove(object);
       return;
     }
-    const deletedAt = this.#tombstones.get(formatKey(keyOf(object)));
+    const deletedAt = this.#tombstones.get(key) ?? this.#listedWithout(key);
     const order = compareResourceVersions(object.metadata.resourceVersion, deletedAt);
     if (order !== undefined && order <= 0) return;
     this.upsert(object);
+  }
+
+  #listedWithout(key: string): string | undefined {
+    return this.#objects.has(key) ? undefined : this.#listed;
+  }
+
+  /** Keys of own writes since the list was begun that it cannot have. */
+  #writtenAfter(resourceVersion: string): ReadonlySet<string> {
+    const written = [...(this.#written ?? [])].filter((key) => {
+      const known = this.#objects.get(key)?.metadata.resourceVersion;
+      return isLater(known ?? this.#tombstones.get(key), resourceVersion);
+    });
+    this.#written = undefined;
+    return new Set(written);
+  }
+
+  /** Something was seen that the list comes before: equal versions need not be equal objects. */
+  #isRewound(resourceVersion: string, later: ReadonlySet<string>): boolean {
+    for (const [key, { metadata }] of this.#objects) {
+      if (!later.has(key) && isLater(metadata.resourceVersion, resourceVersion)) return true;
+    }
+    return false;
+  }
+
+  #keepTombstones(keys: ReadonlySet<string>): void {
+    const former = this.#tombstones;
+    this.#tombstones = new BoundedMap(rememberedDeletions);
+    for (const key of keys) this.#bury(key, former.get(key));
   }
 
   #put(key: string, object: T, previous: T | undefined): void {
@@ -121,6 +171,15 @@ export class IndexedCache<T extends KubernetesObject = KubernetesObject>
   #notify(change: CacheChange<T>): void {
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+function isLater(version: string | undefined, than: string): boolean {
+  return (compareResourceVersions(version, than) ?? 0) > 0;
+}
+
+function isSameVersion(item: KubernetesObject, previous: KubernetesObject | undefined): boolean {
+  const { resourceVersion } = item.metadata;
+  return resourceVersion !== undefined && resourceVersion === previous?.metadata.resourceVersion;
 }
 
 function isNewer(object: KubernetesObject, than: KubernetesObject): boolean {

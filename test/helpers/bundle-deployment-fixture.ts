@@ -212,7 +212,7 @@ export class BundleDeploymentFixture {
 
   #watch(): void {
     const items = this.client.everything;
-    this.bundles.replace(items.filter(({ kind }) => kind === 'Bundle') as Bundle[]);
+    this.bundles.replace(items.filter(({ kind }) => kind === 'Bundle') as Bundle[], '0');
   }
 }
 

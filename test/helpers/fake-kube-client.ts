@@ -100,11 +100,23 @@ export class FakeKubeClient implements KubeClient {
     }
   }
 
-  /** Forgets all history: watches from older versions get 410. */
-  compact(): void {
+  /** Forgets all history: watches from older versions get 410. Returns the resourceVersion. */
+  compact(): string {
     this.#version += 1;
     this.#oldest = this.#version;
     this.#log = [];
+    return String(this.#version);
+  }
+
+  /** Everything as it is now, to go back to: watches from later versions stay silent. */
+  snapshot(): () => void {
+    const [objects, version] = [new Map(this.#objects), this.#version];
+    return () => {
+      this.#objects.clear();
+      for (const [key, object] of objects) this.#objects.set(key, object);
+      this.#version = version;
+      this.#log = [];
+    };
   }
 
   async get(_: Resource, key: ObjectKey, signal?: AbortSignal): Promise<KubernetesObject> {

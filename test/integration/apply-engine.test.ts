@@ -330,7 +330,7 @@ test('what a new set no longer has is pruned, but kept objects and other kinds o
   await kubectl.apply(configMap(copied, {}, { ...copy, namespace }));
   // A process that dies between apply and prune leaves this to the next one.
   restart();
-  expect(await apply(await reload(owner.metadata.name ?? ''), configMap(stays))).toEqual({
+  expect(await apply(await reload(owner.metadata.name ?? ''), configMap(stays))).toMatchObject({
     changes: 3,
     complete: true,
   });

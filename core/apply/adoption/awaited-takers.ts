@@ -17,6 +17,11 @@ import { handsOverTo } from '../ownership/adoption-level.ts';
 /** How often is looked again while somebody may still take objects: other processes tell nothing. */
 const lookInterval = 5000;
 const listedObjects = 5;
+/** What waits for these was applied before. */
+const broughtOut: ReadonlySet<string> = new Set([
+  progressReason.pruneHeld,
+  progressReason.kindNotServed,
+]);
 
 export interface AwaitedTakersOptions {
   /** Reads deployments of all classes. */
@@ -72,9 +77,8 @@ function isSettled({ metadata, status }: BundleDeployment): boolean {
   const { conditions = [], observedGeneration } = status ?? {};
   const is = (name: string, reason: string): boolean =>
     conditions.some((condition) => condition.type === name && condition.reason === reason);
-  // What waits to be pruned was applied before.
   const waits = conditions.some(
-    ({ type: name, reason }) => name === type.progressing && reason !== progressReason.pruneHeld,
+    ({ type: name, reason }) => name === type.progressing && !broughtOut.has(reason),
   );
   return (
     metadata.deletionTimestamp !== undefined ||

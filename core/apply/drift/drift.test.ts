@@ -8,6 +8,7 @@ import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';
 import { DriftDetector } from './drift.ts';
+import { FinishedObjects } from './finished-objects.ts';
 import { RepairBackoff } from './repair-backoff.ts';
 
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
@@ -36,6 +37,7 @@ beforeEach(() => {
     records,
     backoff,
     rules: new HealthRules(),
+    finished: new FinishedObjects(),
     clock,
     signal,
     notify,

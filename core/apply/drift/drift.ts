@@ -11,6 +11,7 @@ import {
 } from '../inventory/inventory.ts';
 import { isNewer } from '../objects/object-id.ts';
 import { anyState, driftState } from './drift-state.ts';
+import type { FinishedObjects } from './finished-objects.ts';
 import type { RepairBackoff } from './repair-backoff.ts';
 
 export interface DriftDetectorOptions {
@@ -18,6 +19,7 @@ export interface DriftDetectorOptions {
   readonly records: AppliedRecords;
   readonly backoff: RepairBackoff;
   readonly rules: HealthRules;
+  readonly finished: FinishedObjects;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with an owner whose objects need a look. */
@@ -48,13 +50,26 @@ export class DriftDetector implements InventoryListener {
 
   removed(entry: InventoryEntry): void {
     if (this.#inFlight.has(entry.id)) this.#inFlight.set(entry.id, entry);
+    const record = this.#options.records.get(entry.id);
+    // What has ended in its last moment is told of with its end.
+    if (record !== undefined && this.noteFinished(record, entry)) {
+      this.#options.notify(entry.owner);
+    }
     this.#review(entry.id);
+  }
+
+  /** Takes note of an object that has ended by itself; true where that is news. */
+  noteFinished(record: AppliedRecord, entry: InventoryEntry | undefined): boolean {
+    if (entry?.owner !== record.owner) return false;
+    return this.#options.finished.note(record, entry.object);
   }
 
   /** True where the live object is no longer what was applied. */
   hasDrifted(record: AppliedRecord): boolean {
-    const entry = this.#options.inventory.get(record.resource, record.key);
-    if (entry?.owner !== record.owner) return true;
+    const { inventory, finished } = this.#options;
+    const entry = inventory.get(record.resource, record.key);
+    if (entry === undefined) return finished.find(record) === undefined;
+    if (entry.owner !== record.owner) return true;
     return projectionUnder(entry, record.ignored) !== record.projection;
   }
 
@@ -73,13 +88,16 @@ export class DriftDetector implements InventoryListener {
 
   /** Computes the health of an object; changes of it from now on are reported. */
   health(record: AppliedRecord): string | undefined {
-    const { inventory, rules, clock } = this.#options;
+    const { inventory, rules, clock, finished } = this.#options;
     const entry = inventory.get(record.resource, record.key);
     const object = entry?.object;
     // A rule's message can say anything of an object: only its owner may ask for that.
     const isOwn = entry?.owner === record.owner;
     const rule = isOwn ? rules.find(record.owner, record.resource) : undefined;
-    const { problem, recheckAfter } = objectHealth({ ...record, object, rule }, clock.now());
+    const { problem, recheckAfter } = objectHealth(
+      { ...record, object, rule, finished: finished.find(record) },
+      clock.now(),
+    );
     record.problem = problem;
     if (recheckAfter !== undefined) this.#later(record, recheckAfter);
     return problem;
@@ -105,11 +123,17 @@ export class DriftDetector implements InventoryListener {
     const entry = inventory.get(record.resource, record.key);
     const drifted = this.hasDrifted(record);
     if (entry !== undefined && !drifted) this.#settled(entry, record);
-    const before = record.problem;
-    const healthChanged = this.health(record) !== before;
+    const isOther = this.#isOther(record, entry);
     const pause = drifted ? backoff.pause(id) : 0;
-    if (healthChanged || (pause === 0 && isNews(record, drifted, entry))) notify(record.owner);
+    if (isOther || (pause === 0 && isNews(record, drifted, entry))) notify(record.owner);
     if (pause > 0) this.#later(record, pause);
+  }
+
+  /** Whether its health changed, or it has ended: what has ended and goes is healthy. */
+  #isOther(record: AppliedRecord, entry: InventoryEntry | undefined): boolean {
+    const before = record.problem;
+    const hasEnded = this.noteFinished(record, entry);
+    return this.health(record) !== before || hasEnded;
   }
 
   /** What differs is still to be compared field by field; what is as applied needs no content. */

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { FinishedObject } from '../../contracts/applier.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
 import { computeStatus } from './compute-status.ts';
 import type { CustomRule } from './custom-rule.ts';
@@ -11,6 +12,8 @@ export interface HealthSubject {
   readonly object: KubernetesObject | undefined;
   /** Of the owner, in place of the built-in one. */
   readonly rule?: CustomRule | undefined;
+  /** How it ended, where it has ended by itself. */
+  readonly finished?: FinishedObject['outcome'] | undefined;
 }
 
 export interface ObjectHealth {
@@ -22,9 +25,11 @@ export interface ObjectHealth {
 
 /** Judges one object and writes its line (spec section 10). `now` is in milliseconds. */
 export function objectHealth(subject: HealthSubject, now: number): ObjectHealth {
-  const { resource, object, rule } = subject;
-  if (object === undefined)
-    return { problem: line(subject, notFound(subject)), recheckAfter: undefined };
+  const { resource, object, rule, finished } = subject;
+  if (finished !== undefined && object?.metadata.deletionTimestamp !== undefined) {
+    return objectHealth({ ...subject, object: undefined }, now);
+  }
+  if (object === undefined) return { problem: absence(subject), recheckAfter: undefined };
   if (isAPIService(resource) && rule === undefined) {
     const problem = apiServiceProblem(object);
     return {
@@ -46,6 +51,15 @@ function line({ resource, key }: HealthSubject, text: string): string {
   const version = resource.group === '' ? `/${apiVersion}` : apiVersion;
   const name = key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`;
   return `(${version}, Kind=${resource.kind})(${name}): ${text}`;
+}
+
+/** What has ended may be gone. */
+function absence(subject: HealthSubject): string | undefined {
+  const { finished, resource } = subject;
+  if (finished === undefined) return line(subject, notFound(subject));
+  if (finished !== 'Failed') return undefined;
+  const text = `object Failed: ${resource.kind} failed and was deleted. Core creates it again with another Bundle`;
+  return line(subject, text);
 }
 
 /** As the API server says it. */

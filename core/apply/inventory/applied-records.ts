@@ -11,6 +11,8 @@ export interface AppliedRecord {
   readonly ignored?: IgnoredTree | undefined;
   /** Digest of the desired object. */
   readonly digest: string;
+  /** Digest of what it runs, where it ends by itself. */
+  readonly runs?: string | undefined;
   /** Projection of the server's answer. */
   readonly projection: string;
   /** The state in which drift of it is let be: spec.drift.mode is not Correct, and it was told. */

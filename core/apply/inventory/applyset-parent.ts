@@ -19,6 +19,9 @@ export class ApplySetParents {
   /** The last answers to our own patches: what a watch hands in may be older. */
   readonly #written = new Map<string, KubernetesObject>();
 
+  /** UID and version of each parent as it was last handed in. */
+  readonly #handedIn = new Map<string, Pick<KubernetesObject, 'metadata'>>();
+
   constructor(client: KubeClient) {
     this.#client = client;
   }
@@ -71,15 +74,27 @@ export class ApplySetParents {
 
   forget(name: string): void {
     this.#written.delete(name);
+    this.#handedIn.delete(name);
   }
 
   #latest(owner: BundleDeployment): KubernetesObject {
-    const written = this.#written.get(owner.metadata.name ?? '');
+    const { name = '' } = owner.metadata;
+    this.#forgetLost(owner);
+    const written = this.#written.get(name);
     return written !== undefined &&
       written.metadata.uid === owner.metadata.uid &&
       isNewer(written, owner)
       ? written
       : owner;
+  }
+
+  /** Where the server's store was restored to a state before what we have written, that is lost. */
+  #forgetLost({ metadata: { name = '', uid = '', resourceVersion = '' } }: BundleDeployment): void {
+    const now = { metadata: { uid, resourceVersion } };
+    const before = this.#handedIn.get(name);
+    const isSame = before?.metadata.uid === uid;
+    if (isSame && isNewer(before, now)) this.#written.delete(name);
+    this.#handedIn.set(name, now);
   }
 }
 

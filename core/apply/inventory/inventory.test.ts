@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { Inventory, slim } from './inventory.ts';
@@ -42,13 +42,13 @@ function names(owner = 'demo'): string[] {
 
 test('lists, events and relists are followed', () => {
   const sink = inventory.sink(configMaps);
-  sink.replace([live('a', '9'), live('b', '2', 'other')]);
+  sink.replace([live('a', '9'), live('b', '2', 'other')], '9');
   sink.upsert(live('a', '10'));
   sink.upsert(live('c', '11'));
   sink.remove(live('b', '12', 'other'));
   expect(names()).toEqual(['a', 'c']);
   expect(names('other')).toEqual([]);
-  sink.replace([live('c', '11')]);
+  sink.replace([live('c', '11')], '12');
   expect(names()).toEqual(['c']);
   expect(heard).toEqual(['a@9', 'b@2', 'a@10', 'c@11', '-b', '-a']);
 });
@@ -71,6 +71,48 @@ test('an answer that is older than its events is not stored', () => {
   expect(entry.object.metadata.resourceVersion).toBe('10');
   const key = { namespace: 'n', name: 'a' };
   expect(inventory.get(configMaps, key)?.object.metadata.resourceVersion).toBe('11');
+});
+
+describe('a list', () => {
+  const key = (name: string) => ({ namespace: 'n', name });
+  const versionOf = (name: string) =>
+    inventory.get(configMaps, key(name))?.object.metadata.resourceVersion;
+
+  test('of a restored store counts, whatever was seen before', () => {
+    const sink = inventory.sink(configMaps);
+    sink.replace([live('a', '5'), live('gone', '6')], '6');
+    inventory.put(configMaps, live('a', '100'));
+    sink.upsert(live('made', '101'));
+    sink.remove(live('gone', '102'));
+    heard = [];
+    sink.listing?.();
+    sink.replace([live('a', '5'), live('gone', '6')], '60');
+    expect(heard).toEqual(['-made', 'a@5', 'gone@6']);
+    expect(versionOf('a')).toBe('5');
+    sink.upsert(live('a', '61'));
+    expect(versionOf('a')).toBe('61');
+  });
+
+  test('does not have what was answered since it was begun', () => {
+    const sink = inventory.sink(configMaps);
+    sink.replace([live('a', '5')], '5');
+    sink.listing?.();
+    inventory.put(configMaps, live('a', '11'));
+    inventory.put(configMaps, live('b', '12'));
+    sink.replace([live('a', '5')], '10');
+    expect([versionOf('a'), versionOf('b')]).toEqual(['11', '12']);
+  });
+
+  test('that goes back in time makes nothing equal what was recorded before', () => {
+    const sink = inventory.sink(configMaps);
+    const projection = inventory.put(configMaps, live('a', '100')).projection;
+    sink.listing?.();
+    // As an earlier version of ours: the same fields, with other values.
+    sink.replace([live('a', '5')], '60');
+    const restored = inventory.get(configMaps, key('a'));
+    expect(restored?.projection).not.toBe(projection);
+    expect(inventory.put(configMaps, live('a', '61')).projection).toBe(restored?.projection);
+  });
 });
 
 test('an object that changes its owner label changes its place', () => {
@@ -109,7 +151,7 @@ test('slimming keeps what health and ownership read, and drops the content', () 
 });
 
 test('an answer that gives an object to another owner is news to the one that had it', () => {
-  inventory.sink(configMaps).replace([live('a', '1')]);
+  inventory.sink(configMaps).replace([live('a', '1')], '1');
   inventory.put(configMaps, live('a', '2', 'other'));
   inventory.put(configMaps, live('a', '3', 'other'));
   expect(heard).toEqual(['a@1', 'a@2']);

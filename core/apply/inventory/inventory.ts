@@ -17,6 +17,8 @@ export interface InventoryEntry {
   readonly owner: string;
   /** Without the ignored fields of `ignoring`: see `projectionUnder`. */
   projection: string;
+  /** Tells it from what it was before the server's store was restored. */
+  readonly history?: number | undefined;
   ignoring: string | undefined;
   /** Without foreign managed fields; without its content once `slim` was called. */
   object: KubernetesObject;
@@ -35,7 +37,17 @@ export interface InventoryListener {
 export class Inventory {
   readonly #byKind = new Map<string, Map<string, InventoryEntry>>();
   readonly #byOwner = new Map<string, Set<InventoryEntry>>();
+  /** IDs that our own requests have told of since the list of their kind was begun. */
+  readonly #answered = new Map<string, Set<string>>();
+  /** By kind, the last rewind that its objects went through. */
+  readonly #histories = new Map<string, number>();
+  #rewinds = 0;
   #listener: InventoryListener | undefined;
+
+  /** How often objects of a kind went back in time: the server's store was restored. */
+  get rewinds(): number {
+    return this.#rewinds;
+  }
 
   listen(listener: InventoryListener): void {
     this.#listener = listener;
@@ -54,7 +66,8 @@ export class Inventory {
    * newer. Returns the answer as an entry.
    */
   put(resource: Resource, object: KubernetesObject): InventoryEntry {
-    const entry = entryOf(resource, object);
+    const entry = this.#entryOf(resource, object);
+    this.#answered.get(kindOf(resource))?.add(entry.id);
     const known = this.get(resource, entry.key);
     if (known !== undefined && isNewer(known.object, object)) return entry;
     this.#store(entry);
@@ -80,30 +93,64 @@ export class Inventory {
   /** Receives what the watch of one kind sees. */
   sink(resource: Resource): ReflectorSink {
     return {
-      replace: (items) => this.#replace(resource, items),
+      listing: () => void this.#answered.set(kindOf(resource), new Set()),
+      replace: (items, resourceVersion) => this.#replace(resource, items, resourceVersion),
       upsert: (item) => this.#upsert(resource, item),
       remove: (item) => {
-        const known = this.get(resource, entryOf(resource, item).key);
+        const known = this.get(resource, keyIn(resource, item));
         // A deletion older than what we know is that of a predecessor.
         if (known !== undefined && !isNewer(known.object, item)) this.#remove(known);
       },
     };
   }
 
-  #replace(resource: Resource, items: readonly KubernetesObject[]): void {
-    const gone = new Map(this.#byKind.get(kindOf(resource)));
-    for (const item of items) gone.delete(this.#upsert(resource, item));
-    for (const entry of gone.values()) this.#remove(entry);
+  /** What is known from before counts no longer, but for answers that the list cannot have. */
+  #replace(resource: Resource, items: readonly KubernetesObject[], listed: string): void {
+    const kind = kindOf(resource);
+    const known = [...(this.#byKind.get(kind)?.values() ?? [])];
+    const answered = this.#answered.get(kind);
+    this.#answered.delete(kind);
+    const later = known.filter(({ object }) =>
+      isNewer(object, { metadata: { resourceVersion: listed } }),
+    );
+    const kept = new Set(later.filter(({ id }) => answered?.has(id)).map(({ id }) => id));
+    const versions = new Map(
+      items.map((item) => [objectID(resource, keyIn(resource, item)), item]),
+    );
+    const isOlderNow = ({ id, object }: InventoryEntry): boolean => {
+      const item = versions.get(id);
+      return !kept.has(id) && item !== undefined && isNewer(object, item);
+    };
+    const rewound = later.length > kept.size || known.some(isOlderNow);
+    if (rewound) {
+      this.#rewinds += 1;
+      this.#histories.set(kind, this.#rewinds);
+    }
+    for (const entry of known) {
+      if (!versions.has(entry.id) && !kept.has(entry.id)) this.#remove(entry);
+    }
+    for (const [id, item] of versions) if (!kept.has(id)) this.#take(resource, item, rewound);
   }
 
-  #upsert(resource: Resource, item: KubernetesObject): string {
-    const entry = entryOf(resource, item);
+  #upsert(resource: Resource, item: KubernetesObject): void {
+    this.#take(resource, item, false);
+  }
+
+  /** Stores what is newer, or whatever it is. */
+  #take(resource: Resource, item: KubernetesObject, always: boolean): void {
+    const entry = this.#entryOf(resource, item);
     const known = this.get(resource, entry.key);
-    if (known === undefined || isNewer(item, known.object)) {
-      this.#store(entry);
-      this.#listener?.changed(entry);
-    }
-    return entry.id;
+    if (!always && known !== undefined && !isNewer(item, known.object)) return;
+    this.#store(entry);
+    this.#listener?.changed(entry);
+  }
+
+  #historyOf(resource: Resource): number {
+    return this.#histories.get(kindOf(resource)) ?? 0;
+  }
+
+  #entryOf(resource: Resource, live: KubernetesObject): InventoryEntry {
+    return entryOf(resource, live, this.#historyOf(resource));
   }
 
   #store(entry: InventoryEntry): void {
@@ -130,10 +177,23 @@ export class Inventory {
 /** The projection of an object without what is ignored in it; of a slim one that was known before. */
 export function projectionUnder(entry: InventoryEntry, ignored: IgnoredTree | undefined): string {
   if (entry.ignoring !== ignored?.key && !entry.slim) {
-    entry.projection = projectionOf(entry.object, ignored);
+    entry.projection = projectionIn(entry.object, entry.history, ignored);
     entry.ignoring = ignored?.key;
   }
   return entry.projection;
+}
+
+/**
+ * Fields of ours in an object of another history may have other values than those that we have set:
+ * what was recorded of it before never equals what it is since.
+ */
+function projectionIn(
+  object: KubernetesObject,
+  history: number | undefined,
+  ignored?: IgnoredTree,
+): string {
+  const projection = projectionOf(object, ignored);
+  return history === undefined || history === 0 ? projection : `${projection}@${history}`;
 }
 
 /** Drops content that nothing reads once an object is known to be as applied. */
@@ -153,9 +213,13 @@ function slimSpec({ group }: Resource, spec: unknown): unknown {
   return { group: fieldAt(spec, 'group'), names: { kind: fieldAt(spec, 'names', 'kind') } };
 }
 
-function entryOf(resource: Resource, live: KubernetesObject): InventoryEntry {
-  const { namespace, name = '' } = live.metadata;
-  const key: ObjectKey = resource.namespaced ? { namespace, name } : { name };
+function keyIn({ namespaced }: Resource, { metadata }: KubernetesObject): ObjectKey {
+  const { namespace, name = '' } = metadata;
+  return namespaced ? { namespace, name } : { name };
+}
+
+function entryOf(resource: Resource, live: KubernetesObject, history: number): InventoryEntry {
+  const key = keyIn(resource, live);
   const object = withOwnFieldsOnly({
     ...live,
     // Items of a list come without them.
@@ -167,7 +231,8 @@ function entryOf(resource: Resource, live: KubernetesObject): InventoryEntry {
     resource,
     key,
     owner: labelledOwner(object) ?? '',
-    projection: projectionOf(object),
+    projection: projectionIn(object, history),
+    history,
     ignoring: undefined,
     object,
     slim: false,

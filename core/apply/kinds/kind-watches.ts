@@ -44,10 +44,14 @@ export class KindWatches {
     this.#options = options;
   }
 
-  /** The resource under which a group and kind is watched, whatever the version. */
+  /**
+   * The resource under which a group and kind is watched, whatever the version; undefined also where
+   * the server says that there is none: it may have another one.
+   */
   watched({ group, kind }: Pick<GroupVersionKind, 'group' | 'kind'>): Resource | undefined {
     for (const { resource } of this.#watches.values()) {
-      if (resource.group === group && resource.kind === kind) return resource;
+      if (resource.group === group && resource.kind === kind)
+        return this.#working(resource)?.resource;
     }
     return undefined;
   }
@@ -59,7 +63,10 @@ export class KindWatches {
    */
   async ensure(resources: Iterable<Resource>, signal: AbortSignal): Promise<void> {
     const waiting: KindWatch[] = [];
-    for (const resource of resources) {
+    // The first of a kind counts: what an earlier set had may have had another scope.
+    const kinds = Map.groupBy(resources, keyOfKind);
+    for (const [resource] of kinds.values()) {
+      if (resource === undefined) continue;
       const watch = this.#working(resource) ?? this.#start(resource);
       if (!watch.reflector.synced) waiting.push(watch);
     }
@@ -79,8 +86,12 @@ export class KindWatches {
   /** The watch of a kind; none where the kind is gone: what was known of it would stay for good. */
   #working(resource: Resource): KindWatch | undefined {
     const watch = this.#watches.get(keyOfKind(resource));
-    if (watch?.reflector.synced !== true || !isNotFound(watch.reflector.lastError)) return watch;
-    this.#options.discovery.invalidate();
+    if (watch === undefined) return undefined;
+    const isMissing = watch.reflector.synced && isNotFound(watch.reflector.lastError);
+    // Its CRD was made anew with another scope: what is known has other keys.
+    const isOther = watch.resource.namespaced !== resource.namespaced;
+    if (!isMissing && !isOther) return watch;
+    if (isMissing) this.#options.discovery.invalidate();
     this.stop(resource);
     return undefined;
   }

@@ -18,8 +18,10 @@ export function objectPath(kind: string, key: ObjectKey): string {
     : `${kind}/${key.namespace}/${key.name}`;
 }
 
+type Versioned = Pick<KubernetesObject, 'metadata'>;
+
 /** True where `a` was written after `b`: resource versions are growing decimal numbers. */
-export function isNewer(a: KubernetesObject, b: KubernetesObject): boolean {
+export function isNewer(a: Versioned, b: Versioned): boolean {
   const [left, right] = [a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? ''];
   return left.length === right.length ? left > right : left.length > right.length;
 }

@@ -4,6 +4,7 @@ import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
+import { FinishedObjects } from '../drift/finished-objects.ts';
 import { RepairBackoff } from '../drift/repair-backoff.ts';
 import { HealthRules } from '../health/health-rules.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
@@ -36,7 +37,16 @@ beforeEach(() => {
   const notify = () => void (woken += 1);
   const backoff = new RepairBackoff(clock);
   const rules = new HealthRules();
-  drift = new DriftDetector({ inventory, records, backoff, rules, clock, signal, notify });
+  drift = new DriftDetector({
+    inventory,
+    records,
+    backoff,
+    rules,
+    finished: new FinishedObjects(),
+    clock,
+    signal,
+    notify,
+  });
   inventory.listen(drift);
   records.extend('demo', [desired.id]);
   records.set(

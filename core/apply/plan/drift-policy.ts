@@ -4,12 +4,12 @@ import type { DriftDetector } from '../drift/drift.ts';
 import { anyState, driftState } from '../drift/drift-state.ts';
 import { withoutFields } from '../fields/field-tree.ts';
 import { missingFields } from '../fields/missing-fields.ts';
-import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
+import type { AppliedRecords } from '../inventory/applied-records.ts';
 import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import type { Claims } from '../ownership/claims.ts';
-import { type PlannedObject, recordOf } from './plan.ts';
+import { type PlannedObject, recordOf, recordWithout } from './plan.ts';
 import { isUnfinishedRoll } from './unfinished-roll.ts';
 
 /** What of a plan is done, and what is only told of. */
@@ -72,7 +72,7 @@ export function noteDrift(
     const difference = differenceOf(desired, own);
     const accepted = mode === 'Off' ? anyState : driftState(entry);
     const same = difference === undefined && own !== undefined;
-    const record = same ? recordOf(desired, own) : { ...baseline(desired, name), accepted };
+    const record = same ? recordOf(desired, own) : { ...recordWithout(desired, name), accepted };
     records.set(record);
     drift.health(record);
     if (difference !== undefined && mode === 'Warn') told.push(difference);
@@ -97,10 +97,4 @@ function differenceOf(
 
 export function driftMode({ spec }: BundleDeployment): 'Correct' | 'Warn' | 'Off' {
   return spec.drift?.mode ?? 'Correct';
-}
-
-/** Of an object that is not as desired: nothing that it is later equals this. */
-function baseline(desired: DesiredObject, owner: string): AppliedRecord {
-  const { id, resource, key, ignored, digest } = desired;
-  return { id, owner, resource, key, ignored, digest, projection: '', problem: undefined };
 }

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { runDigest } from '../drift/finished-objects.ts';
 import type { RepairBackoff } from '../drift/repair-backoff.ts';
 import { isApplied } from '../fields/live-match.ts';
 import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
@@ -18,7 +19,7 @@ export interface PlannedObject {
 
 export interface ApplyPlan {
   readonly pending: readonly PlannedObject[];
-  /** Objects that an earlier process applied and that still are as wanted. */
+  /** Objects that an earlier process applied and that still are as wanted, or have ended. */
   readonly found: readonly AppliedRecord[];
 }
 
@@ -27,6 +28,8 @@ export interface PlanContext {
   readonly records: AppliedRecords;
   readonly inventory: Inventory;
   readonly backoff: Pick<RepairBackoff, 'pause'>;
+  /** Whether it has ended by itself, and may be gone. */
+  readonly isFinished: (desired: DesiredObject) => boolean;
   readonly hasDrifted: (record: AppliedRecord) => boolean;
   /** Whether RukPak's fields in it are still to become ours. */
   readonly isLeft: (live: KubernetesObject) => boolean;
@@ -40,11 +43,10 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
     const record = context.records.get(object.id);
     const entry = context.inventory.get(object.resource, object.key);
     const repair = record !== undefined && isSame(record, object, context.owner);
-    if (repair) {
-      // While repairs are paused the object stays as it is.
-      if (!context.hasDrifted(record) || context.backoff.pause(object.id) > 0) continue;
-    } else if (record === undefined && entry !== undefined && isFound(object, entry, context)) {
-      found.push(recordOf(object, entry));
+    if (repair && isToBeLeft(record, context)) continue;
+    const standing = repair ? undefined : standingRecord({ object, record, entry }, context);
+    if (standing !== undefined) {
+      found.push(standing);
       continue;
     }
     const unrecorded = isUnrecorded(record, entry, context);
@@ -53,12 +55,42 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
   return { pending, found };
 }
 
+/** While repairs are paused the object stays as it is. */
+function isToBeLeft(record: AppliedRecord, { hasDrifted, backoff }: PlanContext): boolean {
+  return !hasDrifted(record) || backoff.pause(record.id) > 0;
+}
+
+interface Known {
+  readonly object: DesiredObject;
+  readonly record: AppliedRecord | undefined;
+  readonly entry: InventoryEntry | undefined;
+}
+
+/** The record of an object that needs no request: it has ended and is gone, or is as an earlier process left it. */
+function standingRecord(
+  { object, record, entry }: Known,
+  context: PlanContext,
+): AppliedRecord | undefined {
+  if (entry === undefined) {
+    return context.isFinished(object) ? recordWithout(object, context.owner) : undefined;
+  }
+  const isUnknown = record === undefined && isFound(object, entry, context);
+  return isUnknown ? recordOf(object, entry) : undefined;
+}
+
 /** The record of an object that now is as desired. */
 export function recordOf(desired: DesiredObject, entry: InventoryEntry): AppliedRecord {
-  const { id, resource, key, ignored, digest } = desired;
+  const { ignored } = desired;
   const { owner } = entry;
   const projection = projectionUnder(entry, ignored);
-  return { id, owner, resource, key, ignored, digest, projection, problem: undefined };
+  return { ...recordWithout(desired, owner), projection };
+}
+
+/** The record of an object that is not as desired, or not there: nothing that it is later equals this. */
+export function recordWithout(desired: DesiredObject, owner: string): AppliedRecord {
+  const { id, resource, key, ignored, digest } = desired;
+  const runs = runDigest(desired);
+  return { id, owner, resource, key, ignored, digest, runs, projection: '', problem: undefined };
 }
 
 function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): boolean {

@@ -3,6 +3,7 @@ import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
+import { FinishedObjects } from '../drift/finished-objects.ts';
 import { RepairBackoff } from '../drift/repair-backoff.ts';
 import { HealthRules } from '../health/health-rules.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
@@ -25,7 +26,16 @@ function problemAfterDeletion(mode: 'Warn' | 'Off') {
   const { signal } = new AbortController();
   const [inventory, records] = [new Inventory(), new AppliedRecords()];
   const [backoff, rules, notify] = [new RepairBackoff(clock), new HealthRules(), () => undefined];
-  const drift = new DriftDetector({ inventory, records, backoff, rules, clock, signal, notify });
+  const drift = new DriftDetector({
+    inventory,
+    records,
+    backoff,
+    rules,
+    finished: new FinishedObjects(),
+    clock,
+    signal,
+    notify,
+  });
   const parts = { inventory, records, drift, claims: new Claims() };
   const deployment = aStoredDeployment();
   const owner = { ...deployment, spec: { ...deployment.spec, drift: { mode } } };

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import { isConflict, isObjectNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ObjectKey, Resource } from '../../kube/resource.ts';
@@ -97,7 +97,7 @@ async function deleteOne(doomed: DoomedObject, context: DeletionContext): Promis
       await client.delete(resource, key, { propagationPolicy, ...precondition, signal });
       return true;
     } catch (error) {
-      if (isNotFound(error)) return false;
+      if (isObjectNotFound(error)) return false;
       if (!isConflict(error) || attempt === attempts) throw error;
       found = await sameObject(doomed, context);
     }

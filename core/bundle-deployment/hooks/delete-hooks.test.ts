@@ -174,7 +174,7 @@ describe('no hook runs', () => {
     const bundle = { ...aBundleOf(v1), metadata: { name: nameOf(v1) } };
     deleteIt();
     hooked.fixture.client.drop(bundle.metadata);
-    hooked.fixture.bundles.replace([] as Bundle[]);
+    hooked.fixture.bundles.replace([] as Bundle[], '1');
     await hooked.settle();
     expect(hooked.taken()).toEqual(['remove']);
     expect(hooked.fixture.events.taken()).toEqual([

@@ -1,5 +1,6 @@
 import type { Forecast } from '../../contracts/applier.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
+import { originOf } from '../finished.ts';
 import { plannedHooks } from '../hooks/planned-hooks.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
@@ -52,5 +53,5 @@ async function foresee(
   const { certificates, applier } = dependencies;
   const rendered = { deployment: owner, objects: state.objects ?? [], signal };
   const objects = await certificates.foresee(rendered);
-  return await applier.plan({ owner, objects, hooks, signal });
+  return await applier.plan({ owner, objects, hooks, signal, ...originOf(state) });
 }

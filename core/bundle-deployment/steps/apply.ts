@@ -3,6 +3,7 @@ import type { ApplyResult } from '../../contracts/applier.ts';
 import { askedDeletions } from '../applied-rendering.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';
+import { originOf, withFinished } from '../finished.ts';
 import { installFailure } from '../install-failure.ts';
 import { longestWait } from '../longest-wait.ts';
 import { measureApply } from '../measure-apply.ts';
@@ -43,8 +44,8 @@ async function applyObjects(
   const { deployment: owner, target, objects, hooks = [] } = state;
   const waitForReady = stagesWait(state);
   const unchanged = isUnchanged(state) && state.rotating !== true;
-  const asked = askedDeletions(state);
-  const request = { owner, objects, hooks, waitForReady, unchanged, ...asked, signal };
+  const extra = { ...askedDeletions(state), ...originOf(state) };
+  const request = { owner, objects, hooks, waitForReady, unchanged, signal, ...extra };
   const run = () => dependencies.applier.apply(request);
   const result = await measureApply(state, dependencies, run);
   const { changes } = result;
@@ -66,12 +67,13 @@ function lookAgain(
 /** Puts what came of it into the status; true where everything is applied. */
 function noteResult(
   state: BundleDeploymentState,
-  { complete, holdUp, heldPrune, drifted }: ApplyResult,
+  { complete, holdUp, heldPrune, drifted, finished }: ApplyResult,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): boolean {
   state.holdUp ??= holdUp;
   state.settled = complete && holdUp === undefined;
   state.status = withDrift(state.status, drifted, clock);
+  state.status = withFinished(state, finished);
   if (complete) state.status = withHeldPrune(state.status, heldPrune);
   else if (holdUp !== undefined) {
     state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);

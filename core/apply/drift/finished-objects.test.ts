@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { recordWithout } from '../plan/plan.ts';
+import { FinishedObjects, isCollected } from './finished-objects.ts';
+
+const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
+const failed = { conditions: [{ type: 'Failed', status: 'True' }] };
+const metadata = { name: 'j', namespace: 'n' };
+
+let finished: FinishedObjects;
+
+beforeEach(() => {
+  finished = new FinishedObjects();
+  finished.begin('demo', { bundle: 'b1' });
+});
+
+function aJob(spec: object = {}): KubernetesObject {
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec };
+}
+
+function aPod(restartPolicy: string): KubernetesObject {
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { restartPolicy } };
+}
+
+function noted(object: KubernetesObject, status: object): boolean {
+  const record = recordWithout(aDesiredObject(object), 'demo');
+  return finished.note(record, { ...object, status });
+}
+
+describe('what has ended', () => {
+  const ttl = { ttlSecondsAfterFinished: 0 };
+  test.each([
+    ['a Job that is complete', aJob(), complete, true],
+    ['a Job that runs', aJob(), { active: 1 }, false],
+    ['a Job that failed and is deleted by itself', aJob(ttl), failed, true],
+    ['a Job that failed: who deletes it wants it again', aJob(), failed, false],
+    ['a Pod that has succeeded', aPod('Never'), { phase: 'Succeeded' }, true],
+    ['a Pod that failed, as one that was evicted', aPod('Never'), { phase: 'Failed' }, false],
+    ['a Pod that is always restarted', aPod('Always'), { phase: 'Succeeded' }, false],
+  ])('%s', (...[, object, status, expected]) => {
+    expect(noted(object, status)).toBe(expected);
+    expect(noted(object, status)).toBe(false);
+    expect(finished.of('demo')).toHaveLength(expected ? 1 : 0);
+  });
+});
+
+test('an object is done for its Bundle and its spec', () => {
+  noted(aJob(), complete);
+  const covers = (spec: object, bundle: string) =>
+    finished.covers('demo', { bundle }, aDesiredObject(aJob(spec)));
+  expect(covers({}, 'b1')).toBe(true);
+  expect(covers({ parallelism: 2 }, 'b1')).toBe(false);
+  expect(covers({}, 'b2')).toBe(false);
+  finished.begin('demo', { bundle: 'b2' });
+  expect(finished.of('demo')).toEqual([]);
+});
+
+test('a new process knows it by the status', () => {
+  noted(aJob(), complete);
+  const origin = { bundle: 'b1', finished: finished.of('demo') };
+  expect(origin.finished).toMatchObject([
+    { group: 'batch', kind: 'Job', namespace: 'n', name: 'j', outcome: 'Succeeded' },
+  ]);
+  finished = new FinishedObjects();
+  expect(finished.covers('demo', origin, aDesiredObject(aJob()))).toBe(true);
+  finished.begin('demo', origin);
+  expect(finished.covers('demo', origin, aDesiredObject(aJob()))).toBe(true);
+  finished.keepOnly('demo', new Set());
+  expect(finished.of('demo')).toEqual([]);
+});
+
+test('only Jobs with a time to live are deleted by Kubernetes', () => {
+  expect(isCollected(aDesiredObject(aJob({ ttlSecondsAfterFinished: 0 })))).toBe(true);
+  expect(isCollected(aDesiredObject(aJob()))).toBe(false);
+});

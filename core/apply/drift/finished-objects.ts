@@ -1,0 +1,125 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { ApplyRequest, FinishedObject } from '../../contracts/applier.ts';
+import { digestOf } from '../fields/digest.ts';
+import { fieldAt, stringAt } from '../fields/json-fields.ts';
+import { isTrue } from '../health/object-conditions.ts';
+import type { AppliedRecord } from '../inventory/applied-records.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { objectID } from '../objects/object-id.ts';
+
+type Outcome = FinishedObject['outcome'];
+type Origin = Pick<ApplyRequest, 'bundle' | 'finished'>;
+type Run = Pick<DesiredObject, 'resource' | 'object'>;
+
+/** A status holds no more of them. */
+const maxObjects = 500;
+
+interface Known {
+  readonly bundle: string;
+  readonly byID: Map<string, FinishedObject>;
+}
+
+/**
+ * The Jobs and Pods that have ended by themselves. They are done for their Bundle: one that is
+ * deleted afterwards, by its time to live or by others, is not missing.
+ */
+export class FinishedObjects {
+  readonly #byOwner = new Map<string, Known>();
+
+  /** Another Bundle runs everything anew; `finished` is what is known of this one from before. */
+  begin(owner: string, { bundle, finished = [] }: Origin): void {
+    if (bundle === undefined || this.#byOwner.get(owner)?.bundle === bundle) return;
+    const byID = new Map(finished.map((object) => [idOf(object), object]));
+    this.#byOwner.set(owner, { bundle, byID });
+  }
+
+  /** Takes note where an object has ended; true where that is news. */
+  note(record: AppliedRecord, object: KubernetesObject): boolean {
+    const outcome = record.runs === undefined ? undefined : outcomeOf(object);
+    return outcome !== undefined && this.#add(record, outcome);
+  }
+
+  /** For one that went while nobody looked. */
+  assume(record: AppliedRecord): void {
+    this.#add(record, 'Unknown');
+  }
+
+  /** How it ended; undefined where it has not, or where something else is to run now. */
+  find({ owner, id, runs }: Pick<AppliedRecord, 'owner' | 'id' | 'runs'>): Outcome | undefined {
+    const found = this.#byOwner.get(owner)?.byID.get(id);
+    return found !== undefined && found.digest === runs ? found.outcome : undefined;
+  }
+
+  /** Whether an object of a set has ended, by what is known here or was known before. */
+  covers(owner: string, { bundle, finished }: Origin, desired: DesiredObject): boolean {
+    const runs = runDigest(desired);
+    if (runs === undefined) return false;
+    const known = this.#byOwner.get(owner);
+    if (known !== undefined && known.bundle === bundle) {
+      return known.byID.get(desired.id)?.digest === runs;
+    }
+    return (
+      finished?.some((object) => idOf(object) === desired.id && object.digest === runs) === true
+    );
+  }
+
+  of(owner: string): readonly FinishedObject[] {
+    return [...(this.#byOwner.get(owner)?.byID.values() ?? [])].slice(0, maxObjects);
+  }
+
+  keepOnly(owner: string, ids: ReadonlySet<string>): void {
+    const byID = this.#byOwner.get(owner)?.byID;
+    for (const id of byID?.keys() ?? []) if (!ids.has(id)) byID?.delete(id);
+  }
+
+  forget(owner: string): void {
+    this.#byOwner.delete(owner);
+  }
+
+  #add({ owner, id, resource, key, runs }: AppliedRecord, outcome: Outcome): boolean {
+    const byID = this.#byOwner.get(owner)?.byID;
+    const before = byID?.get(id);
+    if (byID === undefined || runs === undefined) return false;
+    if (before?.digest === runs && before.outcome === outcome) return false;
+    const { group, kind } = resource;
+    byID.set(id, { group, kind, ...key, outcome, digest: runs });
+    return true;
+  }
+}
+
+/** Digest of what an object runs until it ends; undefined where it is none that ends by itself. */
+export function runDigest({ resource, object: { spec } }: Run): string | undefined {
+  if (isJob(resource)) return digestOf(spec);
+  const isPod = resource.group === '' && resource.kind === 'Pod';
+  return isPod && restartsUntilDone(spec) ? digestOf(spec) : undefined;
+}
+
+/** True where Kubernetes deletes the object some time after it has ended. */
+export function isCollected({ resource, object: { spec } }: Run): boolean {
+  return isJob(resource) && fieldAt(spec, 'ttlSecondsAfterFinished') !== undefined;
+}
+
+/**
+ * Of Jobs that failed only those count that Kubernetes deletes: where somebody deletes another one,
+ * it is to run again.
+ */
+function outcomeOf(object: KubernetesObject): Outcome | undefined {
+  const { kind, spec, status } = object;
+  if (kind === 'Pod') return stringAt(status, 'phase') === 'Succeeded' ? 'Succeeded' : undefined;
+  if (isTrue(object, 'Complete')) return 'Succeeded';
+  const collected = fieldAt(spec, 'ttlSecondsAfterFinished') !== undefined;
+  return collected && isTrue(object, 'Failed') ? 'Failed' : undefined;
+}
+
+function isJob({ group, kind }: Run['resource']): boolean {
+  return group === 'batch' && kind === 'Job';
+}
+
+function restartsUntilDone(spec: unknown): boolean {
+  const policy = stringAt(spec, 'restartPolicy');
+  return policy === 'Never' || policy === 'OnFailure';
+}
+
+function idOf({ namespace, name, ...gvk }: FinishedObject): string {
+  return objectID(gvk, { namespace, name });
+}

@@ -1,0 +1,148 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Resource } from '../../kube/resource.ts';
+import { EarlierKinds, notServed } from './earlier-kinds.ts';
+
+const gizmo = { group: 'x.example.com', kind: 'Gizmo' };
+const gizmos: Resource = { ...gizmo, version: 'v1', plural: 'gizmos', namespaced: true };
+const signal = new AbortController().signal;
+
+let served: readonly Resource[] | Error;
+let installed: readonly KubernetesObject[];
+let clock: ManualClock;
+let woken: string[];
+let stopped: string[];
+let invalidated: number;
+let kinds: EarlierKinds;
+
+beforeEach(() => {
+  served = [];
+  installed = [];
+  clock = new ManualClock();
+  woken = [];
+  stopped = [];
+  invalidated = 0;
+  const client: Pick<KubeClient, 'list' | 'get'> = {
+    list: async ({ kind }) => ({
+      metadata: { resourceVersion: '1' },
+      items: installed.filter((object) => object.kind === kind),
+    }),
+    get: async (_, { name }) => {
+      const found = installed.find(({ metadata }) => metadata.name === name);
+      if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
+      return found;
+    },
+  };
+  kinds = new EarlierKinds({
+    client,
+    discovery: {
+      resourceFor: async () => undefined,
+      resourceForGroupKind: async (group, kind) => {
+        if (served instanceof Error) throw served;
+        return served.find((found) => found.group === group && found.kind === kind);
+      },
+      invalidate: () => void (invalidated += 1),
+    },
+    watches: { watched: () => undefined, stop: ({ kind }) => void stopped.push(kind) },
+    parents: { isParent: () => true, kinds: () => [gizmo] },
+    releases: { kinds: async () => [] },
+    clock,
+    signal,
+    notify: (owner) => void woken.push(owner),
+  });
+});
+
+function aDefinition(kind: string, group = gizmo.group): KubernetesObject {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${kind.toLowerCase()}s.${group}` },
+    spec: { group, names: { kind } },
+  };
+}
+
+function anAPIService(spec: object): KubernetesObject {
+  const metadata = { name: `v1.${gizmo.group}` };
+  const apiVersion = 'apiregistration.k8s.io/v1';
+  return { apiVersion, kind: 'APIService', metadata, spec: { group: gizmo.group, ...spec } };
+}
+
+describe('a kind that the API server does not serve', () => {
+  test.each([
+    ['has no CRD and no APIService', [], []],
+    ['has a CRD', [aDefinition('Gizmo')], [gizmo]],
+    ['shares its group with another CRD', [aDefinition('Gadget')], []],
+    ['has a namesake in a longer group', [aDefinition('Gizmo', `y.${gizmo.group}`)], []],
+    ['has another server', [anAPIService({ service: { name: 'api' } })], [gizmo]],
+    ['has an APIService of the API server itself', [anAPIService({})], []],
+  ])('is waited for only where it is installed: it %s', async (_, objects, unserved) => {
+    installed = objects;
+    expect(await kinds.find('demo', [gizmo], signal)).toEqual({ resources: [], unserved });
+    expect(invalidated).toBe(unserved.length);
+  });
+
+  test('is waited for where discovery cannot tell', async () => {
+    served = new Error('its aggregated API server does not answer');
+    installed = [anAPIService({ service: { name: 'api' } })];
+    expect(await kinds.find('demo', [gizmo], signal)).toMatchObject({ unserved: [gizmo] });
+  });
+
+  test('wakes the owner soon, then ever less, and no longer once it is served', async () => {
+    installed = [aDefinition('Gizmo')];
+    await kinds.find('demo', [gizmo], signal);
+    await after(1_000);
+    expect(woken).toEqual(['demo']);
+    clock.advance(599_000);
+    await kinds.find('demo', [gizmo], signal);
+    await after(59_999);
+    expect(woken).toHaveLength(1);
+    await after(1);
+    expect(woken).toHaveLength(2);
+    await kinds.find('demo', [gizmo], signal);
+    served = [gizmos];
+    expect(await kinds.find('demo', [gizmo], signal)).toEqual({
+      resources: [gizmos],
+      unserved: [],
+    });
+    await after(60_000);
+    expect(woken).toHaveLength(2);
+  });
+});
+
+test('a refused deletion that names no object tells that its kind is not served', async () => {
+  installed = [aDefinition('Gizmo')];
+  const object = { resource: gizmos, key: { namespace: 'n', name: 'g' } };
+  const missing = new ApiError(404, { message: '404 page not found' });
+  const failures = [missing, new ApiError(403, { message: 'no' })].map((error) => ({
+    object,
+    action: 'delete' as const,
+    error,
+  }));
+  expect(await kinds.lost('demo', failures, signal)).toMatchObject({
+    failures: [failures[1]],
+    unserved: [gizmo],
+  });
+  expect(stopped).toEqual(['Gizmo']);
+  await after(1_000);
+  expect(woken).toEqual(['demo']);
+});
+
+async function after(ms: number): Promise<void> {
+  clock.advance(ms);
+  await turn();
+}
+
+test('the condition names the first of them, and what to do', () => {
+  expect(notServed([])).toBeUndefined();
+  const many = Array.from({ length: 7 }, (_, index) => ({ group: 'x', kind: `K${index}` }));
+  expect(notServed([gizmo, ...many])).toEqual({
+    reason: 'KindNotServed',
+    message:
+      'Not served: Gizmo.x.example.com, K0.x, K1.x, K2.x, K3.x and 3 more. Objects of earlier versions may be left. ' +
+      'Core prunes them when the API server serves the kind again: repair its CustomResourceDefinition or APIService, or delete it',
+  });
+});

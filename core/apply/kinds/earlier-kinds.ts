@@ -1,0 +1,154 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { Clock } from '../../clock.ts';
+import type { HoldUp } from '../../contracts/applier.ts';
+import { isNotFound, isObjectNotFound } from '../../kube/api-error.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Resource } from '../../kube/resource.ts';
+import type { FormerReleases } from '../adoption/former-releases.ts';
+import type { ApplySetParents } from '../inventory/applyset-parent.ts';
+import type { ApplyFailure } from '../objects/failures.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { isInstalledKind } from './installed-kind.ts';
+import type { KindWatches } from './kind-watches.ts';
+
+const firstLook = 1_000;
+const longestPause = 60_000;
+const namedKinds = 5;
+
+/** Where objects of earlier sets are, as far as the API server tells. */
+export interface FoundKinds {
+  readonly resources: readonly Resource[];
+  /** Kinds that the cluster has and does not serve now: objects of them may be left. */
+  readonly unserved: readonly GroupKind[];
+}
+
+interface LostKinds {
+  /** The others. */
+  readonly failures: readonly ApplyFailure[];
+  readonly unserved: readonly GroupKind[];
+}
+
+export interface EarlierKindsOptions {
+  /** Reads CRDs and APIServices. */
+  readonly client: Pick<KubeClient, 'list' | 'get'>;
+  readonly discovery: Discovery;
+  readonly watches: Pick<KindWatches, 'watched' | 'stop'>;
+  readonly parents: Pick<ApplySetParents, 'isParent' | 'kinds'>;
+  readonly releases: Pick<FormerReleases, 'kinds'>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Wakes an owner whose kind may be served again. */
+  readonly notify: (owner: string) => void;
+}
+
+/** Knows of which kinds a deployment may have objects, whatever it wants now. */
+export class EarlierKinds {
+  readonly #options: EarlierKindsOptions;
+  /** Since when an owner waits for a kind to be served. */
+  readonly #waiting = new Map<string, number>();
+
+  constructor(options: EarlierKindsOptions) {
+    this.#options = options;
+  }
+
+  /** The kinds that an earlier set of this owner may have left objects of: ours, or RukPak's. */
+  async of(owner: BundleDeployment, signal: AbortSignal): Promise<readonly GroupKind[]> {
+    const { parents, releases } = this.#options;
+    return parents.isParent(owner) ? parents.kinds(owner) : await releases.kinds(owner, signal);
+  }
+
+  /**
+   * Finds where objects of these kinds are. Of a kind that the cluster no longer has nothing can be
+   * left; for one that it has and does not serve now the owner is woken again, after half the time
+   * that it has waited, within a minute.
+   */
+  async find(owner: string, kinds: readonly GroupKind[], signal: AbortSignal): Promise<FoundKinds> {
+    const found = await this.#find(kinds, signal);
+    if (found.unserved.length === 0) this.forget(owner);
+    else this.#lookAgain(owner);
+    return found;
+  }
+
+  async #find(kinds: readonly GroupKind[], signal: AbortSignal): Promise<FoundKinds> {
+    const { client, watches } = this.#options;
+    const resources: Resource[] = [];
+    const unserved: GroupKind[] = [];
+    for (const kind of kinds) {
+      const resource = watches.watched(kind) ?? (await this.#served(kind, signal));
+      if (resource !== undefined) resources.push(resource);
+      else if (await isInstalledKind(kind, client, signal)) unserved.push(kind);
+    }
+    return { resources, unserved };
+  }
+
+  /**
+   * Takes out the failures that tell of a kind that is not served: a watch of it may stay open for a
+   * while, and discovery is remembered. From now on neither is believed.
+   */
+  async lost(
+    owner: string,
+    failures: readonly ApplyFailure[],
+    signal: AbortSignal,
+  ): Promise<LostKinds> {
+    const { discovery, watches } = this.#options;
+    const lost = failures.filter(isOfLostKind).map(({ object: { resource } }) => resource);
+    if (lost.length > 0) discovery.invalidate();
+    for (const resource of lost) watches.stop(resource);
+    const kinds = new Map(lost.map((resource) => [kindNames([resource]), resource]));
+    const { unserved } = await this.#find([...kinds.values()], signal);
+    if (unserved.length > 0) this.#lookAgain(owner);
+    return { failures: failures.filter((failure) => !isOfLostKind(failure)), unserved };
+  }
+
+  forget(owner: string): void {
+    this.#waiting.delete(owner);
+  }
+
+  /** Undefined also where nobody can tell: a group's aggregated API server does not answer. */
+  async #served({ group, kind }: GroupKind, signal: AbortSignal): Promise<Resource | undefined> {
+    try {
+      return await this.#options.discovery.resourceForGroupKind(group, kind, signal);
+    } catch {
+      signal.throwIfAborted();
+      return undefined;
+    }
+  }
+
+  #lookAgain(owner: string): void {
+    const { clock, discovery, signal, notify } = this.#options;
+    // What is remembered of discovery does not change by itself.
+    discovery.invalidate();
+    const now = clock.now();
+    const since = this.#waiting.get(owner) ?? now;
+    this.#waiting.set(owner, since);
+    const pause = Math.min(Math.max(firstLook, (now - since) / 2), longestPause);
+    const look = (): void => {
+      if (this.#waiting.get(owner) === since) notify(owner);
+    };
+    clock.sleep(pause, signal).then(look, () => undefined);
+  }
+}
+
+function isOfLostKind({ error }: ApplyFailure): boolean {
+  return isNotFound(error) && !isObjectNotFound(error);
+}
+
+/** Tells of kinds that are not served; undefined where all are. */
+export function notServed(kinds: readonly GroupKind[]): HoldUp | undefined {
+  if (kinds.length === 0) return undefined;
+  return {
+    reason: progressReason.kindNotServed,
+    message:
+      `Not served: ${kindNames(kinds)}. Objects of earlier versions may be left. Core prunes them ` +
+      'when the API server serves the kind again: repair its CustomResourceDefinition or APIService, or delete it',
+  };
+}
+
+/** For messages: `Kind.group`, the first of them. */
+export function kindNames(kinds: readonly GroupKind[]): string {
+  const names = kinds.map(({ group, kind }) => `${kind}${group === '' ? '' : `.${group}`}`);
+  const more = names.length - namedKinds;
+  return `${names.slice(0, namedKinds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
