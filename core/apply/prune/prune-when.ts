@@ -1,8 +1,8 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { objectPath } from '../objects/object-id.ts';
-import type { Run } from '../run.ts';
 import { isData } from './prune-data.ts';
 
 /** What may go now, and what waits until everything that was applied is healthy. */
@@ -13,7 +13,7 @@ export interface TimedPrune {
 }
 
 interface AppliedSet {
-  readonly owner: Pick<Run['owner'], 'spec'>;
+  readonly owner: Pick<BundleDeployment, 'spec'>;
   readonly set: { readonly ids: ReadonlySet<string> };
   /** The line of an object that is not healthy. Its next change of health wakes the owner. */
   readonly problemOf: (id: string) => string | undefined;
