@@ -23,8 +23,9 @@ export async function planPrune({ parts, owner, set, signal }: Run): Promise<Rem
   const { client, discovery, defaultDeletionPolicy = 'Delete' } = parts.options;
   const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
   const plan = planRemoval(parts.inventory, { owner, policy, wanted: set });
+  const going = new Set(plan.remove.map(({ id }) => id));
   const ownerUID = owner.metadata.uid ?? '';
-  return await leaveNamespaces(plan, { client, discovery, ownerUID, signal });
+  return await leaveNamespaces(plan, { client, discovery, going, ownerUID, signal });
 }
 
 /** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */

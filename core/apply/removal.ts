@@ -39,15 +39,16 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   await parts.watches.ensure(resources, signal);
   await parts.restored.check(owner, signal);
   const planned = planRemoval(parts.inventory, request);
-  const plan = await leaveNamespaces(planned, {
-    client: parts.options.client,
-    discovery,
-    ownerUID: owner.metadata.uid ?? '',
-    signal,
-  });
   tellStrangers(removal);
-  await leaveObjects(removal, plan.leave);
-  for (const stage of removalStages(plan.remove)) {
+  await leaveObjects(removal, planned.leave);
+  const going = new Set(planned.remove.map(({ id }) => id));
+  const ownerUID = owner.metadata.uid ?? '';
+  const query = { client: parts.options.client, discovery, going, ownerUID, signal };
+  for (const candidates of removalStages(planned.remove)) {
+    // Not earlier: until what is before it has gone, an API of the deployment may keep silent.
+    const plan = await leaveNamespaces({ leave: new Map(), remove: candidates }, query);
+    await leaveObjects(removal, plan.leave);
+    const stage = plan.remove;
     const waitsFor = await removeStage(removal, stage, unserved);
     if (waitsFor !== undefined) return { waitsFor };
   }

@@ -9,7 +9,7 @@ import { objectID, objectPath } from '../objects/object-id.ts';
 
 export interface NamespaceQuery {
   readonly client: Pick<KubeClient, 'list'>;
-  readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind'>;
+  readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind' | 'invalidate'>;
   /** IDs of objects that are to go. */
   readonly going: ReadonlySet<string>;
   /** UID of the deployment: what the garbage collector deletes with it goes as well. */
@@ -33,9 +33,10 @@ const ofEveryNamespace: ReadonlySet<string> = new Set([
 const passingKinds: ReadonlySet<string> = new Set(['Event', 'Endpoints', 'Lease']);
 
 /**
- * Why a namespace cannot go: something is in it that would go with it unasked, or nobody can tell.
- * Undefined where it holds nothing but what is to go, what belongs to that, and what Kubernetes makes
- * in each namespace. One short request for each kind that the cluster serves.
+ * Why a namespace cannot go: something is in it that would go with it unasked. Undefined where it
+ * holds nothing but what is to go, what belongs to that, and what Kubernetes makes in each namespace.
+ * One short request for each kind that the cluster serves.
+ * @throws Error where the API server does not tell.
  */
 export async function contentOfOthers(
   namespace: string,
@@ -44,6 +45,8 @@ export async function contentOfOthers(
   const { discovery, signal } = query;
   let found: string | undefined;
   try {
+    // An API that did not answer may have gone since.
+    discovery.invalidate();
     const kinds = await discovery.namespacedResources(signal);
     const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
     await forEachLimit(asked, concurrentLists, async (resource) => {
@@ -51,7 +54,8 @@ export async function contentOfOthers(
     });
   } catch (error) {
     signal.throwIfAborted();
-    return `core cannot tell what it holds: ${errorMessage(error)}`;
+    const message = `core cannot tell what Namespace ${namespace} holds: ${errorMessage(error)}`;
+    throw new Error(message, { cause: error });
   }
   return found;
 }

@@ -4,17 +4,19 @@ import { isNamespace } from '../objects/order.ts';
 import { contentOfOthers, type NamespaceQuery } from './namespace-content.ts';
 import type { RemovalPlan } from './removal-plan.ts';
 
-/** The plan without those namespaces that were not core's alone, or hold what is not to go. */
+/**
+ * The plan without those namespaces that were not core's alone, or hold what is not to go.
+ * @throws Error where the API server does not tell what one holds.
+ */
 export async function leaveNamespaces(
   plan: RemovalPlan,
-  query: Omit<NamespaceQuery, 'going'>,
+  query: NamespaceQuery,
 ): Promise<RemovalPlan> {
   const namespaces = plan.remove.filter(({ resource }) => isNamespace(resource));
   if (namespaces.length === 0) return plan;
-  const going = new Set(plan.remove.map(({ id }) => id));
   const leave = new Map(plan.leave);
   for (const entry of namespaces) {
-    const because = await reasonToStay(entry, { ...query, going });
+    const because = await reasonToStay(entry, query);
     if (because !== undefined) leave.set(entry, because);
   }
   return { leave, remove: plan.remove.filter((entry) => !leave.has(entry)) };
