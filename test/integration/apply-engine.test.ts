@@ -40,7 +40,10 @@ function anEngine(): ApplyEngine {
     systemNamespace: namespace,
     signal: stop.signal,
   });
-  made.onChange((owner) => void changes.push(owner));
+  made.onChange((owner) => {
+    // Other files leave objects of deployments of theirs.
+    if (owner.startsWith(`ae-${run}-`)) changes.push(owner);
+  });
   return made;
 }
 
