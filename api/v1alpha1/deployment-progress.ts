@@ -78,6 +78,10 @@ export const appliedStatusSchema = z
       .describe('Digest of all rendered objects; only with upgradePolicy Manual.'),
     kubernetes: z.string().optional().describe('Version of the API server.'),
     apiGroups: z.array(z.string()).optional().describe('API groups of others that it served.'),
+    superseded: z
+      .boolean()
+      .optional()
+      .describe('True once core has begun to apply another Bundle, config or input since.'),
   })
   .describe(
     'What was applied completely last. Core deletes an object unasked only where the Bundle, the config or an input differs from it.',

@@ -127,3 +127,15 @@ test('what was installed before that was noted counts as applied', async () => {
   serve(lost);
   expect(await request(lost)).toEqual({});
 });
+
+test('to go back from what was begun and never completed is asked for', async () => {
+  const fixture = await anInstalled();
+  upgrade(fixture);
+  fixture.applier.apply.mockRejectedValueOnce(new Error('no answer'));
+  await fixture.failure();
+  fixture.changeSpec({ template: v1 });
+  expect(await request(fixture)).toEqual({});
+  serve(fixture, { apiVersions: ['v1'] });
+  fixture.changeSpec({ paused: false });
+  expect(await request(fixture)).toMatchObject({ deletionsAsked: false });
+});

@@ -33,6 +33,19 @@ export function withAppliedRendering({
 }
 
 /**
+ * The status before the target is applied: where that is another one than what was applied completely
+ * last, it may leave objects behind, which to go back to that one deletes.
+ */
+export function withSuperseded({
+  status,
+  recipe,
+}: Pick<BundleDeploymentState, 'status' | 'recipe'>): BundleDeploymentStatus {
+  const { applied } = status;
+  if (applied === undefined || recipe === undefined || !isOther(applied, recipe)) return status;
+  return { ...status, applied: { ...applied, superseded: true } };
+}
+
+/**
  * Whether objects that the target lacks may be deleted: somebody has changed the template, the
  * config or an input since the last complete apply, or approved a plan. Where only facts have
  * changed, which the cluster alone decides, nobody asked for it.
@@ -43,8 +56,12 @@ export function askedDeletions(
   const { recipe, kept, approved, status } = state;
   if (recipe === undefined || (approved === true && kept !== true)) return {};
   const { applied } = status;
-  if (applied === undefined ? !isUnchanged(state) : isOther(applied, recipe)) return {};
+  if (applied === undefined ? !isUnchanged(state) : wasReplaced(applied, recipe)) return {};
   return { deletionsAsked: false, changedFacts: changedFacts(applied, recipe) };
+}
+
+function wasReplaced(applied: AppliedStatus, recipe: Recipe): boolean {
+  return applied.superseded === true || isOther(applied, recipe);
 }
 
 function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe): boolean {
