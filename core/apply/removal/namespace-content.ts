@@ -43,21 +43,23 @@ export async function contentOfOthers(
   query: NamespaceQuery,
 ): Promise<string | undefined> {
   const { discovery, signal } = query;
-  let found: string | undefined;
+  const found: string[] = [];
   try {
     // An API that did not answer may have gone since.
     discovery.invalidate();
     const kinds = await discovery.namespacedResources(signal);
     const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
     await forEachLimit(asked, concurrentLists, async (resource) => {
-      found ??= await ofOthers(resource, namespace, query);
+      if (found.length > 0) return;
+      const others = await ofOthers(resource, namespace, query);
+      if (others !== undefined) found.push(others);
     });
   } catch (error) {
     signal.throwIfAborted();
     const message = `core cannot tell what Namespace ${namespace} holds: ${errorMessage(error)}`;
     throw new Error(message, { cause: error });
   }
-  return found;
+  return found[0];
 }
 
 async function ofOthers(
