@@ -61,10 +61,11 @@ describe('the finalizer', () => {
     expect(finalizersOf(fixture)).toEqual([]);
   });
 
-  test('comes first where something is installed, before its Bundle is', async () => {
-    const deployment = aDeployment({ metadata: { finalizers: [] } });
-    const status = { activeBundle: 'demo-1' };
-    const fixture = new BundleDeploymentFixture({ ...deployment, status });
+  test('comes back first where core has applied something, before its Bundle is', async () => {
+    const labels = { 'applyset.kubernetes.io/id': 'applyset-x-v1' };
+    const fixture = new BundleDeploymentFixture(
+      aDeployment({ metadata: { finalizers: [], labels } }),
+    );
     await fixture.reconcile();
     expect(finalizersOf(fixture)).toEqual([deleteObjects]);
   });

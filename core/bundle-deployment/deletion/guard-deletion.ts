@@ -1,21 +1,23 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
+import { applySetKey } from '../../apply/objects/applyset.ts';
 import { addFinalizer } from '../../runtime/finalizers.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { writeFinalizer } from './write-finalizer.ts';
 
 /**
- * Guards what is installed already: by RukPak, or before a backup was restored. First of all steps: it
- * may be deleted while its Bundle is slow or broken.
+ * Guards what core has applied already, where the finalizer was lost, as by a backup that left it out.
+ * First of all steps: the deployment may be deleted while its Bundle is slow or broken. What RukPak
+ * installed goes by its ownerReferences until core has applied it: no mark says of which kinds it is.
  */
 export async function guardDeletion(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { activeBundle = '' } = state.status;
-  return activeBundle === '' ? 'continue' : await guardObjects(state, dependencies, context);
+  const isParent = state.deployment.metadata.labels?.[applySetKey.id] !== undefined;
+  return isParent ? await guardObjects(state, dependencies, context) : 'continue';
 }
 
 /** Adds the finalizer before anything is applied: nobody but core is to delete what core applies. */
