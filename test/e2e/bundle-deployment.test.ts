@@ -274,7 +274,7 @@ test('a deployment that is deleted and made again at once gets healthy', async (
   await install('again', aConfigMap('again-1'), aConfigMap('again-2'), aDeployment('again'));
   await condition('again', 'Healthy', { status: 'True' });
   const { uid } = (await kubectl.get('bundledeployment', 'again')).metadata;
-  await kubectl.must(['delete', 'bundledeployment', 'again', '--wait=false']);
+  await kubectl.must(['delete', 'bundledeployment', 'again', '--timeout=300s']);
   await install('again', aConfigMap('again-1'), aConfigMap('again-2'), aDeployment('again'));
   await eventually(async () => {
     const deployment = await kubectl.get('bundledeployment', 'again');
