@@ -108,7 +108,7 @@ export function engineParts(
     backoff,
     rules,
     watches,
-    parents: new ApplySetParents(client),
+    parents: new ApplySetParents(client, options.systemNamespace),
     releases: new FormerReleases(options),
     definitions: new Definitions({ ...options, inventory }),
     preflight: new Preflight(client),

@@ -13,12 +13,13 @@ import type { KindWatches } from '../kinds/kind-watches.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
+import { trackedUID, trackingID } from '../objects/tracking-id.ts';
 import { belongsTo } from '../ownership/belonging.ts';
-import { ownershipOf } from '../ownership/ownership.ts';
+import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/owner-client.ts';
 import type { Deletions, DoomedObject } from '../writes/deletions.ts';
 import type { ServerSideApply } from '../writes/server-side-apply.ts';
-import { hookOf, hookRunOf, isOfRun } from './hook.ts';
+import { hookOf, hookRunOf, isHookObject, isOfRun } from './hook.ts';
 import { hookObject } from './hook-object.ts';
 import { hookOutcome } from './hook-outcome.ts';
 import { hookRefusal } from './hook-refusal.ts';
@@ -142,14 +143,15 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    const goes = hookOf(hook).policies.includes('before-hook-creation') && belongsTo(live, owner);
-    if (!goes) {
+    const isOwn = belongsTo(live, owner) || isRestored(live, ownership.verdict);
+    if (!isOwn || !hookOf(hook).policies.includes('before-hook-creation')) {
       throw new TerminalError(
         `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
           `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
       );
     }
-    const doomed = { resource, key, object: live, deleted: false };
+    const object = belongsTo(live, owner) ? live : await takeUp(live, placed);
+    const doomed = { resource, key, object, deleted: false };
     await this.#delete(doomed, { owner, client, signal });
     return isWorkload(resource.kind) ? { state: 'replacing' } : undefined;
   }
@@ -164,6 +166,22 @@ export class HookRunner {
     const [failure] = await deletions.delete([doomed], context);
     if (failure !== undefined) throw failure.error;
   }
+}
+
+/** What a backup brought back has the mark of the deployment that a hook made it for. */
+function isRestored(live: KubernetesObject, verdict: Ownership['verdict']): boolean {
+  return verdict === 'ours' && isHookObject(live) && trackedUID(live) !== undefined;
+}
+
+/** The same object, and this very version of it, with the mark of the present deployment. */
+async function takeUp(
+  { metadata: { uid, resourceVersion } }: KubernetesObject,
+  { client, desired: { resource, key }, owner, signal }: Placed,
+): Promise<KubernetesObject> {
+  const mark = trackingID(owner.metadata.uid ?? '', resource, key);
+  const annotations = { [annotation.trackingID]: mark };
+  const patch = { metadata: { uid, resourceVersion, annotations } };
+  return await client.patch({ resource, key }, patch, { type: 'merge', signal });
 }
 
 function progressOf(object: KubernetesObject): HookProgress {
