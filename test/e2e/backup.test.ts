@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { Backup } from '../helpers/backup.ts';
+import { Backup, type BackupOptions } from '../helpers/backup.ts';
 import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
+import { followHowto } from '../helpers/howto.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
@@ -32,10 +33,6 @@ afterEach(async () => {
     '--namespace=default',
   ]);
   await system.stop();
-});
-
-afterAll(async () => {
-  await kubectl.run(['delete', 'namespace', 'bk-elsewhere', '--wait=false']);
 });
 
 function hook(object: object, events: string): object {
@@ -116,6 +113,12 @@ async function installed(): Promise<Readonly<Record<string, string | undefined>>
   return Object.fromEntries(objects.map((each) => [pathOf(each), each.metadata.uid]));
 }
 
+/** What hooks made is the garbage collector's, with its deployment. */
+async function withoutHooks(): Promise<Readonly<Record<string, string | undefined>>> {
+  const { 'ConfigMap/default/bk-hook': _, ...rest } = await installed();
+  return rest;
+}
+
 async function password(): Promise<unknown> {
   return (await kubectl.get('secret', 'bk-password', 'default'))['data'];
 }
@@ -128,7 +131,9 @@ async function eventsOf(...reasons: readonly string[]): Promise<readonly string[
 }
 
 /** What a disaster has left nothing of, and what there was. */
-async function lose(options = {}): Promise<{ backup: Backup; values: unknown; paths: string[] }> {
+async function lose(
+  options: BackupOptions = {},
+): Promise<{ backup: Backup; values: unknown; paths: string[] }> {
   await bringOut();
   const values = await password();
   const paths = Object.keys(await installed()).toSorted();
@@ -152,9 +157,8 @@ async function expectRestored(values: unknown, paths: readonly string[]): Promis
 async function expectDeletable(): Promise<void> {
   await kubectl.must(['delete', 'bundledeployment', 'bk-app', '--timeout=300s']);
   await eventually(async () => {
-    expect(Object.keys(await installed()).filter((path) => /app|place|hook/.test(path))).toEqual(
-      [],
-    );
+    const left = Object.keys(await withoutHooks());
+    expect(left.filter((path) => /bk-app|bk-place/.test(path))).toEqual([]);
   }, patiently);
   expect(await kubectl.exists('configmap', 'bk-other', 'default')).toBe(true);
   expect(await kubectl.exists('secret', 'bk-password', 'default')).toBe(true);
@@ -183,7 +187,7 @@ describe('a restore without status, and with other UIDs', () => {
   });
 
   test('of everything before core starts', async () => {
-    const { backup, values, paths } = await lose();
+    const { backup, values, paths } = await lose({ managedFields: true });
     await backup.restore('BundleDeployment', 'objects', 'Bundle', 'Secret');
     const restored = await installed();
     system = await System.start({ kubeconfig, registry });
@@ -195,5 +199,63 @@ describe('a restore without status, and with other UIDs', () => {
       'pre-upgrade hook ConfigMap/default/bk-hook has succeeded',
       'pre-upgrade hook Job/default/bk-migrate has succeeded',
     ]);
+  });
+
+  test('where the system namespace has another name', async () => {
+    const systemNamespace = 'bk-elsewhere';
+    const { backup, values, paths } = await lose({ systemNamespace });
+    await kubectl.apply({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: systemNamespace },
+    });
+    await backup.restore('Secret', 'Bundle', 'BundleDeployment', 'objects');
+    const restored = await installed();
+    const flags = [`--system-namespace=${systemNamespace}`];
+    system = await System.start({ kubeconfig, registry, flags });
+    await expectRestored(values, paths);
+    expect(await installed()).toEqual(restored);
+    expect(await kubectl.exists('configmap', 'bk-place', systemNamespace)).toBe(false);
+    await kubectl.must(['delete', 'namespace', systemNamespace, '--wait=false']);
+  });
+});
+
+test('our CRDs are deleted while core runs, applied again, and their objects restored', async () => {
+  await bringOut();
+  const values = await password();
+  const before = await withoutHooks();
+  const backup = await Backup.take(kubectl);
+  // Where somebody insists.
+  const guard = 'rukpak-validating-webhook-configuration';
+  await kubectl.must(['delete', 'validatingwebhookconfiguration', guard]);
+  const crds = ['bundledeployments.core.rukpak.io', 'bundles.core.rukpak.io'];
+  for (const crd of crds) {
+    await eventually(async () => await kubectl.must(['delete', 'crd', crd, '--timeout=300s']));
+  }
+  expect(await withoutHooks()).toEqual(before);
+  await system.stop();
+  await kubectl.must(['delete', 'events,jobs', '--all', '--namespace=default']);
+  system = await System.start({ kubeconfig, registry });
+  await backup.restore('BundleDeployment', 'Bundle');
+  await areHealthy();
+  expect(await withoutHooks()).toEqual(before);
+  expect(await password()).toEqual(values);
+  expect(await eventsOf('ObjectsDeleted', 'HookSucceeded')).toEqual([]);
+  await expectDeletable();
+});
+
+test('the session of the howto goes as it says', { tags: 'long' }, async () => {
+  const howto = { page: 'backup.md', kubectl, kubeconfig };
+  const printed = await followHowto(howto, 'A session');
+  const { metadata } = await kubectl.get('bundledeployment', 'shop');
+  expect(printed).toContain(`${metadata.uid}:/ConfigMap:default/shop-settings`);
+  expect(printed).toContain(
+    'ConfigMap/default/shop-orders has the labels of this BundleDeployment',
+  );
+  const end = await followHowto(howto, 'The end of the session');
+  expect(end).toContain('configmap/shop-orders\n');
+  expect(end).not.toContain('configmap/shop-settings\n');
+  await eventually(async () => {
+    await kubectl.must(['delete', 'configmap', 'shop-content', '--namespace=rukpak-system']);
   });
 });

@@ -11,6 +11,10 @@ export type BackupPart = (typeof ownKinds)[number];
 export interface BackupOptions {
   /** Velero restores a status only where it is asked to. */
   readonly status?: boolean;
+  /** Velero writes them back; a file that somebody applies has none. */
+  readonly managedFields?: boolean;
+  /** Where Secret rukpak-seed is restored to. */
+  readonly systemNamespace?: string;
 }
 
 /** Kinds of the objects that the deployments of a test install. */
@@ -35,11 +39,6 @@ export class Backup {
     parts.set('Bundle', await kubectl.list('bundles'));
     parts.set('objects', (await kubectl.list(workloads, label.ownerName)).filter(isBackedUp));
     return backup;
-  }
-
-  /** The objects that the deployments had installed. */
-  get objects(): readonly KubernetesObject[] {
-    return this.#parts.get('objects') ?? [];
   }
 
   /** Deletes everything that the backup has, as if it had never been there: core must not run. */
@@ -72,8 +71,12 @@ export class Backup {
   }
 
   #restored({ metadata, status, ...object }: KubernetesObject): object {
-    const { name, namespace, labels, annotations, finalizers } = metadata;
-    const kept = { name, namespace, labels, annotations, finalizers };
+    const { name, labels, annotations, finalizers } = metadata;
+    const isSeed = name === 'rukpak-seed' && this.#options.systemNamespace !== undefined;
+    const namespace = isSeed ? this.#options.systemNamespace : metadata.namespace;
+    const written = (metadata as { readonly managedFields?: unknown }).managedFields;
+    const managedFields = this.#options.managedFields === true ? written : undefined;
+    const kept = { name, namespace, labels, annotations, finalizers, managedFields };
     return { ...object, metadata: kept, ...(this.#options.status === true && { status }) };
   }
 }

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../clock.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
@@ -15,7 +16,7 @@ import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
 import { trackedUID, trackingID } from '../objects/tracking-id.ts';
 import { belongsTo } from '../ownership/belonging.ts';
-import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
+import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/owner-client.ts';
 import type { Deletions, DoomedObject } from '../writes/deletions.ts';
 import type { ServerSideApply } from '../writes/server-side-apply.ts';
@@ -143,14 +144,14 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    const isOwn = belongsTo(live, owner) || isRestored(live, ownership.verdict);
-    if (!isOwn || !hookOf(hook).policies.includes('before-hook-creation')) {
+    const isOurs = ownership.verdict === 'ours' && isOfHook(live, owner);
+    if (!isOurs || !hookOf(hook).policies.includes('before-hook-creation')) {
       throw new TerminalError(
         `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
           `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
       );
     }
-    const object = belongsTo(live, owner) ? live : await takeUp(live, placed);
+    const object = await takeUp(live, placed);
     const doomed = { resource, key, object, deleted: false };
     await this.#delete(doomed, { owner, client, signal });
     return isWorkload(resource.kind) ? { state: 'replacing' } : undefined;
@@ -168,16 +169,18 @@ export class HookRunner {
   }
 }
 
-/** What a backup brought back has the mark of the deployment that a hook made it for. */
-function isRestored(live: KubernetesObject, verdict: Ownership['verdict']): boolean {
-  return verdict === 'ours' && isHookObject(live) && trackedUID(live) !== undefined;
+/** Or was, before a backup brought it back: its mark names the object, and an earlier deployment. */
+function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
+  return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
 }
 
-/** The same object, and this very version of it, with the mark of the present deployment. */
+/** The object, and this very version of it, with the mark of the present deployment. */
 async function takeUp(
-  { metadata: { uid, resourceVersion } }: KubernetesObject,
+  live: KubernetesObject,
   { client, desired: { resource, key }, owner, signal }: Placed,
 ): Promise<KubernetesObject> {
+  if (belongsTo(live, owner)) return live;
+  const { uid, resourceVersion } = live.metadata;
   const mark = trackingID(owner.metadata.uid ?? '', resource, key);
   const annotations = { [annotation.trackingID]: mark };
   const patch = { metadata: { uid, resourceVersion, annotations } };
