@@ -9,6 +9,7 @@ import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import { aConfigMap, aDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';
 import { pushChart } from '../helpers/push-chart.ts';
+import { plainFiles, pushContent } from '../helpers/push-content.ts';
 import { System } from '../helpers/system.ts';
 
 const kubeconfig = plane.kubeconfig;
@@ -54,10 +55,9 @@ const migration = {
   },
 };
 
-async function bringOut(version = 1): Promise<void> {
-  const place = { kubectl, registry, prefix: 'backup' };
+function appObjects(version: number): readonly object[] {
   const events = 'pre-install,pre-upgrade';
-  const objects = [
+  return [
     aConfigMap('bk-app', { version: String(version) }),
     aDeployment('bk-app'),
     hook(aConfigMap('bk-hook'), events),
@@ -65,7 +65,20 @@ async function bringOut(version = 1): Promise<void> {
     // Goes where the deployment is installed.
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'bk-place' } },
   ];
-  await bringOutPlain(place, { name: 'bk-app', version, objects });
+}
+
+/** By a patch: of what was restored somebody else has all fields. */
+async function upgrade(): Promise<void> {
+  const files = plainFiles(appObjects(2));
+  const source = await pushContent({ registry, name: 'backup-bk-app', version: 2, files });
+  const patch = JSON.stringify({ spec: { template: { spec: { source } } } });
+  await kubectl.must(['patch', 'bundledeployment', 'bk-app', '--type=merge', `--patch=${patch}`]);
+  await areHealthy();
+}
+
+async function bringOut(): Promise<void> {
+  const place = { kubectl, registry, prefix: 'backup' };
+  await bringOutPlain(place, { name: 'bk-app', objects: appObjects(1) });
   await bringOutPlain(place, { name: 'bk-other', objects: [aConfigMap('bk-other')] });
   const repository = 'e2e/charts/backup';
   const files = {
@@ -187,14 +200,14 @@ describe('a restore without status, and with other UIDs', () => {
   });
 
   test('of everything before core starts', async () => {
-    const { backup, values, paths } = await lose({ managedFields: true });
+    const { backup, values, paths } = await lose();
     await backup.restore('BundleDeployment', 'objects', 'Bundle', 'Secret');
     const restored = await installed();
     system = await System.start({ kubeconfig, registry });
     await expectRestored(values, paths);
     expect(await installed()).toEqual(restored);
     // The next version runs its hooks, as an upgrade.
-    await bringOut(2);
+    await upgrade();
     expect((await eventsOf('HookSucceeded')).toSorted()).toEqual([
       'pre-upgrade hook ConfigMap/default/bk-hook has succeeded',
       'pre-upgrade hook Job/default/bk-migrate has succeeded',

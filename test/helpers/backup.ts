@@ -11,8 +11,6 @@ export type BackupPart = (typeof ownKinds)[number];
 export interface BackupOptions {
   /** Velero restores a status only where it is asked to. */
   readonly status?: boolean;
-  /** Velero writes them back; a file that somebody applies has none. */
-  readonly managedFields?: boolean;
   /** Where Secret rukpak-seed is restored to. */
   readonly systemNamespace?: string;
 }
@@ -74,9 +72,7 @@ export class Backup {
     const { name, labels, annotations, finalizers } = metadata;
     const isSeed = name === 'rukpak-seed' && this.#options.systemNamespace !== undefined;
     const namespace = isSeed ? this.#options.systemNamespace : metadata.namespace;
-    const written = (metadata as { readonly managedFields?: unknown }).managedFields;
-    const managedFields = this.#options.managedFields === true ? written : undefined;
-    const kept = { name, namespace, labels, annotations, finalizers, managedFields };
+    const kept = { name, namespace, labels, annotations, finalizers };
     return { ...object, metadata: kept, ...(this.#options.status === true && { status }) };
   }
 }
