@@ -214,6 +214,23 @@ describe('a restore without status, and with other UIDs', () => {
     ]);
   });
 
+  test('with the seed last: generated passwords wait for it', async () => {
+    const { backup, values, paths } = await lose();
+    system = await System.start({ kubeconfig, registry });
+    await backup.restore('BundleDeployment', 'Bundle');
+    await eventually(async () => {
+      const chart = await kubectl.get('bundledeployment', 'bk-chart');
+      expect(conditionOf(chart, 'Progressing')).toMatchObject({ reason: 'SeedChanged' });
+    });
+    expect(await kubectl.exists('secret', 'bk-password', 'default')).toBe(false);
+    await kubectl.must(['delete', 'secret', 'rukpak-seed', '--namespace=rukpak-system']);
+    await backup.restore('Secret', 'objects');
+    // It would read the seed within a minute.
+    await system.terminate();
+    await system.restart();
+    await expectRestored(values, paths);
+  });
+
   test('where the system namespace has another name', async () => {
     const systemNamespace = 'bk-elsewhere';
     const { backup, values, paths } = await lose({ systemNamespace });
