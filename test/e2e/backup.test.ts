@@ -250,7 +250,9 @@ describe('a restore without status, and with other UIDs', () => {
   });
 });
 
-test('our CRDs are deleted while core runs, applied again, and their objects restored', async () => {
+test('our CRDs are deleted while core runs, applied again, and their objects restored', {
+  tags: 'long',
+}, async () => {
   await bringOut();
   const values = await password();
   const before = await withoutHooks();
