@@ -1,14 +1,17 @@
 import type { BundleDeployment } from './bundle-deployment.ts';
+import { annotation } from './labels.ts';
+import { notedValue } from './noted-value.ts';
 
 /**
  * Where namespaced objects go that name no namespace. What is installed stays where it is, whatever
- * the spec asks for since, and wherever the system runs by now.
+ * the spec asks for since, and wherever the system runs by now; also where a restore has lost the status.
  */
 export function installNamespaceOf(
-  { spec, status = {} }: Pick<BundleDeployment, 'spec' | 'status'>,
+  { metadata, spec, status = {} }: Pick<BundleDeployment, 'metadata' | 'spec' | 'status'>,
   systemNamespace: string,
 ): string {
   const { activeBundle = '', installNamespace } = status;
-  if (activeBundle !== '') return installNamespace ?? systemNamespace;
-  return spec.installNamespace ?? installNamespace ?? systemNamespace;
+  const noted = notedValue(metadata, annotation.installNamespace);
+  if (activeBundle !== '') return installNamespace ?? noted ?? systemNamespace;
+  return noted ?? spec.installNamespace ?? installNamespace ?? systemNamespace;
 }

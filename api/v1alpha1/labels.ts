@@ -18,6 +18,10 @@ export const annotation = {
   confirmPrune: 'core.rukpak.io/confirm-prune',
   /** On a BundleDeployment: identity of the seed that its values were generated with, set by core. */
   seed: 'core.rukpak.io/seed',
+  /** On a BundleDeployment: `<its name>:<namespace>`, where it is installed, set by core. */
+  installNamespace: 'core.rukpak.io/install-namespace',
+  /** On a BundleDeployment: `<its name>:<digest>` of the objects and hooks that were applied last, set by core. */
+  hooksApplied: 'core.rukpak.io/hooks-applied',
   /** On a BundleDeployment: identity of the seed that may generate new values. */
   acceptNewSeed: 'core.rukpak.io/accept-new-seed',
   /** On a BundleDeployment: who changed its spec last, set by the webhook. */

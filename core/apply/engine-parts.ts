@@ -111,7 +111,7 @@ export function engineParts(
   const hookWatch = new HookWatch({ notify, next: removals });
   inventory.listen(new KindLifecycle({ discovery, documents, watches, next: hookWatch }));
   const coOwnership = new CoOwnership(options);
-  const parents = new ApplySetParents(client);
+  const parents = new ApplySetParents(client, options.systemNamespace);
   const releases = new FormerReleases(options);
   const apply = new ServerSideApply({ ...options, documents });
   const deletions = new Deletions(options);

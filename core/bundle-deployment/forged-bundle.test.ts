@@ -129,6 +129,17 @@ describe('the template’s own Bundle that has lost its owner', () => {
     },
   );
 
+  test('is owned again with the earlier ones that the status names', async () => {
+    const history = [nameOf(v2), nameOf(v1)].map((bundle, at) => ({ revision: 2 - at, bundle }));
+    const fixture = aFixture(v2, { activeBundle: nameOf(v2), history } as BundleDeploymentStatus);
+    fixture.changeSpec({ revisionHistoryLimit: 3 });
+    fixture.have(aForged(v1), aForged(v2), aForged(v3));
+    await fixture.reconcile();
+    expect(referencesOf(fixture)).toEqual(ownerReferences);
+    const forged = fixture.client.peek({ name: nameOf(v3) });
+    expect(forged?.metadata.ownerReferences).toEqual([]);
+  });
+
   test('is left to another controller', async () => {
     const fixture = aFixture();
     const another = ownerReferences.map((owner) => ({ ...owner, uid: 'another' }));

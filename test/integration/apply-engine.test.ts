@@ -195,6 +195,7 @@ test('installs with marks, and an unchanged resync sends nothing', async () => {
     'applyset.kubernetes.io/contains-group-kinds':
       'ConfigMap,Deployment.apps,Secret,ServiceAccount',
     'applyset.kubernetes.io/tooling': 'rukpak/v1alpha1',
+    'core.rukpak.io/install-namespace': `${name}:${namespace}`,
   });
   await settle();
   client.taken();

@@ -135,6 +135,31 @@ describe('a hook', () => {
     expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'b' });
   });
 
+  test('of an earlier run goes first where a backup brought it back', async () => {
+    await run('a');
+    const { ownerReferences: _, annotations, ...metadata } = live().metadata;
+    const mark = 'former-uid:batch/Job:n/migrate';
+    const marked = { ...annotations, 'core.rukpak.io/tracking-id': mark };
+    change({ metadata: { ...metadata, annotations: marked } });
+    await expect
+      .poll(() => parts.inventory.get(jobs, key)?.object.metadata.annotations)
+      .toMatchObject({ 'core.rukpak.io/tracking-id': mark });
+    expect(await run('b')).toEqual({ state: 'replacing' });
+    await expect.poll(async () => await run('b')).toMatchObject({ state: 'running' });
+    expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'b' });
+  });
+
+  test('of an earlier run is no copy of one', async () => {
+    await run('a');
+    const { ownerReferences: _, annotations, ...metadata } = live().metadata;
+    const mark = 'former-uid:batch/Job:n/another';
+    const marked = { ...annotations, 'core.rukpak.io/tracking-id': mark };
+    client.drop(key);
+    client.put({ ...aHook(), metadata: { ...metadata, annotations: marked } });
+    await expect(run('b')).rejects.toThrow(OwnershipRefusal);
+    expect(client.count('delete')).toBe(0);
+  });
+
   test('that is still going is waited for', async () => {
     await run('a');
     const { metadata } = live();

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../clock.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
@@ -13,12 +14,13 @@ import type { KindWatches } from '../kinds/kind-watches.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
+import { trackedUID, trackingID } from '../objects/tracking-id.ts';
 import { belongsTo } from '../ownership/belonging.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/owner-client.ts';
 import type { Deletions, DoomedObject } from '../writes/deletions.ts';
 import type { ServerSideApply } from '../writes/server-side-apply.ts';
-import { hookOf, hookRunOf, isOfRun } from './hook.ts';
+import { hookOf, hookRunOf, isHookObject, isOfRun } from './hook.ts';
 import { hookObject } from './hook-object.ts';
 import { hookOutcome } from './hook-outcome.ts';
 import { hookRefusal } from './hook-refusal.ts';
@@ -142,14 +144,15 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    const goes = hookOf(hook).policies.includes('before-hook-creation') && belongsTo(live, owner);
-    if (!goes) {
+    const isOurs = ownership.verdict === 'ours' && isOfHook(live, owner);
+    if (!isOurs || !hookOf(hook).policies.includes('before-hook-creation')) {
       throw new TerminalError(
         `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
           `or add before-hook-creation to its annotation ${annotation.hookDeletePolicy}`,
       );
     }
-    const doomed = { resource, key, object: live, deleted: false };
+    const object = await takeUp(live, placed);
+    const doomed = { resource, key, object, deleted: false };
     await this.#delete(doomed, { owner, client, signal });
     return isWorkload(resource.kind) ? { state: 'replacing' } : undefined;
   }
@@ -164,6 +167,24 @@ export class HookRunner {
     const [failure] = await deletions.delete([doomed], context);
     if (failure !== undefined) throw failure.error;
   }
+}
+
+/** Or was, before a backup brought it back: its mark names the object, and an earlier deployment. */
+function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
+  return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
+}
+
+/** The object, and this very version of it, with the mark of the present deployment. */
+async function takeUp(
+  live: KubernetesObject,
+  { client, desired: { resource, key }, owner, signal }: Placed,
+): Promise<KubernetesObject> {
+  if (belongsTo(live, owner)) return live;
+  const { uid, resourceVersion } = live.metadata;
+  const mark = trackingID(owner.metadata.uid ?? '', resource, key);
+  const annotations = { [annotation.trackingID]: mark };
+  const patch = { metadata: { uid, resourceVersion, annotations } };
+  return await client.patch({ resource, key }, patch, { type: 'merge', signal });
 }
 
 function progressOf(object: KubernetesObject): HookProgress {

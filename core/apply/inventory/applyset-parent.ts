@@ -1,5 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { stringAt } from '../fields/json-fields.ts';
@@ -13,17 +17,22 @@ import {
 import type { GroupKind } from '../objects/group-kind.ts';
 import { isNewer } from '../objects/object-id.ts';
 
-/** Keeps the ApplySet marks on the parents: which kinds a deployment's objects are of. */
+/**
+ * Keeps the ApplySet marks on the parents: which kinds a deployment's objects are of. With them goes
+ * where those are that name no namespace: a backup may lack the status.
+ */
 export class ApplySetParents {
   readonly #client: KubeClient;
+  readonly #systemNamespace: string;
   /** The last answers to our own patches: what a watch hands in may be older. */
   readonly #written = new Map<string, KubernetesObject>();
 
   /** UID and version of each parent as it was last handed in. */
   readonly #handedIn = new Map<string, Pick<KubernetesObject, 'metadata'>>();
 
-  constructor(client: KubeClient) {
+  constructor(client: KubeClient, systemNamespace = '') {
     this.#client = client;
+    this.#systemNamespace = systemNamespace;
   }
 
   /** True where the deployment has been marked as a parent: we have had it before. */
@@ -47,15 +56,10 @@ export class ApplySetParents {
       id: deploymentApplySetID(name),
       groupKinds: formatGroupKinds(kinds),
       tooling: applySetTooling,
+      installNamespace: withNote(name, installNamespaceOf(owner, this.#systemNamespace)),
     };
     const now = marksOf(this.#latest(owner));
-    if (
-      now.id === wanted.id &&
-      now.groupKinds === wanted.groupKinds &&
-      now.tooling === wanted.tooling
-    ) {
-      return;
-    }
+    if (isDeepStrictEqual(now, wanted)) return;
     const metadata = {
       // A namesake made meanwhile is not to be touched.
       uid: owner.metadata.uid,
@@ -63,6 +67,7 @@ export class ApplySetParents {
       annotations: {
         [applySetKey.groupKinds]: wanted.groupKinds,
         [applySetKey.tooling]: wanted.tooling,
+        [annotation.installNamespace]: wanted.installNamespace,
       },
     };
     const target = { resource: bundleDeploymentResource, key: { name } };
@@ -102,6 +107,7 @@ interface ParentMarks {
   readonly id: string | undefined;
   readonly groupKinds: string | undefined;
   readonly tooling: string | undefined;
+  readonly installNamespace: string | undefined;
 }
 
 function marksOf({ metadata }: KubernetesObject): ParentMarks {
@@ -109,5 +115,6 @@ function marksOf({ metadata }: KubernetesObject): ParentMarks {
     id: stringAt(metadata.labels, applySetKey.id),
     groupKinds: stringAt(metadata.annotations, applySetKey.groupKinds),
     tooling: stringAt(metadata.annotations, applySetKey.tooling),
+    installNamespace: stringAt(metadata.annotations, annotation.installNamespace),
   };
 }

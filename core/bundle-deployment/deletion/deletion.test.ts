@@ -5,10 +5,14 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
   BundleDeployment,
   BundleDeploymentSpec,
+  BundleDeploymentStatus,
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
+  nameOf,
+  v1,
+  v2,
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 
@@ -125,7 +129,27 @@ describe('a deleted deployment', () => {
     expect(await policyOf(aDeleted({ deletionPolicy: 'Delete' }))).toBe('Delete');
   });
 
-  test('leaves all where our CRD is being deleted or is gone, and says so', async () => {
+  test('goes, though a backup brought back an earlier Bundle without its owner', async () => {
+    const history = [
+      { revision: 1, bundle: nameOf(v1) },
+      { revision: 2, bundle: nameOf(v2) },
+    ];
+    const status = { activeBundle: nameOf(v2), history } as BundleDeploymentStatus;
+    const deleted = aDeleted();
+    fixture = new BundleDeploymentFixture({
+      ...deleted,
+      spec: { ...deleted.spec, template: v2 },
+      status,
+    });
+    const restored = aBundleOf(v1, unpacked, { ownerReferences: [] });
+    const items = [restored, aBundleOf(v2)];
+    const list = { metadata: { resourceVersion: '1' }, items };
+    vi.spyOn(fixture.client, 'list').mockResolvedValue(list);
+    await fixture.reconcile();
+    expect(fixture.applier.remove.mock.lastCall?.[0].policy).toBe('Delete');
+  });
+
+  test('leaves all as it is where our CRD is being deleted or is gone, and says so', async () => {
     const name = 'bundledeployments.core.rukpak.io';
     const policyOf = async (definition?: KubernetesObject) => {
       fixture = new BundleDeploymentFixture(aDeleted());
@@ -137,11 +161,13 @@ describe('a deleted deployment', () => {
     const crd = bundleDeploymentCRD();
     expect(await policyOf(crd)).toBe('Delete');
     expect(fixture.events.taken()).toEqual([]);
-    expect(await policyOf({ ...crd, metadata: { name, deletionTimestamp } })).toBe('Orphan');
+    expect(await policyOf({ ...crd, metadata: { name, deletionTimestamp } })).toBeUndefined();
+    expect(finalizersOf(fixture)).toEqual([]);
     expect(fixture.events.taken()).toEqual([
       `Normal ObjectsOrphaned: Core orphans all objects of the BundleDeployment: CRD ${name} is being deleted`,
     ]);
-    expect(await policyOf(undefined)).toBe('Orphan');
+    expect(await policyOf(undefined)).toBeUndefined();
+    expect(finalizersOf(fixture)).toEqual([]);
   });
 
   test('waits while core cannot tell whether our CRD is being deleted', async () => {

@@ -14,17 +14,21 @@ const orphanDependents = 'orphan';
 
 const definition = `${bundleDeploymentResource.plural}.${bundleDeploymentResource.group}`;
 
+/** `Abandon`: objects stay as they are, marks and all, for a deployment of the same name. */
+export type PolicyInForce = DeletionPolicy | 'Abandon';
+
 /**
  * What becomes of the objects. `kubectl delete --cascade=orphan` leaves everything: of that the
  * garbage collector takes the finalizer away in a moment, and what lasts is that it has taken the
- * ownerReferences of the Bundles. A cache may not know yet. Whoever deletes our CRD deletes all
- * deployments at once, and none of them for its own sake: that leaves everything too.
+ * ownerReferences of all Bundles; a single one without may be one that a backup brought back. A cache
+ * may not know yet. Whoever deletes our CRD deletes all deployments at once, and none of them for its
+ * own sake: they are likely to be restored.
  */
 export async function policyInForce(
   deployment: BundleDeployment,
   dependencies: Pick<BundleDeploymentDependencies, 'client' | 'events' | 'defaultDeletionPolicy'>,
   signal: AbortSignal,
-): Promise<DeletionPolicy> {
+): Promise<PolicyInForce> {
   const { metadata, spec } = deployment;
   const { client, defaultDeletionPolicy = 'Delete' } = dependencies;
   const { deletionPolicy = defaultDeletionPolicy } = spec;
@@ -34,7 +38,7 @@ export async function policyInForce(
   if (await goesWithDefinition(dependencies, signal)) {
     const message = `Core orphans all objects of the BundleDeployment: CRD ${definition} is being deleted`;
     dependencies.events.event(deployment, { type: 'Normal', reason: 'ObjectsOrphaned', message });
-    return 'Orphan';
+    return 'Abandon';
   }
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name},${label.templateHash}`;
   const options = { labelSelector, metadataOnly: true, signal };
@@ -44,10 +48,10 @@ export async function policyInForce(
   const own = items.filter(
     (bundle) => madeAt(bundle) >= madeAt({ metadata }) && names.has(bundle.metadata.name),
   );
-  const isOrphaned = own.some(
-    (bundle) => bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid) !== true,
+  const isOwned = own.some((bundle) =>
+    bundle.metadata.ownerReferences?.some((owner) => owner.uid === uid),
   );
-  return isOrphaned ? 'Orphan' : deletionPolicy;
+  return own.length > 0 && !isOwned ? 'Orphan' : deletionPolicy;
 }
 
 /** Whether the CRD is being deleted, or is gone. What cannot be found out deletes nothing. */

@@ -37,6 +37,7 @@ async function remove(
 ): Promise<RemoveResult> {
   try {
     const policy = await policyInForce(state.deployment, dependencies, signal);
+    if (policy === 'Abandon') return {};
     return await dependencies.applier.remove({ owner: state.deployment, policy, signal });
   } catch (error) {
     if (signal.aborted) throw error;

@@ -23,7 +23,7 @@ export async function loadDeleteHooks(
   const { deployment } = state;
   const policy = await policyInForce(deployment, dependencies, context.signal);
   // What stays goes on working: it is not to be taken down.
-  if (policy === 'Orphan' || skipsHooks(state)) return forgetHooks(state);
+  if (policy === 'Orphan' || policy === 'Abandon' || skipsHooks(state)) return forgetHooks(state);
   const active = activeBundle(state, dependencies);
   const why = whyNot(state, active);
   if (active === undefined || why !== undefined) {

@@ -245,3 +245,63 @@ describe('a hook that fails', () => {
     expect(hooked.fixture.status.activeBundle).toBe(nameOf(v1));
   });
 });
+
+describe('a deployment that was restored without its status', () => {
+  /** As a backup brings it back, in the same or another cluster. */
+  function restore(metadata: object = {}): void {
+    const { status: _, ...deployment } = hooked.fixture.live;
+    hooked.fixture.change({
+      ...deployment,
+      metadata: { ...deployment.metadata, ...metadata },
+      status: {},
+    });
+    hooked.restart();
+    hooked.taken();
+  }
+
+  test('runs no hooks again', async () => {
+    await installed();
+    restore();
+    await hooked.settle();
+    expect(hooked.taken()).toEqual(['apply']);
+    expect(hooked.fixture.status).toMatchObject({
+      activeBundle: nameOf(v1),
+      hooks: { applied: expect.any(String) },
+    });
+  });
+
+  test('runs those of an upgrade where it asks for something else by now', async () => {
+    await installed();
+    hooked.fixture.have(aBundleOf(v2));
+    hooked.fixture.changeSpec({ template: v2 });
+    restore();
+    await hooked.settle();
+    expect(hooked.taken()).toEqual([
+      'foundation',
+      `migrate in pre-upgrade ${begin}`,
+      'apply',
+      `announce in post-upgrade ${begin}`,
+      'apply',
+    ]);
+  });
+
+  test('runs those of an install where nothing was installed completely, or under another name', async () => {
+    await installed();
+    restore({ annotations: { 'core.rukpak.io/hooks-applied': 'original:digest' } });
+    await hooked.settle();
+    expect(hooked.taken()).toContain(`migrate in pre-install ${begin}`);
+  });
+
+  test('has no note of hooks that its bundle no longer has', async () => {
+    await installed();
+    expect(hooked.fixture.live.metadata.annotations).toHaveProperty([
+      'core.rukpak.io/hooks-applied',
+    ]);
+    hooked.fixture.handler.mockResolvedValue(objects);
+    hooked.fixture.changeSpec({ config: {} });
+    await hooked.settle();
+    expect(hooked.fixture.live.metadata.annotations).not.toHaveProperty([
+      'core.rukpak.io/hooks-applied',
+    ]);
+  });
+});

@@ -1,4 +1,5 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { notedValue } from '../../../api/v1alpha1/noted-value.ts';
 import { isUnchanged } from '../drift-condition.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
@@ -14,8 +15,15 @@ type HookedState = Pick<
 export function pendingOperation(state: HookedState): 'install' | 'upgrade' | undefined {
   const { status, hooks = [] } = state;
   if (hooks.length === 0 || skipsHooks(state)) return undefined;
-  if ((status.activeBundle ?? '') === '') return 'install';
+  if ((status.activeBundle ?? '') === '') return firstOperation(state);
   return isWayBack(state) || isKept(state) ? undefined : 'upgrade';
+}
+
+/** A restore may have lost the status, but not what core noted on the deployment itself. */
+function firstOperation({ deployment, revision }: HookedState): 'install' | 'upgrade' | undefined {
+  const applied = notedValue(deployment.metadata, annotation.hooksApplied);
+  if (applied === undefined) return 'install';
+  return applied === revision ? undefined : 'upgrade';
 }
 
 /** Whether people want the deployment's hooks not to run. */

@@ -1,5 +1,6 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../errors.ts';
 import { adoptBundle } from '../adopt-bundle.ts';
 import { keepMark } from '../configured-mark.ts';
@@ -29,6 +30,7 @@ export async function ensureBundle(
     if (found !== undefined) {
       const own = await adoptBundle(found, deployment, surroundings);
       state.bundle = await keepMark(own, deployment, surroundings);
+      await adoptRevisions(state, labelled, surroundings);
       return 'continue';
     }
     await deleteAbandoned(state, { dependencies, context });
@@ -45,6 +47,23 @@ export async function ensureBundle(
       dependencies.clock,
     );
     throw error;
+  }
+}
+
+/**
+ * Earlier Bundles that the status names lose their owner in a backup. Only those whose content is what
+ * their name stands for: anybody may create a Bundle of that name.
+ */
+async function adoptRevisions(
+  { deployment, status }: BundleDeploymentState,
+  labelled: readonly Bundle[],
+  surroundings: Parameters<typeof adoptBundle>[2],
+): Promise<void> {
+  for (const bundle of labelled) {
+    const hash = bundle.metadata.labels?.[label.templateHash] ?? '';
+    const isNamed = bundle.metadata.name === status.activeBundle || isRevision(bundle, status);
+    if (!isNamed || !isMadeFrom(bundle, deployment, hash)) continue;
+    await adoptBundle(bundle, deployment, surroundings);
   }
 }
 

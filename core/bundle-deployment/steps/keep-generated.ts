@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { annotate } from '../annotate.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { generatedObjects, overwrittenSecrets } from '../generated-values.ts';
 import { longestWait } from '../longest-wait.ts';
@@ -33,7 +33,8 @@ export async function keepGenerated(
     const message = messageOf(state.deployment, { changed, identity, remembered }, dependencies);
     return await hold(state, message, surroundings);
   }
-  await remember(state, identity, surroundings);
+  const { signal } = context;
+  await annotate(state, { [annotation.seed]: identity }, { dependencies, signal });
   return 'continue';
 }
 
@@ -92,18 +93,4 @@ function messageOf(
     `${what}. Restore ${remembered === undefined ? `the ${seed}` : 'that Secret'} from a backup, or accept new values: ` +
     `kubectl annotate --overwrite bundledeployment ${name} ${annotation.acceptNewSeed}=${identity}`
   );
-}
-
-async function remember(
-  state: BundleDeploymentState,
-  identity: string,
-  { dependencies: { client, deployments }, context: { signal } }: Surroundings,
-): Promise<void> {
-  const { name = '', uid } = state.deployment.metadata;
-  // The uid is refused where a namesake has come.
-  const patch = { metadata: { uid, annotations: { [annotation.seed]: identity } } };
-  const target = { resource: bundleDeploymentResource, key: { name } };
-  const written = await client.patch(target, patch, { type: 'merge', signal });
-  state.deployment = written as BundleDeployment;
-  deployments.upsertIfNewer(state.deployment);
 }

@@ -59,3 +59,24 @@ test('what was never installed completely goes where the spec says by now', asyn
   await fixture.reconcile();
   expect(fixture.status.installNamespace).toBe('new');
 });
+
+test('what was restored without its status stays where it was installed', async () => {
+  const fixture = aFixture(undefined, {}, 'new');
+  const { live } = fixture;
+  const annotations = { 'core.rukpak.io/install-namespace': 'demo:old' };
+  fixture.change({ ...live, metadata: { ...live.metadata, annotations } });
+  await fixture.reconcile();
+  expect(fixture.status.installNamespace).toBe('old');
+  fixture.changeSpec({ installNamespace: 'asked' });
+  await fixture.reconcile();
+  expect(fixture.conditions.join()).toContain('is installed in namespace "old"');
+});
+
+test('a copy under another name goes where its spec says', async () => {
+  const fixture = aFixture('asked', {}, 'new');
+  const { live } = fixture;
+  const annotations = { 'core.rukpak.io/install-namespace': 'original:old' };
+  fixture.change({ ...live, metadata: { ...live.metadata, annotations } });
+  await fixture.reconcile();
+  expect(fixture.status.installNamespace).toBe('asked');
+});
