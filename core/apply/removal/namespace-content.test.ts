@@ -19,8 +19,7 @@ async function others(content: Content, silent?: Error): Promise<string | undefi
         if (found instanceof Error) throw found;
         // What is empty answers last.
         if (found.length === 0) await setTimeout(1);
-        const items = found as readonly ObjectMeta[];
-        const [first, ...rest] = page === undefined ? items : items.slice(1);
+        const [first, ...rest] = page === undefined ? found : found.slice(1);
         const shown = first === undefined ? [] : [{ metadata: first } as KubernetesObject];
         const next = page === undefined && rest.length > 0 ? { continue: 'next' } : {};
         return { metadata: { resourceVersion: '1', ...next }, items: shown };
