@@ -4,7 +4,7 @@ import { isNotFound } from '../../core/kube/api-error.ts';
 import { connect } from '../../core/kube/connect.ts';
 import { act, type Stage } from '../helpers/deletion-property/actions.ts';
 import { aMap, idOf, places, pushPool } from '../helpers/deletion-property/content.ts';
-import { lookAt, losses, unfinished } from '../helpers/deletion-property/invariants.ts';
+import { isRefused, lookAt, losses, unfinished } from '../helpers/deletion-property/invariants.ts';
 import { Model } from '../helpers/deletion-property/model.ts';
 import { Site } from '../helpers/deletion-property/site.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
@@ -21,6 +21,7 @@ import { System } from '../helpers/system.ts';
 const { kubeconfig, registry } = plane;
 const firstSeed = given('SEED') ?? Math.floor(Math.random() * 1_000_000_000);
 const foreignCount = 50;
+const toldDeletions = 100;
 /** For core to come to rest (milliseconds): namespaces and CRDs take the API server a while. */
 const within = (given('PATIENCE') ?? 600) * 1_000;
 
@@ -59,15 +60,15 @@ async function settle(model: Model): Promise<void> {
   await eventually(
     async () => {
       const seen = await look();
-      expect(losses(seen, model)).toEqual([]);
-      expect(unfinished(seen, model)).toEqual([]);
+      const problems = [...losses(seen, model), ...unfinished(seen, model)];
+      if (problems.length > 0) throw new Error(problems.join('\n'));
+      model.rest(seen.content, (name) => {
+        const deployment = seen.deployments.get(name);
+        return deployment !== undefined && isRefused(deployment);
+      });
     },
     { within, every: 500 },
   );
-  for (const { version, pending } of model.deployments) {
-    pending.clear();
-    if (version !== undefined) pending.add(version);
-  }
 }
 
 async function sequence(seed: number, steps: number): Promise<void> {
@@ -81,7 +82,8 @@ async function sequence(seed: number, steps: number): Promise<void> {
   try {
     for (let step = 0; step < steps; step += 1) {
       // Each step has draws of its own: what it finds does not change what the next one does.
-      done.push(await act(stage, seededRandom(seed * 1_000 + step)));
+      const told = await act(stage, seededRandom(seed * 1_000 + step));
+      done.push(`${told} (${new Date().toISOString()})`);
     }
     await settle(model);
     // What it had not seen while it was down must not make it delete anything either.
@@ -90,16 +92,19 @@ async function sequence(seed: number, steps: number): Promise<void> {
     await settle(model);
   } catch (error) {
     const text = done.map((line, step) => `${step}: ${line}`).join('\n');
-    throw new Error(`seed ${seed}, after ${done.length} steps:\n${text}\nthen ${String(error)}`, {
+    const deleted = system.log.split('\n').filter((line) => line.includes('"object deleted"'));
+    const told = `${text}\ncore said\n${deleted.slice(-toldDeletions).join('\n')}`;
+    throw new Error(`seed ${seed}, after ${done.length} steps:\n${told}\nthen ${String(error)}`, {
       cause: error,
     });
+  } finally {
+    await clear();
   }
   const refused = done.filter((line) => /^(refused|nothing)/.test(line)).length;
   console.log(`seed ${seed}: ${steps} steps, ${refused} of them without effect`);
-  await clear(model);
 }
 
-async function clear(model: Model): Promise<void> {
+async function clear(): Promise<void> {
   for (const { metadata } of await site.deployments()) {
     const key = { name: metadata.name ?? '' };
     const target = { resource: bundleDeploymentResource, key };
@@ -108,7 +113,6 @@ async function clear(model: Model): Promise<void> {
       .catch(absent);
     await connection.client.delete(bundleDeploymentResource, key).catch(absent);
   }
-  for (const known of model.deployments) known.version = undefined;
   await eventually(async () => {
     await kubectl.list('bundledeployments', 'none=none');
     expect(await site.deployments()).toEqual([]);
@@ -148,7 +152,11 @@ const steps = given('STEPS') ?? 60;
 const timeout = 3_600_000;
 
 async function run(count: number, length: number): Promise<void> {
-  for (let index = 0; index < count; index += 1) await sequence(firstSeed + index, length);
+  const failures: unknown[] = [];
+  for (let index = 0; index < count; index += 1) {
+    await sequence(firstSeed + index, length).catch((error: unknown) => failures.push(error));
+  }
+  expect(failures.map(String).join('\n\n')).toBe('');
 }
 
 test(

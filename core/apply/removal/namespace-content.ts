@@ -47,7 +47,10 @@ export async function contentOfOthers(
     const kinds = await discovery.namespacedResources(signal);
     const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
     await forEachLimit(asked, concurrentLists, async (resource) => {
-      found ??= await ofOthers(resource, namespace, query);
+      if (found !== undefined) return;
+      const other = await ofOthers(resource, namespace, query);
+      // Another kind may have been found while this one was asked for, and that stands.
+      found ??= other;
     });
   } catch (error) {
     signal.throwIfAborted();

@@ -23,7 +23,7 @@ import {
   type Version,
   versions,
 } from './content.ts';
-import { bearsMarks, isMade, type Model } from './model.ts';
+import { bearsMarks, isMade, isShared, type Model } from './model.ts';
 import type { Site } from './site.ts';
 
 export interface Stage {
@@ -122,17 +122,14 @@ async function removeAs(
     for (const [id, object] of await site.content()) {
       if (isMade(object, live) && model.isSettledContent(index, id) && !isShared(id)) {
         model.left.set(id, object.metadata.uid);
+        model.mayReturn.add(`${nameOf(index)}:${id}`);
       }
     }
   }
   const { resource, key } = deploymentKey(index);
   await site.client.delete(resource, key, { propagationPolicy });
-  model.deployment(index).version = undefined;
+  model.isDeleted(index);
   return `delete ${nameOf(index)} (${propagationPolicy}, policy ${deletionPolicy})`;
-}
-
-function isShared(id: string): boolean {
-  return sharing.every((index) => idsOf(index, 1).has(id));
 }
 
 async function recreate(stage: Stage, choice: Choice): Promise<string | undefined> {
@@ -162,12 +159,12 @@ async function restoreDeployment(stage: Stage, choice: Choice): Promise<string |
     if (!isMade(object, live)) continue;
     model.left.set(id, object.metadata.uid);
     model.strangers.add(id);
-    model.withStaleMarks.add(`${nameOf(index)}:${id}`);
+    model.mayReturn.add(`${nameOf(index)}:${id}`);
   }
   const target = deploymentKey(index);
   await site.client.patch(target, { metadata: { finalizers: null } }, { type: 'merge' });
   await site.client.delete(target.resource, target.key);
-  model.deployment(index).version = undefined;
+  model.isDeleted(index);
   await system.restart();
   const told = `restore ${nameOf(index)} with another UID`;
   return `${told}, ${await applyVersion(stage, index, version)}`;
@@ -313,7 +310,9 @@ async function takeKindAway({ site, model }: Stage, choice: Choice): Promise<str
   const kind = customKind(choice.below(2));
   const id = `CustomResourceDefinition//${kind.toLowerCase()}s.property.example.com`;
   if ((await site.get(id)) === undefined) return undefined;
-  const known = [model.foreign, model.left, model.kept].flatMap((each) => [...each.keys()]);
+  const known = [model.foreign, model.left, model.kept, model.lasting].flatMap((each) => [
+    ...each.keys(),
+  ]);
   for (const each of known) if (each.startsWith(`${kind}/`)) model.drop(each);
   model.drop(id);
   await site.delete(id);

@@ -32,6 +32,11 @@ export function nameOf(index: number): string {
   return `prop-${index}`;
 }
 
+/** Of a deployment's name. */
+export function indexOf(name: string): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1));
+}
+
 /** `Kind/namespace/name`. */
 export function idOf(object: KubernetesObject): string {
   const { namespace = '', name = '' } = object.metadata;

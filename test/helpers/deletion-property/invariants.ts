@@ -1,7 +1,16 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { conditionOf } from '../kubectl.ts';
-import { contentOf, idOf, idsOf, nameOf, type Version, versions } from './content.ts';
+import {
+  contentOf,
+  idOf,
+  idsOf,
+  indexOf,
+  nameOf,
+  sharing,
+  type Version,
+  versions,
+} from './content.ts';
 import { bearsMarks, isMade, labelledName, type Model } from './model.ts';
 import type { Site } from './site.ts';
 
@@ -32,8 +41,8 @@ export function losses({ content }: Look, model: Model): readonly string[] {
       found.push(`foreign ${id} was changed from ${essence(wanted)} to ${essence(live)}`);
     }
   }
-  for (const [why, known] of [['left', model.left] as const, ['kept', model.kept] as const]) {
-    for (const [id, uid] of known) {
+  for (const why of ['left', 'kept', 'lasting'] as const) {
+    for (const [id, uid] of model[why]) {
       const live = content.get(id)?.metadata.uid;
       if (live !== uid) found.push(`${why} ${id} of UID ${uid} is gone; there is ${live}`);
     }
@@ -74,17 +83,31 @@ interface Living {
 
 function problemsOf(living: Living, look: Look): readonly string[] {
   const { index, version, object } = living;
-  const { status = {}, metadata } = object;
+  const { status = {} } = object;
   const told = `${nameOf(index)} v${version}: ${JSON.stringify(status.conditions)}`;
-  if (status.observedGeneration !== metadata.generation) return [`not observed: ${told}`];
-  if (isRefused(object)) return squatters(living, look).length > 0 ? [] : [`refused: ${told}`];
-  if (conditionOf(object, 'Installed')?.status !== 'True') return [`not installed: ${told}`];
-  if (versionOf(look.bundles.get(status.activeBundle ?? '')) !== version) {
-    return [`not active: ${told}`];
-  }
+  if (status.observedGeneration !== object.metadata.generation) return [`not observed: ${told}`];
+  const problems = isRefused(object) ? refusedProblems(living, look) : activeProblems(living, look);
+  return problems.map((problem) => `${problem}; ${told}`);
+}
+
+/** Something of others stands in its way; the version before stays as it is. */
+function refusedProblems(living: Living, look: Look): readonly string[] {
+  return squatters(living, look).length > 0 ? [] : ['refused for nothing'];
+}
+
+function activeProblems(living: Living, look: Look): readonly string[] {
+  const { version, object } = living;
+  if (conditionOf(object, 'Installed')?.status !== 'True') return ['not installed'];
+  if (activeVersion(object, look) !== version) return ['not active'];
   const progressing = conditionOf(object, 'Progressing');
-  if (progressing !== undefined && progressing.reason !== 'PruneHeld') return [`at work: ${told}`];
-  return missing(living, look).map((problem) => `${problem}; ${told}`);
+  if (progressing !== undefined && !isHeld(living)) return ['at work'];
+  return missing(living, look);
+}
+
+/** What it drops waits for the deployment that it hands over to. */
+function isHeld({ index, object }: Pick<Living, 'index' | 'object'>): boolean {
+  const isSharing = sharing.some((each) => each === index);
+  return isSharing && conditionOf(object, 'Progressing')?.reason === 'PruneHeld';
 }
 
 const refusal = /has no owner|belongs to|bears the labels|is controlled by/;
@@ -107,38 +130,44 @@ function missing({ index, version, object }: Living, look: Look): readonly strin
     const id = idOf(wanted);
     const live = look.content.get(id);
     if (live === undefined) return [`${id} is missing`];
+    if (live.metadata.deletionTimestamp !== undefined) return [`${id} is being deleted`];
     const owner = look.deployments.get(labelledName(live) ?? '');
     // Another deployment may have it, where this one hands it over.
     if (owner === undefined || !isMade(live, owner)) return [`${id} has not its owner's marks`];
     if (owner.metadata.name !== object.metadata.name) return [];
-    return Object.entries((wanted['data'] ?? {}) as object).flatMap(([key, value]) =>
-      (live['data'] as Record<string, unknown> | undefined)?.[key] === value
-        ? []
-        : [`${id} differs: ${JSON.stringify(live['data'])}`],
+    const differs = Object.entries(dataOf(wanted)).some(
+      ([key, value]) => dataOf(live)[key] !== value,
     );
+    return differs ? [`${id} differs: ${JSON.stringify(dataOf(live))}`] : [];
   });
 }
 
 /** Objects that bear marks of ours, and that neither a deployment nor the user has. */
-function withoutOwner({ content, deployments, bundles }: Look, model: Model): readonly string[] {
-  return [...content].flatMap(([id, object]) => {
-    if (!bearsMarks(object) || model.strangers.has(id)) return [];
-    const name = labelledName(object) ?? '';
-    const owner = deployments.get(name);
-    const index = model.deployments.findIndex((_, each) => nameOf(each) === name);
-    if (owner === undefined || !isMade(object, owner)) {
-      return [`${id} has no owner: ${JSON.stringify(object.metadata)}`];
-    }
-    const active = versionOf(bundles.get((owner as BundleDeployment).status?.activeBundle ?? ''));
-    const has = active === undefined ? versions : [active];
-    const isHeld = conditionOf(owner, 'Progressing')?.reason === 'PruneHeld' || isRefused(owner);
-    return isHeld || has.some((version) => idsOf(index, version).has(id))
-      ? []
-      : [`${id} is not of ${name} v${active} any more`];
-  });
+function withoutOwner(look: Look, model: Model): readonly string[] {
+  return [...look.content.values()]
+    .filter((object) => bearsMarks(object) && !model.strangers.has(idOf(object)))
+    .filter((object) => !isOwned(object, look))
+    .map((object) => `${idOf(object)} has no owner: ${JSON.stringify(object.metadata)}`);
+}
+
+function isOwned(object: KubernetesObject, look: Look): boolean {
+  const owner = look.deployments.get(labelledName(object) ?? '') as BundleDeployment | undefined;
+  if (owner === undefined || !isMade(object, owner)) return false;
+  const index = indexOf(owner.metadata.name ?? '');
+  if (isHeld({ index, object: owner }) || isRefused(owner)) return true;
+  const active = activeVersion(owner, look);
+  return active !== undefined && idsOf(index, active).has(idOf(object));
+}
+
+function activeVersion({ status }: BundleDeployment, { bundles }: Look): Version | undefined {
+  return versionOf(bundles.get(status?.activeBundle ?? ''));
 }
 
 function versionOf(bundle: KubernetesObject | undefined): Version | undefined {
   const text = JSON.stringify(bundle?.['spec'] ?? {});
   return versions.find((version) => text.includes(`:v${version}"`));
+}
+
+function dataOf(object: KubernetesObject): Readonly<Record<string, unknown>> {
+  return (object['data'] as Readonly<Record<string, unknown>> | undefined) ?? {};
 }

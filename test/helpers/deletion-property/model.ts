@@ -1,7 +1,16 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { trackedUID } from '../../../core/apply/objects/tracking-id.ts';
-import { adoptionOf, deploymentCount, idOf, idsOf, nameOf, type Version } from './content.ts';
+import {
+  adoptionOf,
+  deploymentCount,
+  idOf,
+  idsOf,
+  nameOf,
+  sharing,
+  type Version,
+  versions,
+} from './content.ts';
 
 /** What the user wants of one BundleDeployment. */
 export interface KnownDeployment {
@@ -28,8 +37,10 @@ export class Model {
   readonly kept = new Map<string, string | undefined>();
   /** May bear marks of ours without a deployment that has them. */
   readonly strangers = new Set<string>();
-  /** The user has deleted them; who is refused its upgrade need not make them again. */
-  readonly deleted = new Set<string>();
+  /** Of a living deployment in all versions since it was last at rest: never made anew, with this UID. */
+  readonly lasting = new Map<string, string | undefined>();
+  /** `<deployment>:<id>`: what a deployment has left may be its own again, whatever a namesake adopts. */
+  readonly mayReturn = new Set<string>();
 
   addForeign(object: KubernetesObject): void {
     this.foreign.set(idOf(object), object);
@@ -38,14 +49,41 @@ export class Model {
 
   /** The user deletes it. */
   drop(id: string): void {
-    for (const known of [this.foreign, this.left, this.kept]) known.delete(id);
-    this.deleted.add(id);
+    for (const known of [this.foreign, this.left, this.kept, this.lasting]) known.delete(id);
   }
 
   wants(index: number, version: Version): void {
     const known = this.deployment(index);
     known.version = version;
     known.pending.add(version);
+    this.#endure(index, (id) => idsOf(index, version).has(id));
+  }
+
+  isDeleted(index: number): void {
+    this.deployment(index).version = undefined;
+    this.#endure(index, () => false);
+  }
+
+  #endure(index: number, stays: (id: string) => boolean): void {
+    for (const id of versions.flatMap((version) => [...idsOf(index, version)])) {
+      if (!stays(id)) this.lasting.delete(id);
+    }
+  }
+
+  /** Core has done all that it was asked for. */
+  rest(content: ReadonlyMap<string, KubernetesObject>, isRefused: (name: string) => boolean): void {
+    for (const [index, { version, pending }] of this.deployments.entries()) {
+      pending.clear();
+      if (version === undefined) continue;
+      pending.add(version);
+      // The refused installation undoes what it has made.
+      if (isRefused(nameOf(index))) continue;
+      for (const id of idsOf(index, version)) {
+        const live = content.get(id);
+        const isOwn = live !== undefined && labelledName(live) === nameOf(index);
+        if (isOwn && !isShared(id)) this.lasting.set(id, live.metadata.uid);
+      }
+    }
   }
 
   deployment(index: number): KnownDeployment {
@@ -73,12 +111,14 @@ export class Model {
     }
   }
 
-  /** What was let go with its marks is taken over by a namesake, whatever that adopts. */
-  readonly withStaleMarks = new Set<string>();
-
   #mayTake(index: number, id: string): boolean {
-    return adoptionOf(index) === 'Unowned' || this.withStaleMarks.has(`${nameOf(index)}:${id}`);
+    return adoptionOf(index) === 'Unowned' || this.mayReturn.has(`${nameOf(index)}:${id}`);
   }
+}
+
+/** True where several deployments want an object: it goes with the one that has it. */
+export function isShared(id: string): boolean {
+  return sharing.every((index) => idsOf(index, 1).has(id));
 }
 
 /** Name of the deployment that an object's labels name. */
