@@ -92,7 +92,12 @@ function problemsOf(living: Living, look: Look): readonly string[] {
 
 /** Something of others stands in its way; the version before stays as it is. */
 function refusedProblems(living: Living, look: Look): readonly string[] {
-  return squatters(living, look).length > 0 ? [] : ['refused for nothing'];
+  if (squatters(living, look).length === 0) return ['refused for nothing'];
+  const active = activeVersion(living.object, look);
+  if (active === undefined) return [];
+  return [...idsOf(living.index, active)]
+    .filter((id) => !look.content.has(id))
+    .map((id) => `${id} of the active v${active} is missing`);
 }
 
 function activeProblems(living: Living, look: Look): readonly string[] {
