@@ -152,11 +152,15 @@ const steps = given('STEPS') ?? 60;
 const timeout = 3_600_000;
 
 async function run(count: number, length: number): Promise<void> {
-  const failures: unknown[] = [];
+  const failed: string[] = [];
   for (let index = 0; index < count; index += 1) {
-    await sequence(firstSeed + index, length).catch((error: unknown) => failures.push(error));
+    const seed = firstSeed + index;
+    await sequence(seed, length).catch((error: unknown) => {
+      console.log(String(error));
+      failed.push(`seed ${seed}: ${String(error).split('\nthen ').at(-1)}`);
+    });
   }
-  expect(failures.map(String).join('\n\n')).toBe('');
+  expect(failed).toEqual([]);
 }
 
 test(

@@ -70,7 +70,10 @@ export function unfinished(look: Look, model: Model): readonly string[] {
     );
   for (const { index, version, object } of living) {
     if (object === undefined) found.push(`${nameOf(index)} is gone`);
-    else found.push(...problemsOf({ index, version, object: object as BundleDeployment }, look));
+    else
+      found.push(
+        ...problemsOf({ index, version, object: object as BundleDeployment }, look, model),
+      );
   }
   return [...found, ...withoutOwner(look, model)];
 }
@@ -81,22 +84,24 @@ interface Living {
   readonly object: BundleDeployment;
 }
 
-function problemsOf(living: Living, look: Look): readonly string[] {
+function problemsOf(living: Living, look: Look, model: Model): readonly string[] {
   const { index, version, object } = living;
   const { status = {} } = object;
   const told = `${nameOf(index)} v${version}: ${JSON.stringify(status.conditions)}`;
   if (status.observedGeneration !== object.metadata.generation) return [`not observed: ${told}`];
-  const problems = isRefused(object) ? refusedProblems(living, look) : activeProblems(living, look);
+  const problems = isRefused(object)
+    ? refusedProblems(living, look, model)
+    : activeProblems(living, look);
   return problems.map((problem) => `${problem}; ${told}`);
 }
 
 /** Something of others stands in its way; the version before stays as it is. */
-function refusedProblems(living: Living, look: Look): readonly string[] {
+function refusedProblems(living: Living, look: Look, model: Model): readonly string[] {
   if (squatters(living, look).length === 0) return ['refused for nothing'];
   const active = activeVersion(living.object, look);
   if (active === undefined) return [];
   return [...idsOf(living.index, active)]
-    .filter((id) => !look.content.has(id))
+    .filter((id) => !look.content.has(id) && !model.deleted.has(id))
     .map((id) => `${id} of the active v${active} is missing`);
 }
 

@@ -42,6 +42,9 @@ export class Model {
   /** `<deployment>:<id>`: what a deployment has left may be its own again, whatever a namesake adopts. */
   readonly mayReturn = new Set<string>();
 
+  /** The user has deleted them: core does not repair what is installed while an upgrade is refused. */
+  readonly deleted = new Set<string>();
+
   addForeign(object: KubernetesObject): void {
     this.foreign.set(idOf(object), object);
     this.strangers.add(idOf(object));
@@ -50,6 +53,7 @@ export class Model {
   /** The user deletes it. */
   drop(id: string): void {
     for (const known of [this.foreign, this.left, this.kept, this.lasting]) known.delete(id);
+    this.deleted.add(id);
   }
 
   wants(index: number, version: Version): void {
