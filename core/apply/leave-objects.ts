@@ -29,6 +29,7 @@ export async function leaveObjects(
       await leaveObject(client, entry, { owner: owner.metadata.name ?? '', signal });
       parts.inventory.leave(entry);
       parts.drift.forget(entry.id);
+      parts.given.left(entry);
       left.push(entry);
     } catch (error) {
       signal.throwIfAborted();

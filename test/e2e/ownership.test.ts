@@ -235,6 +235,19 @@ describe('two deployments that want one object', () => {
     await isUp('first');
   });
 
+  test('take it back when the one that took it leaves it behind', async () => {
+    const annotations = { [handOver]: 'leaver' };
+    await bringOut({ name: 'heir', objects: first, annotations, spec: { adoption: 'Unowned' } });
+    await isUp('heir');
+    await bringOut({ name: 'leaver', objects: second, spec: { deletionPolicy: 'Orphan' } });
+    const { uid } = (await hasOwner('own-shared', 'leaver')).metadata;
+    await isUp('heir');
+    await kubectl.must(['delete', 'bundledeployment', 'leaver']);
+    const { metadata, ...content } = await hasOwner('own-shared', 'heir');
+    expect(metadata.uid).toBe(uid);
+    expect(content['data']).toEqual({ from: 'first' });
+  });
+
   test('leave it where it is when they hand over to one another', async () => {
     await bringOut({ name: 'first', objects: first, annotations: { [handOver]: 'second' } });
     await isUp('first');

@@ -64,6 +64,13 @@ test('the giver is woken when the object is gone or goes to another one, not bef
   expect(woken).toEqual(['demo', 'demo']);
 });
 
+test('the giver is woken when the taker makes the object nobody’s', () => {
+  seen('taker');
+  given.keep('demo', given.find(aGiver('taker'), [desired]));
+  given.left(desired);
+  expect(woken).toEqual(['demo']);
+});
+
 test('the giver is not woken for what it no longer has in its bundle', () => {
   seen('taker');
   given.keep('demo', given.find(aGiver('taker'), [desired]));

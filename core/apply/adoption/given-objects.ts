@@ -54,6 +54,11 @@ export class GivenObjects implements InventoryListener {
 
   removed(entry: InventoryEntry): void {
     this.#options.next.removed(entry);
+    this.left(entry);
+  }
+
+  /** The taker has made it nobody's, of which the inventory tells nothing. */
+  left(entry: Pick<InventoryEntry, 'id'>): void {
     for (const [giver, given] of this.#given) {
       if (given.has(entry.id)) this.#options.notify(giver);
     }
