@@ -123,7 +123,10 @@ describe('a Bundle that is not healthy in time', () => {
       { revision: 1, bundle: first },
     ]);
     expect(rollback?.reason).toMatch(/^not healthy within 10s \(.*default\/late/);
-    expect(await kubectl.exists('configmap', 'late-new', 'default')).toBe(false);
+    // Once what it went back to is healthy.
+    await eventually(async () => {
+      expect(await kubectl.exists('configmap', 'late-new', 'default')).toBe(false);
+    });
     expect(await kubectl.exists('configmap', 'late', 'default')).toBe(true);
     const live = await kubectl.get('bundledeployment', 'late');
     expect(conditionOf(live, 'Progressing')).toMatchObject({
