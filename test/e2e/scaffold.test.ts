@@ -174,6 +174,8 @@ describe('as a process of its own', () => {
     await kubectl.must(['delete', 'bundledeployment', sample, '--wait=true', '--timeout=300s']);
     await eventually(async () => {
       expect(await kubectl.exists('deployment', sample, 'default')).toBe(false);
+      // They go after their deployment, and only this process takes their finalizers off them.
+      expect(await kubectl.list('bundles')).toEqual([]);
     }, patiently);
     expect(own?.log).not.toContain('forbidden');
   });
