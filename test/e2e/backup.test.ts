@@ -1,3 +1,4 @@
+// @module-tag long
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
@@ -250,9 +251,7 @@ describe('a restore without status, and with other UIDs', () => {
   });
 });
 
-test('our CRDs are deleted while core runs, applied again, and their objects restored', {
-  tags: 'long',
-}, async () => {
+test('our CRDs are deleted while core runs, applied again, and their objects restored', async () => {
   await bringOut();
   const values = await password();
   const before = await withoutHooks();
@@ -276,7 +275,7 @@ test('our CRDs are deleted while core runs, applied again, and their objects res
   await expectDeletable();
 });
 
-test('the session of the howto goes as it says', { tags: 'long' }, async () => {
+test('the session of the howto goes as it says', async () => {
   const howto = { page: 'backup.md', kubectl, kubeconfig };
   const printed = await followHowto(howto, 'A session');
   const { metadata } = await kubectl.get('bundledeployment', 'shop');
