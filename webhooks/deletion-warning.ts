@@ -2,15 +2,14 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../api/meta.ts';
 import { type DeletionPolicy, deletionPolicySchema } from '../api/v1alpha1/deployment-policies.ts';
 import { annotation, label } from '../api/v1alpha1/labels.ts';
-import { hasCode, type ObjectClient, type ResourceRef } from './cluster.ts';
+import { type ObjectClient, type ResourceRef } from './cluster.ts';
 import {
   type CustomResourceDefinition,
   crdResource,
   isAnnotated,
   parseCrd,
-  resourceOf,
 } from './crd-upgrade/custom-resource-definition.ts';
-import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
+import { firstPage, type ObjectPage } from './crd-upgrade/custom-resources.ts';
 import { type AdmissionRequest, type AdmissionValidator, allowed } from './review.ts';
 
 interface ListOptions {
@@ -95,11 +94,13 @@ async function* lossesOf(
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name}`;
   const query = { labelSelector, metadataOnly: true, limit: maxDefinitions, signal } as const;
   const { items, metadata } = await client.list(crdResource, query);
+  const list = (resource: ResourceRef) =>
+    client.list(resource, { metadataOnly: true, limit: maxResources, signal });
   for (const item of items) {
     const key = { name: item.metadata.name ?? '' };
     const crd = parseCrd(await client.get(crdResource, key, signal));
     if (stays(crd)) continue;
-    const loss = lossOf(crd, await resourcesOf(crd, client, signal));
+    const loss = lossOf(crd, await firstPage(crd, list));
     if (loss !== undefined) yield loss;
   }
   if (metadata.continue) yield `more than ${maxDefinitions} CRDs, of which not all are counted`;
@@ -111,24 +112,6 @@ function stays(crd: CustomResourceDefinition): boolean {
     isAnnotated(crd, 'helm.sh/resource-policy', 'keep') ||
     crd.metadata.deletionTimestamp !== undefined
   );
-}
-
-/** All custom resources are there in every version that is served. */
-async function resourcesOf(
-  crd: CustomResourceDefinition,
-  client: DeletionWarningOptions['client'],
-  signal: AbortSignal,
-): Promise<ObjectPage> {
-  const none: ObjectPage = { metadata: {}, items: [] };
-  const served = crd.spec.versions.find((version) => version.served);
-  if (served === undefined) return none;
-  try {
-    const query = { metadataOnly: true, limit: maxResources, signal } as const;
-    return await client.list(resourceOf(crd, served.name), query);
-  } catch (error) {
-    if (hasCode(error, 404)) return none;
-    throw error;
-  }
 }
 
 function lossOf(

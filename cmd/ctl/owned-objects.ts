@@ -78,7 +78,7 @@ async function kindsOf(
   client: Cluster['client'],
   { owner, systemNamespace, signal }: OwnedObjectsRequest,
 ): Promise<readonly GroupKind[]> {
-  const parents = new ApplySetParents(client);
+  const parents = new ApplySetParents(client, systemNamespace);
   if (parents.isParent(owner)) return parents.kinds(owner);
   const clock = systemClock;
   const options = { client, clock, systemNamespace, events: silent, logger: silentLogger, signal };

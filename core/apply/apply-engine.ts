@@ -10,17 +10,11 @@ import type {
   RemoveRequest,
   RemoveResult,
 } from '../contracts/applier.ts';
-import { isNotFound, isObjectNotFound } from '../kube/api-error.ts';
+import { isKindNotFound } from '../kube/api-error.ts';
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
 import { removeRun } from './removal.ts';
-
-/** An object was refused since the API server does not serve its kind at that place. */
-function isKindNotFound(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return isNotFound(cause) && !isObjectNotFound(cause);
-}
 
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
@@ -38,7 +32,9 @@ export class ApplyEngine implements Applier {
       return await applyRun(this.#parts, request);
     } catch (error) {
       // Somebody may have made a CRD anew, with another scope: nothing else tells.
-      if (isKindNotFound(error)) this.#parts.options.discovery.invalidate();
+      if (error instanceof Error && isKindNotFound(error.cause)) {
+        this.#parts.options.discovery.invalidate();
+      }
       // It may be for lack of a permission that the owner's account had.
       this.#parts.preflight.forget(request.owner.metadata.name ?? '');
       throw error;

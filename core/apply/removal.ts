@@ -7,14 +7,12 @@ import { leaveObjects } from './leave-objects.ts';
 import { applySetKey } from './objects/applyset.ts';
 import { throwAny } from './objects/failures.ts';
 import type { GroupKind } from './objects/group-kind.ts';
-import { isWorkload } from './objects/order.ts';
 import { belongsTo } from './ownership/belonging.ts';
 import { clientOf } from './privilege/owner-client.ts';
 import { shownEntry, waitingMessage } from './removal/removal-message.ts';
 import { leaveNamespaces } from './removal/removal-namespaces.ts';
 import { planRemoval, removalStages } from './removal/removal-plan.ts';
 import { tellStrangers } from './strangers.ts';
-import type { DoomedObject } from './writes/deletions.ts';
 
 interface Removal extends RemoveRequest {
   readonly parts: EngineParts;
@@ -95,7 +93,7 @@ async function removeStage(
     ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
   );
   const because = 'its BundleDeployment is deleted';
-  const context = { owner, because, client, propagation, signal };
+  const context = { owner, because, client, podsFirst: true, signal };
   const lost = await earlierKinds.lost(name, await deletions.delete(doomed, context), signal);
   throwAny(lost.failures, 'upgrade', signal);
   unserved.push(...lost.unserved);
@@ -108,9 +106,4 @@ async function removeStage(
   const awaited = { ids: left.map(({ id }) => id), shown: shown.id };
   const since = removals.waitFor(name, awaited, options.clock.now());
   return { message: waitingMessage(shown, left.length), since };
-}
-
-/** A workload is not gone before its pods are: they use what is deleted next. */
-function propagation({ resource: { kind } }: DoomedObject): 'Background' | 'Foreground' {
-  return isWorkload(kind) ? 'Foreground' : 'Background';
 }

@@ -1,6 +1,7 @@
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { AppliedStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import type { ApplyRequest } from '../contracts/applier.ts';
+import { shortList } from '../short-list.ts';
 import { isUnchanged } from './drift-condition.ts';
 import { renderingOf } from './plan/approval.ts';
 import type { Recipe } from './rendered-objects.ts';
@@ -94,9 +95,7 @@ function lostGroups(
   const lost = before.filter((group) => !served.has(group));
   if (lost.length === 0 || served.size >= maxGroups) return [];
   if (lost.length === 1) return [`API group ${lost[0]} is not served any more`];
-  const more = lost.length > namedGroups ? ` and ${lost.length - namedGroups} more` : '';
-  const names = lost.slice(0, namedGroups).join(', ');
-  return [`API groups ${names}${more} are not served any more`];
+  return [`API groups ${shortList(lost, namedGroups)} are not served any more`];
 }
 
 /** Kubernetes' own groups change with its version only. */

@@ -3,6 +3,7 @@ import { bundleDeploymentCondition, progressReason } from '../../api/v1alpha1/co
 import type { Clock } from '../clock.ts';
 import type { DriftedObject } from '../contracts/applier.ts';
 import { findCondition, setCondition } from '../runtime/conditions.ts';
+import { shortList } from '../short-list.ts';
 import type { BundleDeploymentState } from './state.ts';
 
 const listedObjects = 20;
@@ -45,20 +46,20 @@ export function isUnchanged({
 }
 
 function driftMessage(drifted: readonly DriftedObject[]): string {
-  const objects = drifted
-    .slice(0, listedObjects)
-    .map(({ object, missing, fields }) => `${object} (${missing ? 'missing' : listed(fields)})`);
-  const more = drifted.length - objects.length;
+  const objects = drifted.map(
+    ({ object, missing, fields }) => `${object} (${missing ? 'missing' : listed(fields)})`,
+  );
   const [count, differ] =
     drifted.length === 1 ? ['1 object', 'differs'] : [`${drifted.length} objects`, 'differ'];
   return (
-    `${count} ${differ} from the bundle: ${objects.join(', ')}${more > 0 ? ` and ${more} more` : ''}. ` +
+    `${count} ${differ} from the bundle: ${shortList(objects, listedObjects)}. ` +
     'Nothing is put back while spec.drift.mode is Warn'
   );
 }
 
 function listed(fields: readonly string[]): string {
-  const more = fields.length - listedFields;
-  const shown = fields.slice(0, listedFields).map((field) => field.slice(0, 120));
-  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return shortList(
+    fields.map((field) => field.slice(0, 120)),
+    listedFields,
+  );
 }

@@ -36,6 +36,11 @@ export function isObjectNotFound(error: unknown): error is ApiError {
   return isNotFound(error) && (error.status.details?.name ?? '') !== '';
 }
 
+/** The API server does not serve the kind, at that place. */
+export function isKindNotFound(error: unknown): error is ApiError {
+  return isNotFound(error) && !isObjectNotFound(error);
+}
+
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiError && error.code === 409 && error.status.reason === 'Conflict';
 }

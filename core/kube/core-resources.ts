@@ -31,3 +31,11 @@ export const definitionResource: Resource = {
   plural: 'customresourcedefinitions',
   namespaced: false,
 };
+
+export const apiServiceResource: Resource = {
+  group: 'apiregistration.k8s.io',
+  version: 'v1',
+  kind: 'APIService',
+  plural: 'apiservices',
+  namespaced: false,
+};

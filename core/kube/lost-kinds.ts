@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { ApiError } from './api-error.ts';
+import { apiServiceResource, definitionResource } from './core-resources.ts';
 import type { DiscoveredGroups } from './discovered-groups.ts';
 import type { KubeClient } from './kube-client.ts';
 import type { Resource } from './resource.ts';
@@ -10,22 +11,6 @@ const missingTime = 60_000;
 /** Milliseconds between two looks while one is missing. */
 const recheck = { least: 5_000, most: 60_000 } as const;
 const namedGroups = 10;
-
-const definitions: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-
-const services: Resource = {
-  group: 'apiregistration.k8s.io',
-  version: 'v1',
-  kind: 'APIService',
-  plural: 'apiservices',
-  namespaced: false,
-};
 
 /** On APIServices that the API server makes itself, of built-in groups and of CRDs. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
@@ -130,8 +115,8 @@ type IsDefined = (resource: Resource) => boolean;
  */
 async function definedKinds(client: Pick<KubeClient, 'list'>): Promise<IsDefined> {
   const [crds, aggregated] = await Promise.all([
-    namesOf(client, definitions),
-    namesOf(client, services),
+    namesOf(client, definitionResource),
+    namesOf(client, apiServiceResource),
   ]);
   return ({ group, version, plural }) =>
     crds.has(`${plural}.${group}`) || aggregated.has(`${version}.${group}`);

@@ -1,14 +1,12 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
-import { hasCode } from '../cluster.ts';
 import { type AdmissionValidator, allowed, denied, errored } from '../review.ts';
 import {
   type CustomResourceDefinition,
   isAnnotated,
   parseCrd,
-  resourceOf,
 } from './custom-resource-definition.ts';
-import type { ObjectLister, ObjectPage } from './custom-resources.ts';
+import { firstPage, type ObjectLister, type ObjectPage } from './custom-resources.ts';
 
 /**
  * The validator behind `deletion.crdvalidator.io`: a CRD that a BundleDeployment has made is not
@@ -22,7 +20,7 @@ export function crdDeletionValidator(lister: ObjectLister): AdmissionValidator {
       return errored(400, `failed to decode CRD "${name}": ${crd.message}`);
     }
     if (!isGuarded(crd)) return allowed;
-    const page = await anyOf(crd, lister, signal);
+    const page = await firstPage(crd, (resource) => lister.list(resource, { limit: 1, signal }));
     const [first] = page.items;
     return first === undefined ? allowed : denied(refusal(crd, first, page));
   };
@@ -41,23 +39,6 @@ function isGuarded(crd: CustomResourceDefinition): boolean {
   const { labels, deletionTimestamp } = crd.metadata;
   if (labels?.[label.ownerKind] !== 'BundleDeployment' || deletionTimestamp) return false;
   return !isAnnotated(crd, annotation.safeCrdDeletion, 'false');
-}
-
-/** All custom resources are there in every version that is served. */
-async function anyOf(
-  crd: CustomResourceDefinition,
-  lister: ObjectLister,
-  signal: AbortSignal,
-): Promise<ObjectPage> {
-  const none: ObjectPage = { metadata: {}, items: [] };
-  const served = crd.spec.versions.find((version) => version.served);
-  if (served === undefined) return none;
-  try {
-    return await lister.list(resourceOf(crd, served.name), { limit: 1, signal });
-  } catch (error) {
-    if (hasCode(error, 404)) return none;
-    throw error;
-  }
 }
 
 function refusal(

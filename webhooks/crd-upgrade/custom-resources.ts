@@ -2,6 +2,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { hasCode, type ResourceRef } from '../cluster.ts';
+import { type CustomResourceDefinition, resourceOf } from './custom-resource-definition.ts';
 
 /** One page of a list. */
 export interface ObjectPage {
@@ -15,6 +16,22 @@ export interface ObjectLister {
     resource: ResourceRef,
     options: { readonly limit: number; readonly continue?: string; readonly signal: AbortSignal },
   ): Promise<ObjectPage>;
+}
+
+/** Custom resources of a CRD; they are there in every version that is served. */
+export async function firstPage(
+  crd: CustomResourceDefinition,
+  list: (resource: ResourceRef) => Promise<ObjectPage>,
+): Promise<ObjectPage> {
+  const none: ObjectPage = { metadata: {}, items: [] };
+  const served = crd.spec.versions.find((version) => version.served);
+  if (served === undefined) return none;
+  try {
+    return await list(resourceOf(crd, served.name));
+  } catch (error) {
+    if (hasCode(error, 404)) return none;
+    throw error;
+  }
 }
 
 /** Objects of a page: at most as many as the API server's own clients ask for. */

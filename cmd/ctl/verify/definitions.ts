@@ -5,6 +5,7 @@ import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/fields/jso
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
 import { definitionResource } from '../../../core/kube/core-resources.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
+import { shortList } from '../../../core/short-list.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
 
 const install = 'apply deploy/crds of this version, or run "rukpak install"';
@@ -50,14 +51,14 @@ export function definitionCheck(
   if (missing.length > 0) {
     return warning(
       subject,
-      `established, but older or of another project: it lacks ${listed(missing)}`,
+      `established, but older or of another project: it lacks ${shortList(missing, 5)}`,
       install,
     );
   }
   return extra.length > 0
     ? warning(
         subject,
-        `established, but newer than this program: it also has ${listed(extra)}`,
+        `established, but newer than this program: it also has ${shortList(extra, 5)}`,
         'use the rukpakctl of that version',
       )
     : warning(
@@ -85,9 +86,4 @@ function fieldPaths(schema: unknown, path = ''): readonly string[] {
     }),
     ...inner.flatMap((child) => (child === undefined ? [] : fieldPaths(child, path))),
   ];
-}
-
-function listed(paths: readonly string[]): string {
-  const more = paths.length - 5;
-  return `${paths.slice(0, 5).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

@@ -10,6 +10,7 @@ import type { Clock } from '../../clock.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
+import { shortList } from '../../short-list.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { handsOverTo } from '../ownership/adoption-level.ts';
@@ -94,12 +95,9 @@ function waitingMessage(
   owner: BundleDeployment,
   dropped: readonly InventoryEntry[],
 ): string {
-  const named = dropped
-    .slice(0, listedObjects)
-    .map(({ resource, key }) => objectPath(resource.kind, key));
-  const more = dropped.length - named.length;
+  const objects = dropped.map(({ resource, key }) => objectPath(resource.kind, key));
   return (
-    `not deleted: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ` +
+    `not deleted: ${shortList(objects, listedObjects)}: ` +
     `BundleDeployment "${taker}" may take them, and has not brought out its present spec. ` +
     `To delete them: kubectl annotate bundledeployment ${owner.metadata.name ?? ''} ${annotation.handOver}-`
   );

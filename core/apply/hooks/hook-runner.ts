@@ -14,7 +14,7 @@ import type { KindWatches } from '../kinds/kind-watches.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
-import { trackedUID, trackingID } from '../objects/tracking-id.ts';
+import { trackedUID } from '../objects/tracking-id.ts';
 import { belongsTo } from '../ownership/belonging.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/owner-client.ts';
@@ -157,13 +157,12 @@ export class HookRunner {
     return isWorkload(resource.kind) ? { state: 'replacing' } : undefined;
   }
 
-  /** Its pods go first: the next run must not meet them. */
   async #delete(
     doomed: DoomedObject,
     { owner, client, signal }: Pick<Placed, 'owner' | 'client' | 'signal'>,
   ): Promise<void> {
     const { deletions } = this.#options;
-    const context = { owner, because: 'its hook has run', client, propagation, signal };
+    const context = { owner, because: 'its hook has run', client, podsFirst: true, signal };
     const [failure] = await deletions.delete([doomed], context);
     if (failure !== undefined) throw failure.error;
   }
@@ -177,11 +176,11 @@ function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
 /** The object, and this very version of it, with the mark of the present deployment. */
 async function takeUp(
   live: KubernetesObject,
-  { client, desired: { resource, key }, owner, signal }: Placed,
+  { client, desired: { resource, key, object }, owner, signal }: Placed,
 ): Promise<KubernetesObject> {
   if (belongsTo(live, owner)) return live;
   const { uid, resourceVersion } = live.metadata;
-  const mark = trackingID(owner.metadata.uid ?? '', resource, key);
+  const mark = object.metadata.annotations?.[annotation.trackingID];
   const annotations = { [annotation.trackingID]: mark };
   const patch = { metadata: { uid, resourceVersion, annotations } };
   return await client.patch({ resource, key }, patch, { type: 'merge', signal });
@@ -191,8 +190,4 @@ function progressOf(object: KubernetesObject): HookProgress {
   const outcome = hookOutcome(object);
   if (outcome.state !== 'running') return outcome;
   return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
-}
-
-function propagation({ resource: { kind } }: DoomedObject): 'Background' | 'Foreground' {
-  return isWorkload(kind) ? 'Foreground' : 'Background';
 }

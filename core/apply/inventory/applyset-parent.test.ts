@@ -11,7 +11,7 @@ test('marks that a restored store has lost are written again', async () => {
   const owner = client.put(aStoredDeployment()) as ReturnType<typeof aStoredDeployment>;
   const restore = client.snapshot();
   const { name = '' } = owner.metadata;
-  const parents = new ApplySetParents(client);
+  const parents = new ApplySetParents(client, 'rukpak-system');
   await parents.write(owner, [configMap], signal);
   const seen = client.peek({ name }) as typeof owner;
   expect(parents.kinds(seen)).toEqual([configMap]);

@@ -30,7 +30,7 @@ export class ApplySetParents {
   /** UID and version of each parent as it was last handed in. */
   readonly #handedIn = new Map<string, Pick<KubernetesObject, 'metadata'>>();
 
-  constructor(client: KubeClient, systemNamespace = '') {
+  constructor(client: KubeClient, systemNamespace: string) {
     this.#client = client;
     this.#systemNamespace = systemNamespace;
   }

@@ -2,10 +2,11 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { Clock } from '../../clock.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
-import { isNotFound, isObjectNotFound } from '../../kube/api-error.ts';
+import { isKindNotFound } from '../../kube/api-error.ts';
 import type { Discovery } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import type { Resource } from '../../kube/resource.ts';
+import { shortList } from '../../short-list.ts';
 import type { FormerReleases } from '../adoption/former-releases.ts';
 import type { ApplySetParents } from '../inventory/applyset-parent.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
@@ -132,7 +133,7 @@ export class EarlierKinds {
 }
 
 function isOfLostKind({ error }: ApplyFailure): boolean {
-  return isNotFound(error) && !isObjectNotFound(error);
+  return isKindNotFound(error);
 }
 
 /** Tells of kinds that are not served; undefined where all are. */
@@ -149,6 +150,5 @@ export function notServed(kinds: readonly GroupKind[]): HoldUp | undefined {
 /** For messages: `Kind.group`, the first of them. */
 export function kindNames(kinds: readonly GroupKind[]): string {
   const names = kinds.map(({ group, kind }) => `${kind}${group === '' ? '' : `.${group}`}`);
-  const more = names.length - namedKinds;
-  return `${names.slice(0, namedKinds).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return shortList(names, namedKinds);
 }

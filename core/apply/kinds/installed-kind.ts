@@ -1,26 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { apiServiceResource, definitionResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { listAll } from '../../kube/list-all.ts';
 import { liveObject } from '../../kube/live-object.ts';
-import type { Resource } from '../../kube/resource.ts';
 import { fieldAt, stringAt } from '../fields/json-fields.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
-
-const definitionResource: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
-  namespaced: false,
-};
-
-const apiServiceResource: Resource = {
-  group: 'apiregistration.k8s.io',
-  version: 'v1',
-  kind: 'APIService',
-  plural: 'apiservices',
-  namespaced: false,
-};
 
 /**
  * Whether the cluster has a kind, served or not: a CustomResourceDefinition of it, or an APIService

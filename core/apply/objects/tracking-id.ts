@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { gvkOf, type ObjectKey } from '../../kube/resource.ts';
-import { stringAt } from '../fields/json-fields.ts';
+import { mapOf, stringAt } from '../fields/json-fields.ts';
 import type { GroupKind } from './group-kind.ts';
 
 /**
@@ -15,6 +15,11 @@ export function trackingID(
   { namespace = '', name }: ObjectKey,
 ): string {
   return `${deploymentUID}:${group}/${kind}:${namespace}/${name}`;
+}
+
+/** Whether it carries a mark, be it a copied one. */
+export function isMarked({ metadata }: KubernetesObject): boolean {
+  return Object.hasOwn(mapOf(metadata.annotations), annotation.trackingID);
 }
 
 /** UID of the deployment for which core made this very object; undefined for a copy. */

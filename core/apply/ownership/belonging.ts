@@ -1,8 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { mapOf } from '../fields/json-fields.ts';
-import { trackedUID } from '../objects/tracking-id.ts';
+import { isMarked, trackedUID } from '../objects/tracking-id.ts';
 import { controllerOf, isDeployment, labelledOwner } from './ownership.ts';
 
 /**
@@ -15,6 +13,5 @@ export function belongsTo(object: KubernetesObject, { metadata }: BundleDeployme
   if (labelledOwner(object) !== name) return false;
   const controller = controllerOf(object);
   if (controller !== undefined && !isDeployment(controller, name)) return false;
-  const isMarked = Object.hasOwn(mapOf(object.metadata.annotations), annotation.trackingID);
-  return (isMarked ? trackedUID(object) : controller?.uid) === uid;
+  return (isMarked(object) ? trackedUID(object) : controller?.uid) === uid;
 }

@@ -4,9 +4,9 @@ import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
-import { mapOf, stringAt } from '../fields/json-fields.ts';
+import { stringAt } from '../fields/json-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
-import { trackedUID } from '../objects/tracking-id.ts';
+import { isMarked, trackedUID } from '../objects/tracking-id.ts';
 import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
 
 /** Whether an existing object may become, or already is, part of a deployment. */
@@ -45,9 +45,10 @@ export function labelledOwner(object: KubernetesObject): string | undefined {
  * Judges a live object. It is ours by its controller reference, or by its labels and its mark where
  * it has no controller, also where an earlier deployment of that name had it: what a backup brings back
  * is taken over. Objects of the Helm release that RukPak made under the same name, and
- * what a deployment of that name has left, are taken over silently, anything else only as far as the BundleDeployment's spec.adoption and its
- * annotation `core.rukpak.io/adopt` allow it. What another BundleDeployment has is refused, with its
- * name: whether it may be taken all the same is for `DeploymentConsent` to say.
+ * what a deployment of that name has left, are taken over silently, anything else only as far as the
+ * BundleDeployment's spec.adoption and its annotation `core.rukpak.io/adopt` allow it. What another
+ * BundleDeployment has is refused, with its name: whether it may be taken all the same is for
+ * `DeploymentConsent` to say.
  */
 export function ownershipOf(
   live: KubernetesObject,
@@ -59,8 +60,8 @@ export function ownershipOf(
   const controller = controllerOf(live);
   const name = owner.metadata.name ?? '';
   // Somebody may have taken the labels off.
-  const isMarked = controller === undefined && trackedUID(live) === owner.metadata.uid;
-  const deployment = isMarked ? name : deploymentThatHas(live, controller);
+  const isOurs = controller === undefined && trackedUID(live) === owner.metadata.uid;
+  const deployment = isOurs ? name : deploymentThatHas(live, controller);
   if (deployment === name) return { verdict: 'ours' };
   const because = holder(live, controller);
   if (deployment !== undefined) {
@@ -91,8 +92,7 @@ function deploymentThatHas(
  */
 function isCopy(live: KubernetesObject): boolean {
   if (trackedUID(live) !== undefined) return false;
-  const isMarked = Object.hasOwn(mapOf(live.metadata.annotations), annotation.trackingID);
-  return isMarked || (managedFieldsOf(live) === undefined && !hasFormerFields(live));
+  return isMarked(live) || (managedFieldsOf(live) === undefined && !hasFormerFields(live));
 }
 
 /** Of what no deployment has. */

@@ -1,4 +1,5 @@
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { shortList } from '../../short-list.ts';
 import { type Permission, resourceName } from './permission.ts';
 
 /** A bundle may have thousands of objects in hundreds of namespaces, and etcd bounds a status. */
@@ -30,10 +31,7 @@ function ruleText(permissions: readonly Permission[]): string {
 }
 
 function namesText(names: readonly string[]): string {
-  if (names.length === 0) return '';
-  const more = names.length - listedNames;
-  const listed = names.slice(0, listedNames).join(', ');
-  return ` (${listed}${more > 0 ? ` and ${more} more` : ''})`;
+  return names.length === 0 ? '' : ` (${shortList(names, listedNames)})`;
 }
 
 function bounded(lines: readonly string[]): string {

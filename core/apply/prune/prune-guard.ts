@@ -5,6 +5,7 @@ import type { HeldPrune } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Discovery } from '../../kube/discovery.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
+import { shortList } from '../../short-list.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { definedKind, hasCustomResources } from '../kinds/custom-resources.ts';
@@ -137,19 +138,16 @@ function heldStatus(entries: readonly InventoryEntry[], digest: string, reason: 
 
 function heldMessage(
   entries: readonly InventoryEntry[],
-  { digest, reason, count }: HeldPrune,
+  { digest, reason }: HeldPrune,
   { name, asked }: { readonly name: string; readonly asked: string | undefined },
 ): string {
-  const named = entries
-    .slice(0, namedObjects)
-    .map(({ resource, key }) => objectPath(resource.kind, key));
-  const more = count - named.length;
+  const objects = entries.map(({ resource, key }) => objectPath(resource.kind, key));
   const other =
     asked === undefined
       ? ''
       : `. The annotation confirms ${asked.slice(0, 64)}, which are other deletions`;
   return (
-    `not deleted: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}: ${reason}${other}. ` +
+    `not deleted: ${shortList(objects, namedObjects)}: ${reason}${other}. ` +
     `To delete them: kubectl annotate --overwrite bundledeployment ${name} ` +
     `${annotation.confirmPrune}=${digest}`
   );

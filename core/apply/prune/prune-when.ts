@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
+import { shortList } from '../../short-list.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isData } from './prune-data.ts';
@@ -44,13 +45,10 @@ export function timePrune(
 }
 
 function messageOf(later: readonly InventoryEntry[], problem: string): string {
-  const named = later
-    .slice(0, namedObjects)
-    .map(({ resource, key }) => objectPath(resource.kind, key));
-  const more = later.length - named.length;
+  const objects = later.map(({ resource, key }) => objectPath(resource.kind, key));
   return (
-    `not deleted before all objects are healthy: ${named.join(', ')}` +
-    `${more > 0 ? ` and ${more} more` : ''}. Not healthy: ${problem.slice(0, longestProblem)}. ` +
+    `not deleted before all objects are healthy: ${shortList(objects, namedObjects)}. ` +
+    `Not healthy: ${problem.slice(0, longestProblem)}. ` +
     'If one of them has to go first, delete it with kubectl'
   );
 }

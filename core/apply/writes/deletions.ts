@@ -10,7 +10,7 @@ import { isKept } from '../objects/desired.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { objectPath } from '../objects/object-id.ts';
-import { inKindOrder } from '../objects/order.ts';
+import { inKindOrder, isWorkload } from '../objects/order.ts';
 import { belongsTo } from '../ownership/belonging.ts';
 import { objectEvents } from './object-events.ts';
 
@@ -30,8 +30,8 @@ export interface DeletionContext {
   /** Why, after "Deleted …: ", for people. */
   readonly because: string;
   readonly client: Pick<KubeClient, 'get' | 'delete'>;
-  /** Foreground waits for what an object has made, before it is gone; Background where absent. */
-  readonly propagation?: (doomed: DoomedObject) => 'Background' | 'Foreground';
+  /** A workload is not gone before its pods are: they use what is deleted, or made anew, next. */
+  readonly podsFirst?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -88,8 +88,8 @@ export class Deletions {
  */
 async function deleteOne(doomed: DoomedObject, context: DeletionContext): Promise<boolean> {
   const { resource, key, object } = doomed;
-  const { client, propagation, signal } = context;
-  const propagationPolicy = propagation?.(doomed) ?? 'Background';
+  const { client, podsFirst = false, signal } = context;
+  const propagationPolicy = podsFirst && isWorkload(resource.kind) ? 'Foreground' : 'Background';
   let found: KubernetesObject | undefined = object;
   for (let attempt = 1; found !== undefined; attempt += 1) {
     try {

@@ -5,6 +5,7 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import { shortList } from '../../short-list.ts';
 import { type FieldConflict, fieldConflicts } from '../fields/field-conflicts.ts';
 import { fieldManager } from '../fields/field-manager.ts';
 import type { DesiredObject } from '../objects/desired.ts';
@@ -153,10 +154,8 @@ function isKindMissing(error: unknown): boolean {
 }
 
 function droppedMessage({ resource, key }: DesiredObject, paths: readonly string[]): string {
-  const more = paths.length - listedPaths;
-  const listed = paths.slice(0, listedPaths).join(', ');
   return (
     `${describeObject(resource.kind, key)} was applied without unknown fields and repeated list items: ` +
-    `${listed}${more > 0 ? ` and ${more} more` : ''}`
+    shortList(paths, listedPaths)
   );
 }

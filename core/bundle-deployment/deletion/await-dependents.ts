@@ -1,5 +1,6 @@
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
+import { shortList } from '../../short-list.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 
@@ -36,8 +37,7 @@ function leadsTo(...[edge, dependenciesOf]: Parameters<typeof dependencyCycle>):
 }
 
 function messageOf(names: readonly string[]): string {
-  const more = names.length - shownDependents;
-  const shown = `${names.slice(0, shownDependents).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const shown = shortList(names, shownDependents);
   return names.length === 1
     ? `deletion waits for BundleDeployment ${shown}, which depends on it: delete it too, or take this one out of its spec.dependsOn`
     : `deletion waits for BundleDeployments ${shown}, which depend on it: delete them too, or take this one out of their spec.dependsOn`;

@@ -1,6 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { shortList } from '../../short-list.ts';
 import { annotate } from '../annotate.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { generatedObjects, overwrittenSecrets } from '../generated-values.ts';
@@ -82,8 +83,7 @@ function messageOf(
   { changed, identity, remembered }: ChangedValues,
   { systemNamespace }: Pick<ReconcileDependencies, 'systemNamespace'>,
 ): string {
-  const more = changed.length > namedObjects ? ` and ${changed.length - namedObjects} more` : '';
-  const objects = `${changed.slice(0, namedObjects).join(', ')}${more}`;
+  const objects = shortList(changed, namedObjects);
   const seed = `Secret "rukpak-seed" in namespace "${systemNamespace}"`;
   const what =
     remembered === undefined

@@ -1,5 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import {
+  configMapResource,
+  definitionResource,
+  secretResource,
+} from '../../../core/kube/core-resources.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
 import { plainFiles, pushContent } from '../push-content.ts';
 
@@ -146,16 +151,10 @@ export async function pushPool(
 
 /** Kinds of all that may bear a mark. */
 export const contentKinds = [
-  { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
-  { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
+  configMapResource,
+  secretResource,
+  definitionResource,
   { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
-  {
-    group: 'apiextensions.k8s.io',
-    version: 'v1',
-    kind: 'CustomResourceDefinition',
-    plural: 'customresourcedefinitions',
-    namespaced: false,
-  },
   ...[keepsDefinition, hasDefinition].map((index) => {
     const kind = customKind(index);
     const plural = `${kind.toLowerCase()}s`;
