@@ -75,7 +75,7 @@ export class SelfSignedOverlay {
     await this.#kubectl.must(['delete', ...target, '--ignore-not-found']);
     for (const kind of ['bundledeployments', 'bundles']) await this.#removeAll(kind);
     // Nobody is left to delete what they had installed.
-    const installed = ['configmaps', '--all-namespaces', '--ignore-not-found'];
+    const installed = ['configmaps,clusterroles', '--all-namespaces', '--ignore-not-found'];
     const selector = '--selector=core.rukpak.io/owner-kind=BundleDeployment';
     await this.#kubectl.must(['delete', ...installed, selector]);
     const rest = ['--ignore-not-found', '--timeout=600s', '-f', '-'];
