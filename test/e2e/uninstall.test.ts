@@ -129,7 +129,7 @@ test('core orphans everything where nothing guards our CRD, and it is deleted', 
   expect(metadata.annotations).toHaveProperty(['core.rukpak.io/tracking-id']);
   const events = await kubectl.list('events');
   expect(events.map(({ message }) => message)).toContain(
-    `Core orphans all objects of the BundleDeployment: CRD ${crds[1]} is being deleted`,
+    `Core leaves all objects of the BundleDeployment as they are: CRD ${crds[1]} is being deleted`,
   );
 });
 

@@ -164,7 +164,7 @@ describe('a deleted deployment', () => {
     expect(await policyOf({ ...crd, metadata: { name, deletionTimestamp } })).toBeUndefined();
     expect(finalizersOf(fixture)).toEqual([]);
     expect(fixture.events.taken()).toEqual([
-      `Normal ObjectsOrphaned: Core orphans all objects of the BundleDeployment: CRD ${name} is being deleted`,
+      `Normal ObjectsOrphaned: Core leaves all objects of the BundleDeployment as they are: CRD ${name} is being deleted`,
     ]);
     expect(await policyOf(undefined)).toBeUndefined();
     expect(finalizersOf(fixture)).toEqual([]);

@@ -36,7 +36,7 @@ export async function policyInForce(
   const { name = '', uid, finalizers = [] } = metadata;
   if (finalizers.includes(orphanDependents)) return 'Orphan';
   if (await goesWithDefinition(dependencies, signal)) {
-    const message = `Core orphans all objects of the BundleDeployment: CRD ${definition} is being deleted`;
+    const message = `Core leaves all objects of the BundleDeployment as they are: CRD ${definition} is being deleted`;
     dependencies.events.event(deployment, { type: 'Normal', reason: 'ObjectsOrphaned', message });
     return 'Abandon';
   }
