@@ -139,3 +139,18 @@ test('to go back from what was begun and never completed is asked for', async ()
   fixture.changeSpec({ paused: false });
   expect(await request(fixture)).toMatchObject({ deletionsAsked: false });
 });
+
+test('nor is it forgotten by a process that dies amid the apply', async () => {
+  const first = await anInstalled();
+  upgrade(first);
+  const atFirstObject = Promise.withResolvers<BundleDeploymentFixture>();
+  first.applier.apply.mockImplementationOnce(async () => {
+    atFirstObject.resolve(restarted(first));
+    throw new Error('no answer');
+  });
+  await first.failure();
+  const fixture = await atFirstObject.promise;
+  serve(fixture);
+  fixture.changeSpec({ template: v1 });
+  expect(await request(fixture)).toEqual({});
+});

@@ -1,6 +1,6 @@
 import { isAboutMissing } from '../../apply/objects/failures.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
-import { askedDeletions, withSuperseded } from '../applied-rendering.ts';
+import { askedDeletions } from '../applied-rendering.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { isUnchanged, withDrift } from '../drift-condition.ts';
 import { originOf, withFinished } from '../finished.ts';
@@ -22,7 +22,6 @@ export async function apply(
   const { target, objects } = state;
   if (target === undefined || objects === undefined) return 'done';
   state.status = withBegun(state, clock);
-  state.status = withSuperseded(state);
   try {
     const result = await applyObjects({ ...state, objects }, dependencies, context);
     if (!noteResult(state, result, dependencies)) return 'done';

@@ -114,15 +114,10 @@ function activeProblems(living: Living, look: Look): readonly string[] {
   return missing(living, look);
 }
 
-/**
- * What it drops waits for the deployment that it hands over to, or for the user, who is told: after a
- * crash amid an upgrade that was taken back, core does not know who asked for the deletion.
- */
+/** What it drops waits for the deployment that it hands over to. */
 function isHeld({ index, object }: Pick<Living, 'index' | 'object'>): boolean {
-  const progressing = conditionOf(object, 'Progressing');
-  if (progressing?.reason !== 'PruneHeld') return false;
-  const isUnasked = progressing.message.includes('the class no longer renders');
-  return isUnasked || sharing.some((each) => each === index);
+  const isSharing = sharing.some((each) => each === index);
+  return isSharing && conditionOf(object, 'Progressing')?.reason === 'PruneHeld';
 }
 
 const refusal = /has no owner|belongs to|bears the labels|is controlled by/;
