@@ -7,11 +7,12 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   'core/contracts/': ['api/', 'core/errors.ts'],
   'core/errors.ts': ['api/', 'core/contracts/'],
   'core/clock.ts': [],
+  'core/short-list.ts': [],
   // X.509 alone, for whoever issues certificates: docs/adr/0028.
   'core/certificates/': [],
   ...layer(
     ['core/kube/', 'core/net/', 'core/manifests/', 'core/content/', 'core/observe/'],
-    ['api/', 'core/contracts/', 'core/errors.ts', 'core/clock.ts'],
+    ['api/', 'core/contracts/', 'core/errors.ts', 'core/clock.ts', 'core/short-list.ts'],
   ),
   ...layer(
     ['core/runtime/', 'core/sources/', 'core/remote-provisioner/', 'core/store/', 'core/apply/'],
@@ -20,6 +21,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
       'core/contracts/',
       'core/errors.ts',
       'core/clock.ts',
+      'core/short-list.ts',
       'core/kube/',
       'core/net/',
       'core/manifests/',
