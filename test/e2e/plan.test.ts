@@ -48,6 +48,9 @@ afterEach(async () => {
 afterAll(async () => {
   await node?.remove();
   await system?.remove();
+  // The overlay keeps CRDs.
+  const kept = ['planneds.e2e.example.com', '--ignore-not-found', '--timeout=300s'];
+  await kubectl.must(['delete', 'crd', ...kept]);
 });
 
 async function ctl(...args: readonly string[]): Promise<CtlResult> {

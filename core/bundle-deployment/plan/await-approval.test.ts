@@ -159,7 +159,14 @@ describe('a first install', () => {
     expect(messageOf(fixture)).toContain(
       `AwaitingApproval: no plan can be made of Bundle ${nameOf(v2)}: no such kind`,
     );
-    expect(fixture.wakeAfter).toBe(30_000);
+    expect(fixture.wakeAfter).toBe(2_000);
+    const pauses: (number | undefined)[] = [];
+    for (const passed of [8_000, 12_000, 600_000]) {
+      fixture.clock.advance(passed);
+      await fixture.reconcile();
+      pauses.push(fixture.wakeAfter);
+    }
+    expect(pauses).toEqual([4_000, 10_000, 30_000]);
   });
 });
 

@@ -23,8 +23,6 @@ import { planMessage } from './plan-message.ts';
 
 /** Milliseconds between two plans, and times that it took to make one: watching must cost little. */
 const pause = { least: 10_000, factor: 20 } as const;
-/** Milliseconds until a plan that could not be made, or would fail, is made again. */
-const retryInterval = 30_000;
 
 /**
  * With upgradePolicy Manual, lets only pass what was approved: for anything else a plan is made and
@@ -99,7 +97,7 @@ async function waitWithPlan(
   try {
     known = await currentPlan(state, bundle, { dependencies, context });
   } catch (error) {
-    return await withoutPlan(state, error, { dependencies, context });
+    return await withoutPlan(state, { error, bundle }, { dependencies, context });
   }
   const { plan, refused } = known;
   const asked = askedDigest(state);
@@ -160,9 +158,8 @@ function isDue(known: KnownPlan, { dependencies, context }: Surroundings): boole
   return wait <= 0;
 }
 
-function pauseAfter({ took, plan }: KnownPlan): number {
-  const least = plan.problems !== undefined ? retryInterval : pause.least;
-  return Math.max(least, pause.factor * took);
+function pauseAfter({ took, retryAfter = pause.least }: KnownPlan): number {
+  return Math.max(retryAfter, pause.factor * took);
 }
 
 /** What would change nothing needs nobody's approval. */
@@ -209,18 +206,17 @@ async function wait(
 /** What would be refused as a whole is told as an apply would tell it. */
 async function withoutPlan(
   state: BundleDeploymentState,
-  error: unknown,
+  { error, bundle }: { readonly error: unknown; readonly bundle: Bundle },
   { dependencies, context }: Surroundings,
 ): Promise<StepOutcome> {
   context.signal.throwIfAborted();
-  const { clock, reportHealth } = dependencies;
+  const { clock, plans, reportHealth } = dependencies;
   const message = errorMessage(error);
   const reason = error instanceof TerminalError ? error.reason : undefined;
   if (reason !== undefined && (state.status.activeBundle ?? '') === '') {
     state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
   }
-  context.wakeAfter(retryInterval);
-  const name = state.bundle?.metadata.name;
-  const why = `no plan can be made of Bundle ${name}: ${message}`;
+  context.wakeAfter(plans.retryAfter(state.deployment, bundle, clock.now()));
+  const why = `no plan can be made of Bundle ${bundle.metadata.name}: ${message}`;
   return await wait(state, why, { dependencies, context });
 }

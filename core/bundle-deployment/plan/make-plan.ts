@@ -33,12 +33,14 @@ export async function makePlan(
   // The full plan may be megabytes long: it is not kept here as well.
   // What stands in the way may be removed without our seeing it.
   const stale = plan.problems.length > 0;
+  const retryAfter = stale ? { retryAfter: plans.retryAfter(deployment, bundle, madeAt) } : {};
   const known: KnownPlan = {
     plan: planStatus(plan),
     content: state.content,
     madeAt,
     took: clock.now() - madeAt,
     stale,
+    ...retryAfter,
   };
   plans.set({ deployment, bundle }, known);
   return known;

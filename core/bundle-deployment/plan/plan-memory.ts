@@ -13,13 +13,20 @@ export interface KnownPlan {
   readonly took: number;
   /** Something has happened since that may change it. */
   stale: boolean;
+  /** Milliseconds until one that would fail is made again. */
+  readonly retryAfter?: number;
   /** The digest of another plan that was asked for, and compared with this one. */
   refused?: string | undefined;
 }
 
+/** Whoever is at work on what stands in the way waits for little; one that nobody mends costs little. */
+const retry = { least: 2_000, most: 30_000 } as const;
+
 /** The plans that were made last: to make one costs two requests for each object that changes. */
 export class PlanMemory {
   readonly #plans = new Map<string, { readonly key: string; readonly known: KnownPlan }>();
+  /** Milliseconds: since when none can be made that would succeed. */
+  readonly #failing = new Map<string, { readonly key: string; readonly since: number }>();
 
   /** The plan of this version of the deployment and this Bundle, if it is remembered. */
   get(deployment: BundleDeployment, bundle: Bundle): KnownPlan | undefined {
@@ -33,6 +40,20 @@ export class PlanMemory {
   ): void {
     const { name = '' } = deployment.metadata;
     this.#plans.set(name, { key: keyOf(deployment, bundle), known });
+    if (known.plan.problems === undefined) this.#failing.delete(name);
+  }
+
+  /**
+   * Milliseconds until a plan that could not be made, or would fail, is made again: half of the time
+   * for which that is so.
+   */
+  retryAfter(deployment: BundleDeployment, bundle: Bundle, now: number): number {
+    const { name = '' } = deployment.metadata;
+    const key = keyOf(deployment, bundle);
+    const known = this.#failing.get(name);
+    const since = known?.key === key ? known.since : now;
+    this.#failing.set(name, { key, since });
+    return Math.min(Math.max(retry.least, (now - since) / 2), retry.most);
   }
 
   /** To be called when something happened to objects of the deployment. */
@@ -43,6 +64,7 @@ export class PlanMemory {
 
   forget(deployment: string): void {
     this.#plans.delete(deployment);
+    this.#failing.delete(deployment);
   }
 }
 
