@@ -10,6 +10,7 @@ import {
   type OwnershipRequest,
 } from './plan/ownership-check.ts';
 import type { PlannedObject } from './plan/plan.ts';
+import { isData } from './prune/prune-data.ts';
 import type { Run } from './run.ts';
 import { stagesToRun } from './stages/foundation-stage.ts';
 import { readinessOf } from './stages/stage-readiness.ts';
@@ -114,7 +115,10 @@ function expectsNothing(run: Run): boolean {
   );
 }
 
-/** A refused install leaves nothing behind: what it had created goes, and only that. */
+/**
+ * Of what a refused install has created nothing stays but what may hold something of others by now:
+ * that waits for the next apply, or for the deployment's deletion.
+ */
 async function undo(run: Run, { created }: Written): Promise<void> {
   const { parts, owner, name, client, signal } = run;
   const { inventory, records, drift, occupied, deletions } = parts;
@@ -122,7 +126,8 @@ async function undo(run: Run, { created }: Written): Promise<void> {
   occupied.add(name);
   const entries = created
     // Somebody may have put one of their own in its place.
-    .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? []);
+    .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? [])
+    .filter((entry) => !isData(entry));
   records.forget(name);
   for (const { id } of entries) drift.forget(id);
   const because = 'the installation met objects of others, and is undone';

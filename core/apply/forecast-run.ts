@@ -10,6 +10,7 @@ import { isLeftByRukpak } from './ownership/ownership.ts';
 import { splitPlan } from './plan/drift-policy.ts';
 import { type PlannedObject, planSet } from './plan/plan.ts';
 import { planPrune } from './prune-run.ts';
+import { throwUndecided } from './removal/removal-namespaces.ts';
 import type { Run } from './run.ts';
 
 /** What an apply of a set would do, as far as it can be foreseen; writes nothing, claims nothing. */
@@ -19,6 +20,8 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
   const pending = pendingOf(run);
   await permitted(run, pending);
   const consent = new DeploymentConsent({ ...parts.options, ...parts, signal: run.signal });
+  const prune = await planPrune(run);
+  throwUndecided(prune, prune.remove);
   const { claimed, free } = await byClaim(run, pending, consent);
   const found = await forecastObjects(
     {
@@ -28,7 +31,7 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
       consent,
       signal: run.signal,
       pending: free.map(({ desired }) => desired),
-      superfluous: (await planPrune(run)).remove,
+      superfluous: prune.remove,
     },
     foreseenChange,
   );

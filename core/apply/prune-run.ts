@@ -6,8 +6,12 @@ import { throwAny } from './objects/failures.ts';
 import type { GroupKind } from './objects/group-kind.ts';
 import { guardPrune } from './prune/prune-guard.ts';
 import { timePrune } from './prune/prune-when.ts';
-import { leaveNamespaces } from './removal/removal-namespaces.ts';
-import { planRemoval, type RemovalPlan } from './removal/removal-plan.ts';
+import {
+  leaveNamespaces,
+  type NamespacePlan,
+  throwUndecided,
+} from './removal/removal-namespaces.ts';
+import { planRemoval } from './removal/removal-plan.ts';
 import type { Run } from './run.ts';
 import { tellStrangers } from './strangers.ts';
 
@@ -19,7 +23,7 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 }
 
 /** What the owner has and no longer wants: what of it goes, and what stays. */
-export async function planPrune({ parts, owner, set, signal }: Run): Promise<RemovalPlan> {
+export async function planPrune({ parts, owner, set, signal }: Run): Promise<NamespacePlan> {
   const { client, discovery, defaultDeletionPolicy = 'Delete' } = parts.options;
   const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
   const plan = planRemoval(parts.inventory, { owner, policy, wanted: set });
@@ -31,7 +35,8 @@ export async function planPrune({ parts, owner, set, signal }: Run): Promise<Rem
 /** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */
 export async function pruneRun(run: Run): Promise<PruneResult> {
   const { parts, owner, name, client, set, signal } = run;
-  const { leave, remove } = await planPrune(run);
+  const plan = await planPrune(run);
+  const { leave, remove, undecided } = plan;
   tellStrangers({ parts, owner, wanted: set.ids });
   const dropped = [...remove, ...leave.keys()];
   const awaited = await parts.takers.holdUp(owner, dropped, signal);
@@ -63,10 +68,12 @@ export async function pruneRun(run: Run): Promise<PruneResult> {
   });
   const { now, later, holdUp: unhealthy } = timePrune(go, { owner, set, problemOf });
   const because = 'its bundle no longer has it';
-  const refused = await parts.deletions.delete(now, { owner, because, client, signal });
+  const decided = now.filter((entry) => !undecided.has(entry));
+  const refused = await parts.deletions.delete(decided, { owner, because, client, signal });
   const { failures, unserved } = await parts.earlierKinds.lost(name, refused, signal);
   throwAny(failures, 'upgrade', signal);
-  for (const { id } of now) parts.drift.forget(id);
+  for (const { id } of decided) parts.drift.forget(id);
+  throwUndecided(plan, now);
   const changes = left + now.length;
   const held = [...open, ...later, ...staying];
   if (message === undefined) return { changes, held, unserved, holdUp: unhealthy };

@@ -10,7 +10,7 @@ import type { GroupKind } from './objects/group-kind.ts';
 import { belongsTo } from './ownership/belonging.ts';
 import { clientOf } from './privilege/owner-client.ts';
 import { shownEntry, waitingMessage } from './removal/removal-message.ts';
-import { leaveNamespaces } from './removal/removal-namespaces.ts';
+import { leaveNamespaces, throwUndecided } from './removal/removal-namespaces.ts';
 import { planRemoval, removalStages } from './removal/removal-plan.ts';
 import { tellStrangers } from './strangers.ts';
 
@@ -46,8 +46,9 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
     // Not earlier: until what is before it has gone, an API of the deployment may keep silent.
     const plan = await leaveNamespaces({ leave: new Map(), remove: candidates }, query);
     await leaveObjects(removal, plan.leave);
-    const stage = plan.remove;
-    const waitsFor = await removeStage(removal, stage, unserved);
+    const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
+    const waitsFor = await removeStage(removal, decided, unserved);
+    throwUndecided(plan, plan.remove);
     if (waitsFor !== undefined) return { waitsFor };
   }
   // A kind may have gone with its CRD or APIService, which were objects of the deployment.

@@ -85,19 +85,6 @@ test('marks of Flux and Argo CD on our objects are left, also by an upgrade', as
   expect(JSON.stringify(rest['spec'])).toContain('none:2');
 });
 
-test('kubectl apply --prune with a selector of ours deletes nothing that core applied', async () => {
-  const mine = aConfigMap('fights-pruned') as KubernetesObject;
-  const labels = { app: 'fights' };
-  const objects = [{ ...mine, metadata: { ...mine.metadata, labels } }];
-  await bringOut({ name: 'pruned', objects });
-  const { uid } = (await kubectl.get('configmap', 'fights-pruned', 'default')).metadata;
-  const other = { ...mine, metadata: { name: 'fights-other', namespace: 'default', labels } };
-  const flags = ['--prune', '-l', 'app=fights', '--prune-allowlist=core/v1/ConfigMap'];
-  await kubectl.must(['apply', '-f', '-', '-n', 'default', ...flags], JSON.stringify(other));
-  expect((await kubectl.get('configmap', 'fights-pruned', 'default')).metadata.uid).toBe(uid);
-  await kubectl.must(['delete', 'configmap', 'fights-other', '--namespace=default']);
-});
-
 test('with another manager that applies by force core pauses, and says so', async () => {
   await bringOut({ name: 'forced', objects: [aConfigMap('fights-forced', { a: 'ours' })] });
   const theirs = JSON.stringify(aConfigMap('fights-forced', { a: 'theirs' }));

@@ -506,6 +506,22 @@ test('a refused install leaves nothing behind, names all that is in its way, and
   expect(await apply(owner, ...set)).toMatchObject({ changes: 4 });
 });
 
+test('a refused install does not delete the namespace that it has made: others may have put something in', async () => {
+  const owner = await aDeployment();
+  const [own, foreign] = [unique('own'), unique('foreign')];
+  await kubectl.apply(configMap(foreign, { a: 'theirs' }, { namespace }));
+  const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: own } };
+  const error = await failure(apply(owner, made, configMap(foreign)));
+  expect(error.message).toContain(`ConfigMap "${foreign}"`);
+  expect(client.taken()).not.toContain(`delete Namespace/${own}`);
+  const { metadata } = await kubectl.get('namespace', own);
+  expect(metadata.deletionTimestamp).toBeUndefined();
+  await kubectl.must(['delete', 'configmap', foreign, '-n', namespace]);
+  await apply(owner, made, configMap(foreign));
+  expect((await kubectl.get('namespace', own)).metadata.uid).toBe(metadata.uid);
+  await engine.remove({ owner, policy: 'Delete', signal: AbortSignal.timeout(240_000) });
+});
+
 test('an install reads nothing, and never takes over what was created meanwhile', async () => {
   const owner = await aDeployment();
   const [one, two] = [unique('one'), unique('two')];

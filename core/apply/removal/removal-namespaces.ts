@@ -4,22 +4,39 @@ import { isNamespace } from '../objects/order.ts';
 import { contentOfOthers, type NamespaceQuery } from './namespace-content.ts';
 import type { RemovalPlan } from './removal-plan.ts';
 
-/**
- * The plan without those namespaces that were not core's alone, or hold what is not to go.
- * @throws Error where the API server does not tell what one holds.
- */
+export interface NamespacePlan extends RemovalPlan {
+  /** Of `remove` the namespaces of which the API server does not tell what they hold: they wait. */
+  readonly undecided: ReadonlyMap<InventoryEntry, Error>;
+}
+
+/** The plan without those namespaces that were not core's alone, or hold what is not to go. */
 export async function leaveNamespaces(
   plan: RemovalPlan,
   query: NamespaceQuery,
-): Promise<RemovalPlan> {
-  const namespaces = plan.remove.filter(({ resource }) => isNamespace(resource));
-  if (namespaces.length === 0) return plan;
+): Promise<NamespacePlan> {
   const leave = new Map(plan.leave);
-  for (const entry of namespaces) {
-    const because = await reasonToStay(entry, query);
-    if (because !== undefined) leave.set(entry, because);
+  const undecided = new Map<InventoryEntry, Error>();
+  for (const entry of plan.remove.filter(({ resource }) => isNamespace(resource))) {
+    try {
+      const because = await reasonToStay(entry, query);
+      if (because !== undefined) leave.set(entry, because);
+    } catch (error) {
+      query.signal.throwIfAborted();
+      undecided.set(entry, error instanceof Error ? error : new Error(String(error)));
+    }
   }
-  return { leave, remove: plan.remove.filter((entry) => !leave.has(entry)) };
+  return { leave, remove: plan.remove.filter((entry) => !leave.has(entry)), undecided };
+}
+
+/** @throws Error of the first of these objects that waits. */
+export function throwUndecided(
+  { undecided }: Pick<NamespacePlan, 'undecided'>,
+  entries: readonly InventoryEntry[],
+): void {
+  for (const entry of entries) {
+    const error = undecided.get(entry);
+    if (error !== undefined) throw error;
+  }
 }
 
 /** One that is going already cannot be held. */

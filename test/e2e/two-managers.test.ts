@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { bringOutPlain } from '../helpers/bring-out.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
+import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
+import { aConfigMap } from '../helpers/objects.ts';
+import { plane } from '../helpers/plane.ts';
+import { System } from '../helpers/system.ts';
+
+const { kubeconfig, registry } = plane;
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+const place = { kubectl, registry, prefix: 'two-managers' };
+const names = Array.from({ length: 8 }, (_, n) => `two-${n}`);
+const [giver = '', taker = ''] = names;
+const shared = aConfigMap('two-shared', { of: 'both' });
+
+const systems: System[] = [];
+
+/** As while somebody updates core without leader election: both take all of them for theirs. */
+beforeAll(async () => {
+  for (let n = 0; n < 2; n += 1) systems.push(await System.start({ kubeconfig, registry }));
+});
+
+afterAll(async () => {
+  for (const system of systems) await system.stop();
+});
+
+async function bringOut(version: number, objects: (name: string) => object[]): Promise<void> {
+  for (const name of names) {
+    await bringOutPlain(place, { name, version, objects: objects(name) });
+  }
+  for (const name of names) {
+    const { generation } = (await kubectl.get('bundledeployment', name)).metadata;
+    await eventually(async () => {
+      const found = await kubectl.get('bundledeployment', name);
+      expect(found['status']).toMatchObject({ observedGeneration: generation });
+      expect(conditionOf(found, 'Installed')).toMatchObject({ status: 'True' });
+      expect(conditionOf(found, 'Progressing')).toBeUndefined();
+    }, patiently);
+  }
+}
+
+async function owned(): Promise<readonly KubernetesObject[]> {
+  return await kubectl.list('configmaps', 'core.rukpak.io/owner-kind=BundleDeployment');
+}
+
+function namesOf(objects: readonly KubernetesObject[]): readonly (string | undefined)[] {
+  return objects.map(({ metadata }) => metadata.name).toSorted();
+}
+
+test('two managers at once delete nothing that is wanted, and leave nothing that is not', async () => {
+  const foreign = aConfigMap('two-foreign', { of: 'others' });
+  await kubectl.apply(foreign);
+  const kept = (name: string) => aConfigMap(`${name}-kept`);
+  await bringOut(1, (name) => [
+    kept(name),
+    aConfigMap(`${name}-dropped`),
+    ...(name === giver ? [shared] : []),
+  ]);
+  const before = new Map((await owned()).map(({ metadata: { name, uid } }) => [name, uid]));
+  await kubectl.must(['annotate', 'bundledeployment', giver, `core.rukpak.io/hand-over=${taker}`]);
+  await bringOut(2, (name) => [
+    kept(name),
+    aConfigMap(`${name}-added`),
+    ...(name === taker ? [shared] : []),
+  ]);
+  const wanted = names.flatMap((name) => [`${name}-added`, `${name}-kept`]);
+  await eventually(async () => {
+    const made = await owned();
+    expect(namesOf(made)).toEqual([...wanted, 'two-shared'].toSorted());
+    // Nothing of them was made anew.
+    const still = made.filter(({ metadata }) => !metadata.name?.endsWith('-added'));
+    for (const { metadata } of still) expect(metadata.uid).toBe(before.get(metadata.name));
+  }, patiently);
+  await kubectl.must(['delete', 'bundledeployments', '--all', '--timeout=300s']);
+  expect(await owned()).toEqual([]);
+  expect(await kubectl.get('configmap', 'two-foreign', 'default')).toMatchObject(foreign);
+  await kubectl.must(['delete', 'configmap', 'two-foreign', '--namespace=default']);
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]), patiently);
+});
