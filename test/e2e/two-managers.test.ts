@@ -44,8 +44,8 @@ async function owned(): Promise<readonly KubernetesObject[]> {
   return await kubectl.list('configmaps', 'core.rukpak.io/owner-kind=BundleDeployment');
 }
 
-function namesOf(objects: readonly KubernetesObject[]): readonly (string | undefined)[] {
-  return objects.map(({ metadata }) => metadata.name).toSorted();
+function namesOf(objects: readonly KubernetesObject[]): readonly string[] {
+  return objects.map(({ metadata: { name = '' } }) => name).toSorted();
 }
 
 test('two managers at once delete nothing that is wanted, and leave nothing that is not', async () => {
