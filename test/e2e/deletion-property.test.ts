@@ -8,7 +8,7 @@ import { isRefused, lookAt, losses, unfinished } from '../helpers/deletion-prope
 import { Model } from '../helpers/deletion-property/model.ts';
 import { Site } from '../helpers/deletion-property/site.ts';
 import type { Stage } from '../helpers/deletion-property/stage.ts';
-import { eventually, patiently } from '../helpers/eventually.ts';
+import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';
 import { RukpakProcess } from '../helpers/rukpak-run.ts';
@@ -51,25 +51,19 @@ afterAll(async () => {
   await connection.close();
 });
 
-/** Notes what it reads, so that `eventually` looks again when it changes. */
-async function look() {
-  await kubectl.list('bundledeployments,bundles,configmaps,secrets,namespaces,crds', 'none=none');
-  return await lookAt(site);
-}
+/** Each look reads everything: not at every change. */
+const looks = { within, every: 300 };
 
 async function settle(model: Model): Promise<void> {
-  await eventually(
-    async () => {
-      const seen = await look();
-      const problems = [...losses(seen, model), ...unfinished(seen, model)];
-      if (problems.length > 0) throw new Error(problems.join('\n'));
-      model.rest(seen.content, (name) => {
-        const deployment = seen.deployments.get(name);
-        return deployment !== undefined && isRefused(deployment);
-      });
-    },
-    { within, every: 500 },
-  );
+  await eventually(async () => {
+    const seen = await lookAt(site);
+    const problems = [...losses(seen, model), ...unfinished(seen, model)];
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+    model.rest(seen.content, (name) => {
+      const deployment = seen.deployments.get(name);
+      return deployment !== undefined && isRefused(deployment);
+    });
+  }, looks);
 }
 
 async function sequence(seed: number, steps: number): Promise<void> {
@@ -114,17 +108,11 @@ async function clear(): Promise<void> {
       .catch(absent);
     await connection.client.delete(bundleDeploymentResource, key).catch(absent);
   }
-  await eventually(async () => {
-    await kubectl.list('bundledeployments', 'none=none');
-    expect(await site.deployments()).toEqual([]);
-  }, patiently);
+  await eventually(async () => expect(await site.deployments()).toEqual([]), looks);
   for (const { metadata } of await site.bundles()) {
     await connection.client.delete(bundleResource, { name: metadata.name ?? '' }).catch(absent);
   }
-  await eventually(async () => {
-    await kubectl.list('bundles,configmaps,secrets,namespaces,crds', 'none=none');
-    expect(await remains()).toEqual([]);
-  }, patiently);
+  await eventually(async () => expect(await remains()).toEqual([]), looks);
 }
 
 /** Deletes what a sequence has made, and returns what is still there. */
