@@ -34,6 +34,18 @@ describe('paths', () => {
     expect(() => objectPath(pods, { namespace: name, name: 'x' })).toThrow(TerminalError);
   });
 
+  test.each(['', '.', '..', 'v1/secrets', 'v1%2fsecrets'])('refuses the part %j', (part) => {
+    for (const field of ['group', 'version', 'plural'] as const) {
+      if (field === 'group' && part === '') continue;
+      expect(() => collectionPath({ ...roles, [field]: part })).toThrow(TerminalError);
+    }
+  });
+
+  test('escapes what would be a query', () => {
+    const secrets = { ...pods, plural: 'secrets?fieldSelector=metadata.name=a#' };
+    expect(collectionPath(secrets)).toBe('/api/v1/secrets%3FfieldSelector%3Dmetadata.name%3Da%23');
+  });
+
   test('names the object that has no namespace', () => {
     expect(() => objectPath(pods, { name: 'web' })).toThrow('Pod "web" has no namespace');
   });

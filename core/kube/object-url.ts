@@ -1,16 +1,21 @@
 import { TerminalError } from '../errors.ts';
-import { apiVersionOf, type ObjectKey, type Resource } from './resource.ts';
+import type { ObjectKey, Resource } from './resource.ts';
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Path of a resource's collection; of all namespaces where none is named. */
+/**
+ * Path of a resource's collection; of all namespaces where none is named.
+ * @throws TerminalError where a part of it cannot be one: it would address something else.
+ */
 export function collectionPath(resource: Resource, namespace?: string): string {
-  const root = resource.group === '' ? '/api' : '/apis';
+  const { group, version, kind, plural, namespaced } = resource;
+  const root = group === '' ? '/api' : `/apis/${segment(group, `API group of a ${kind}`)}`;
   const scope =
-    resource.namespaced && namespace !== undefined
-      ? `/namespaces/${segment(namespace, `namespace of a ${resource.kind}`)}`
+    namespaced && namespace !== undefined
+      ? `/namespaces/${segment(namespace, `namespace of a ${kind}`)}`
       : '';
-  return `${root}/${apiVersionOf(resource)}${scope}/${resource.plural}`;
+  const collection = segment(plural, `resource of a ${kind}`);
+  return `${root}/${segment(version, `API version of a ${kind}`)}${scope}/${collection}`;
 }
 
 /**

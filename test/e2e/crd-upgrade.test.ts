@@ -162,7 +162,7 @@ describe('kubectl', () => {
     const versions = [{ name: 'v1', spec: { ...withColor, properties } }];
     const { stderr } = await replace(anOwnedCrd({ kind: 'Wide', scope: 'Cluster', versions }));
     const cause =
-      'existing custom object /one failed validation for new schema version v1: [[].spec.size: Invalid value: 1: spec.size in body should be greater than or equal to 5, [].spec.color: Required value]';
+      'existing custom object /one failed validation for new schema version v1: [[].spec.size: Invalid value: "integer": spec.size in body should be greater than or equal to 5, [].spec.color: Required value]';
     expect(stderr).toBe(refusal(safetyText('Wide', cause)));
   });
 
@@ -211,7 +211,7 @@ describe('kubectl', () => {
     const versions = [{ name: 'v1', spec: { type: 'object', properties } }];
     const { stderr } = await replace(anOwnedCrd({ kind: 'Many', versions }));
     const cause =
-      'existing custom object default/m-699 failed validation for new schema version v1: [].spec.size: Invalid value: 699: spec.size in body should be less than or equal to 698';
+      'existing custom object default/m-699 failed validation for new schema version v1: [].spec.size: Invalid value: "integer": spec.size in body should be less than or equal to 698';
     expect(stderr).toBe(refusal(safetyText('Many', cause)));
   });
 });

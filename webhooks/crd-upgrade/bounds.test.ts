@@ -157,11 +157,9 @@ test('a message stays below 32 KiB and says how many more faults there are', asy
   expect((status?.reason?.match(/Required value/g)?.length ?? 0) + Number(more)).toBe(2_000);
 });
 
-test('one long value is cut', async () => {
-  const spec: JsonSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^b' } } };
-  const cluster = new WidgetCluster(aWidgetCrd([{ name: 'v1' }]), [
-    aWidget({ a: 'ä'.repeat(500_000) }),
-  ]);
+test('one long text is cut', async () => {
+  const spec: JsonSchema = { type: 'object', required: ['ä'.repeat(500_000)] };
+  const cluster = new WidgetCluster(aWidgetCrd([{ name: 'v1' }]), [aWidget({})]);
   const { status } = await judgeCrd(cluster, aWidgetCrd([{ name: 'v1', spec }]));
   expect(Buffer.byteLength(status?.reason ?? '')).toBeLessThan(32 * 1024);
   expect(status?.reason).toMatch(/ä…$/);

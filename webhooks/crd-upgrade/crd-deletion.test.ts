@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { ObjectKey, ResourceRef } from '../cluster.ts';
 import type { AdmissionVerdict } from '../review.ts';
 import { crdDeletionValidator } from './crd-deletion.ts';
 import type { ObjectPage } from './custom-resources.ts';
@@ -31,24 +32,29 @@ function aPage(metadata: KubernetesObject['metadata'], remainingItemCount?: numb
 
 const three = aPage({ name: 'w', namespace: 'ns' }, 2);
 
-async function judge(
-  oldObject: unknown,
-  list: () => Promise<ObjectPage>,
-): Promise<AdmissionVerdict> {
-  const request = {
-    uid: 'u',
-    operation: 'DELETE',
-    name: 'widgets.example.com',
-    oldObject,
-  } as const;
-  return await crdDeletionValidator({ list })(request, new AbortController().signal);
+interface Cluster {
+  /** As the API server has it; a CRD of the review's name where absent. */
+  readonly live?: object | Error;
+  readonly list: (resource: ResourceRef) => Promise<ObjectPage>;
 }
+
+async function judge(oldObject: unknown, { live, list }: Cluster): Promise<AdmissionVerdict> {
+  const get = async (_: ResourceRef, { name }: ObjectKey): Promise<KubernetesObject> => {
+    const found = live ?? aCrd({ name });
+    if (found instanceof Error) throw found;
+    return found as KubernetesObject;
+  };
+  const request = { uid: 'u', operation: 'DELETE', oldObject } as const;
+  return await crdDeletionValidator({ get, list })(request, new AbortController().signal);
+}
+
+const notFound = Object.assign(new Error('not found'), { code: 404 });
 
 test.each([
   [three, '3 custom resources of it exist, e.g. ns/w'],
   [aPage({ name: 'w' }), '1 custom resources of it exist, e.g. /w'],
 ])('a CRD with objects is not deleted', async (page, told) => {
-  expect(await judge(aCrd(), async () => page)).toEqual({
+  expect(await judge(aCrd(), { list: async () => page })).toEqual({
     allowed: false,
     status: {
       code: 403,
@@ -67,17 +73,28 @@ test.each<[what: string, crd: object, list: () => Promise<ObjectPage>]>([
   ['that is being deleted', aCrd({ deletionTimestamp: '2026-01-01T00:00:00Z' }), async () => three],
   ['of somebody else', aCrd({ labels: {} }), async () => three],
   ['that is not served', aCrd({}, false), async () => three],
-  [
-    'whose objects are not served',
-    aCrd(),
-    async () => Promise.reject(Object.assign(new Error('not found'), { code: 404 })),
-  ],
-])('a CRD %s is deleted', async (_what, crd, list) => {
-  expect(await judge(crd, list)).toEqual({ allowed: true });
+  ['whose objects are not served', aCrd(), async () => Promise.reject(notFound)],
+])('a CRD %s is deleted', async (_what, live, list) => {
+  expect(await judge(aCrd(), { live, list })).toEqual({ allowed: true });
+});
+
+test('a review lists nothing but the custom resources of the live CRD', async () => {
+  const listed: string[] = [];
+  const list = async ({ group, plural }: ResourceRef): Promise<ObjectPage> => {
+    listed.push(`${plural}.${group}`);
+    return three;
+  };
+  const forged = aCrd() as { spec: object };
+  const names = { plural: 'secrets', kind: 'Secret' };
+  const secrets = { ...forged, spec: { ...forged.spec, group: '', names } };
+  expect(await judge(secrets, { list })).toMatchObject({ allowed: false });
+  expect(listed).toEqual(['widgets.example.com']);
+  expect(await judge(secrets, { live: notFound, list })).toEqual({ allowed: true });
+  expect(listed).toEqual(['widgets.example.com']);
 });
 
 test('objects that cannot be counted are an error, and what is no CRD is one too', async () => {
-  const failing = async () => Promise.reject(new Error('the API server is away'));
-  await expect(judge(aCrd(), failing)).rejects.toThrow('the API server is away');
-  expect((await judge({ metadata: {} }, failing)).status).toMatchObject({ code: 400 });
+  const list = async () => Promise.reject(new Error('the API server is away'));
+  await expect(judge(aCrd(), { list })).rejects.toThrow('the API server is away');
+  expect((await judge({ metadata: {} }, { list })).status).toMatchObject({ code: 400 });
 });

@@ -26,6 +26,27 @@ test('a schema that existing objects break is refused in the words that users kn
   expect(created).toEqual(unsafe(cause, 'CREATE'));
 });
 
+test.each<[what: string, spec: JsonSchema, type: string]>([
+  ['a pattern', { type: 'object', properties: { a: { pattern: '^x' } } }, 'string'],
+  ['an enum', { type: 'object', properties: { a: { enum: ['x'] } } }, 'string'],
+  ['a format', { type: 'object', properties: { a: { type: 'string', format: 'date' } } }, 'string'],
+  ['another type', { type: 'object', properties: { a: { type: 'integer' } } }, 'string'],
+  ['a bound', { type: 'object', properties: { b: { type: 'integer', maximum: 1 } } }, 'integer'],
+  [
+    'a factor',
+    { type: 'object', properties: { b: { type: 'integer', multipleOf: 2 } } },
+    'integer',
+  ],
+  ['a length', { type: 'object', properties: { a: { minLength: 99 } } }, 'string'],
+])('of a value that %s refuses path and type are told, not the value', async (_, spec, type) => {
+  const objects = [aWidget({ a: 'hunter2', b: 47_114_711 })];
+  const cluster = new WidgetCluster(aWidgetCrd([{ name: 'v1' }]), objects);
+  const { status } = await judgeCrd(cluster, aWidgetCrd([{ name: 'v1', spec }]));
+  expect(status?.reason).toMatch(/\[\]\.spec\.[ab]: /);
+  expect(status?.reason).toContain(`value: "${type}": `);
+  expect(status?.reason).not.toMatch(/hunter|4711/);
+});
+
 test('several faults are a list, and an object without a namespace begins with a slash', async () => {
   const both: JsonSchema = { type: 'object', required: ['a', 'b'] };
   const cluster = new WidgetCluster(aWidgetCrd([{ name: 'v1' }]), [aWidget({}, { name: 'w' })]);

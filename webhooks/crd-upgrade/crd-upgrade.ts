@@ -1,5 +1,5 @@
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import { hasCode, type Logger, type ObjectClient } from '../cluster.ts';
+import type { Logger, ObjectClient } from '../cluster.ts';
 import {
   type AdmissionRequest,
   type AdmissionValidator,
@@ -11,8 +11,8 @@ import {
 import { findIncompatibility } from './compatibility.ts';
 import {
   type CustomResourceDefinition,
-  crdResource,
   isAnnotated,
+  liveCrd,
   parseCrd,
 } from './custom-resource-definition.ts';
 import type { ObjectLister } from './custom-resources.ts';
@@ -78,19 +78,6 @@ async function findFault(
   );
   if (lost === undefined) return undefined;
   return `risk of data loss updating "${name}": new CRD removes version ${lost} that is listed as a stored version on the existing CRD`;
-}
-
-async function liveCrd(
-  client: CrdUpgradeOptions['client'],
-  name: string,
-  signal: AbortSignal,
-): Promise<CustomResourceDefinition | undefined> {
-  try {
-    return parseCrd(await client.get(crdResource, { name }, signal));
-  } catch (error) {
-    if (hasCode(error, 404)) return undefined;
-    throw error;
-  }
 }
 
 function refused({ operation, name = '' }: AdmissionRequest, cause: string): AdmissionVerdict {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { ResourceRef } from '../cluster.ts';
+import { hasCode, type ObjectClient, type ResourceRef } from '../cluster.ts';
 import type { JsonSchema } from './schema/json-schema.ts';
 
 // The API server has checked the schema; it is a large tree, and checking it again would be slow.
@@ -51,6 +51,20 @@ export function parseCrd(object: unknown): CustomResourceDefinition {
   const [issue] = parsed.error.issues;
   const field = issue === undefined || issue.path.length === 0 ? 'object' : issue.path.join('.');
   throw new Error(`${field}: ${issue?.message}`);
+}
+
+/** The CRD of that name as it is now; undefined where there is none. */
+export async function liveCrd(
+  client: Pick<ObjectClient, 'get'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<CustomResourceDefinition | undefined> {
+  try {
+    return parseCrd(await client.get(crdResource, { name }, signal));
+  } catch (error) {
+    if (hasCode(error, 404)) return undefined;
+    throw error;
+  }
 }
 
 /** Where the custom resources of a version are. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonValue, stringifyJson } from '../../../api/json.ts';
-import { goQuote, goText } from './go-text.ts';
+import { goQuote } from './go-text.ts';
 import { Outcome } from './outcome.ts';
 import type { Subject } from './subject.ts';
 import { unsupported } from './violations.ts';
@@ -13,7 +13,7 @@ export function checkEnum({ value, schema, path }: Subject): Outcome | undefined
   const texts = supported.map((each) =>
     goQuote(typeof each === 'string' ? each : stringifyJson(each)),
   );
-  return Outcome.of(unsupported(path, goText(value), texts));
+  return Outcome.of(unsupported(path, value, texts));
 }
 
 function isSame(a: JsonValue, b: JsonValue): boolean {

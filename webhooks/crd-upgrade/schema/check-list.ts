@@ -20,11 +20,11 @@ export function checkList({
   const { length } = value;
   if (minItems !== undefined && length < minItems) {
     const detail = `${path} in body should have at least ${minItems} items`;
-    outcome.add(invalid(path, String(length), detail));
+    outcome.add(invalid(path, value, detail));
   }
-  if (maxItems !== undefined && length > maxItems) outcome.add(tooMany(path, length, maxItems));
+  if (maxItems !== undefined && length > maxItems) outcome.add(tooMany(path, maxItems));
   if (uniqueItems === true && hasDuplicates(value)) {
-    outcome.add(invalid(path, '""', `${path} in body shouldn't contain duplicates`));
+    outcome.add(invalid(path, value, `${path} in body shouldn't contain duplicates`));
   }
   outcome.matches += 1;
   return outcome;

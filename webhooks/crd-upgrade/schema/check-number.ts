@@ -28,14 +28,10 @@ function multipleOfFault(subject: NumberSubject): string | undefined {
   const factor = bound(subject, schema.multipleOf);
   if (factor <= 0) {
     const detail = `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`;
-    return invalid(path, goNumber(factor), detail);
+    return invalid(path, value, detail);
   }
   if (isMultiple(value, factor)) return undefined;
-  return invalid(
-    path,
-    goNumber(value),
-    `${path} in body should be a multiple of ${goNumber(factor)}`,
-  );
+  return invalid(path, value, `${path} in body should be a multiple of ${goNumber(factor)}`);
 }
 
 function isMultiple(value: number | bigint, factor: number | bigint): boolean {
@@ -51,7 +47,7 @@ function minimumFault(subject: NumberSubject): string | undefined {
   const isExclusive = schema.exclusiveMinimum === true;
   if (isExclusive ? value > limit : value >= limit) return undefined;
   const relation = isExclusive ? 'greater than' : 'greater than or equal to';
-  return invalid(path, goNumber(value), `${path} in body should be ${relation} ${goNumber(limit)}`);
+  return invalid(path, value, `${path} in body should be ${relation} ${goNumber(limit)}`);
 }
 
 function maximumFault(subject: NumberSubject): string | undefined {
@@ -61,5 +57,5 @@ function maximumFault(subject: NumberSubject): string | undefined {
   const isExclusive = schema.exclusiveMaximum === true;
   if (isExclusive ? value < limit : value <= limit) return undefined;
   const relation = isExclusive ? 'less than' : 'less than or equal to';
-  return invalid(path, goNumber(value), `${path} in body should be ${relation} ${goNumber(limit)}`);
+  return invalid(path, value, `${path} in body should be ${relation} ${goNumber(limit)}`);
 }

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '../../../api/json.ts';
-import { goQuote } from './go-text.ts';
 import { additionalSchema, ownProperty } from './json-schema.ts';
 import { Outcome } from './outcome.ts';
 import type { Subject } from './subject.ts';
@@ -24,10 +23,10 @@ function checkCount({ value, schema, path }: ObjectSubject, outcome: Outcome): v
   const count = Object.keys(value).length;
   if (minProperties !== undefined && count < minProperties) {
     const detail = `${path} in body should have at least ${minProperties} properties`;
-    outcome.add(invalid(path, String(count), detail));
+    outcome.add(invalid(path, value, detail));
   }
   if (maxProperties !== undefined && count > maxProperties) {
-    outcome.add(tooMany(path, count, maxProperties));
+    outcome.add(tooMany(path, maxProperties));
   }
 }
 
@@ -39,7 +38,7 @@ function checkAdditional(subject: ObjectSubject, outcome: Outcome): void {
     if (ownProperty(schema, name) !== undefined) continue;
     const at = `${path}.${name}`;
     if (additional === undefined) {
-      outcome.add(invalid(path, goQuote(name), `${at} in body is a forbidden property`));
+      outcome.add(invalid(path, value, `${at} in body is a forbidden property`));
     } else {
       outcome.merge(validate({ value: field as JsonValue, schema: additional, path: at }));
     }

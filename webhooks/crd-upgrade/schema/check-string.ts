@@ -1,9 +1,8 @@
-import { goQuote } from './go-text.ts';
 import { matchesPattern } from './matches-pattern.ts';
 import { Outcome } from './outcome.ts';
 import type { Subject } from './subject.ts';
 import { hasFormat, supportedFormat } from './supported-format.ts';
-import { invalid, tooLong } from './violations.ts';
+import { invalid, tooLong, wrongType } from './violations.ts';
 
 /** Length and pattern; only the first fault is told. */
 export function checkString({ value, schema, path }: Subject<string>): Outcome | undefined {
@@ -13,11 +12,11 @@ export function checkString({ value, schema, path }: Subject<string>): Outcome |
   }
   if (minLength !== undefined && codePoints(value) < minLength) {
     const detail = `${path} in body should be at least ${minLength} chars long`;
-    return Outcome.of(invalid(path, goQuote(value), detail));
+    return Outcome.of(invalid(path, value, detail));
   }
   if (pattern !== undefined && pattern !== '' && !matchesPattern(pattern, value)) {
     const detail = `${path} in body should match '${pattern}'`;
-    return Outcome.of(invalid(path, goQuote(value), detail));
+    return Outcome.of(invalid(path, value, detail));
   }
   return undefined;
 }
@@ -25,8 +24,7 @@ export function checkString({ value, schema, path }: Subject<string>): Outcome |
 export function checkFormat({ value, schema, path }: Subject<string>): Outcome | undefined {
   const format = supportedFormat(schema);
   if (hasFormat(value, format)) return undefined;
-  const quoted = goQuote(value);
-  return Outcome.of(invalid(path, quoted, `${path} in body must be of type ${format}: ${quoted}`));
+  return Outcome.of(wrongType(path, format, 'string'));
 }
 
 function codePoints(text: string): number {

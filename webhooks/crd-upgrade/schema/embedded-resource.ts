@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '../../../api/json.ts';
-import { goText } from './go-text.ts';
 import { isArray, isObject, type JsonSchema, propertySchema } from './json-schema.ts';
 import type { SubjectPart } from './subject.ts';
 import { invalid, required } from './violations.ts';
@@ -37,7 +36,7 @@ function checkTypeMeta(object: JsonObject, path: string): readonly string[] {
     const value: JsonValue | undefined = object[name];
     const field = `${path}.${name}`;
     if (value === undefined) return [required(field)];
-    if (typeof value !== 'string') return [invalid(field, goText(value), 'must be a string')];
-    return value === '' ? [invalid(field, goText(value), 'must not be empty')] : [];
+    if (typeof value !== 'string') return [invalid(field, value, 'must be a string')];
+    return value === '' ? [invalid(field, value, 'must not be empty')] : [];
   });
 }

@@ -1,4 +1,3 @@
-import { type JsonValue, stringifyJson } from '../../../api/json.ts';
 import { isInteger } from './numbers.ts';
 
 /** Values as Go's fmt prints them, because the API server's texts do. */
@@ -36,17 +35,4 @@ export function goNumber(value: number | bigint): string {
   const small = float !== 0 && Math.abs(float) < 1e-4;
   const text = small ? float.toExponential() : String(float);
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
-}
-
-/** Any value; objects and lists as JSON. */
-export function goText(value: JsonValue): string {
-  switch (typeof value) {
-    case 'string':
-      return goQuote(value);
-    case 'number':
-    case 'bigint':
-      return goNumber(value);
-    default:
-      return stringifyJson(value);
-  }
 }
