@@ -14,7 +14,6 @@ import { IndexedCache } from '../core/runtime/indexed-cache.ts';
 import type { Runnable } from '../core/runtime/manager.ts';
 import { reflectorRunnable } from '../core/runtime/reflector-runnable.ts';
 import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
-import type { ServiceAccountCheckOptions } from '../webhooks/service-account.ts';
 import { bundleReferences } from './bundle-references.ts';
 
 const configMapIndex = 'configMap';
@@ -25,7 +24,7 @@ interface ConfigMap extends KubernetesObject {
 
 /** What reviews look up in watches. */
 export interface CachedRouteOptions
-  extends Omit<AdmissionRouteOptions, keyof ServiceAccountCheckOptions | 'ruleProblem'> {}
+  extends Omit<AdmissionRouteOptions, 'client' | 'requireServiceAccount' | 'ruleProblem'> {}
 
 /** What the webhooks look up, from watches: a review that allows costs no request. */
 export function createWebhookCaches(options: {

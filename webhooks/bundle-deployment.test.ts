@@ -5,7 +5,8 @@ import type { AdmissionRequest } from './review.ts';
 const { signal } = new AbortController();
 const user = { username: 'jane' };
 const check = vi.fn<DeploymentCheck>(() => 'not like this');
-const validate = bundleDeploymentValidator([() => undefined, check]);
+const order = vi.fn<DeploymentCheck>(() => 'not by you');
+const validate = bundleDeploymentValidator({ spec: [() => undefined, check], orders: [order] });
 
 function aDeployment(spec: object, metadata: object = { name: 'd' }): object {
   return { metadata, spec: { provisionerClassName: 'c', ...spec } };
@@ -13,6 +14,7 @@ function aDeployment(spec: object, metadata: object = { name: 'd' }): object {
 
 async function judge(request: Partial<AdmissionRequest>) {
   check.mockClear();
+  order.mockClear();
   return await validate({ uid: '1', operation: 'CREATE', userInfo: user, ...request }, signal);
 }
 
@@ -40,6 +42,32 @@ test('changes of metadata and status are nobody’s business, nor is a deletion'
   }
   expect(await judge({ operation: 'DELETE', oldObject })).toEqual({ allowed: true });
   expect(check).not.toHaveBeenCalled();
+});
+
+test.each(['adopt', 'hand-over', 'skip-hooks', 'approve', 'confirm-prune', 'install-namespace'])(
+  'what annotation core.rukpak.io/%s asks for is asked about, and nothing else of it',
+  async (name) => {
+    const oldObject = aDeployment({});
+    const annotations = { [`core.rukpak.io/${name}`]: 'x' };
+    const object = aDeployment({}, { name: 'd', annotations });
+    for (const change of [
+      { object, oldObject },
+      { object: oldObject, oldObject: object },
+    ]) {
+      expect(await judge({ operation: 'UPDATE', ...change })).toMatchObject({
+        status: { reason: 'not by you' },
+      });
+    }
+    expect(check).not.toHaveBeenCalled();
+  },
+);
+
+test('annotations of others, and who has changed it, ask core for nothing', async () => {
+  const annotations = { 'core.rukpak.io/changed-by': 'x', 'example.com/a': 'x' };
+  const object = aDeployment({}, { name: 'd', annotations });
+  const change = { object, oldObject: aDeployment({}) };
+  expect(await judge({ operation: 'UPDATE', ...change })).toEqual({ allowed: true });
+  expect(order).not.toHaveBeenCalled();
 });
 
 test('a change anywhere in the spec is looked at', async () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { bundleDeploymentSpecSchema } from '../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../api/v1alpha1/labels.ts';
 import {
   type AdmissionRequest,
   type AdmissionUser,
@@ -12,7 +13,10 @@ import {
 } from './review.ts';
 
 const deploymentSchema = z.object({
-  metadata: z.object({ name: z.string().optional() }),
+  metadata: z.object({
+    name: z.string().optional(),
+    annotations: z.record(z.string(), z.string()).optional(),
+  }),
   spec: bundleDeploymentSpecSchema
     .pick({ serviceAccount: true, dependsOn: true, health: true })
     .loose(),
@@ -21,7 +25,7 @@ const deploymentSchema = z.object({
 /** A BundleDeployment, as far as checks read it. */
 export interface ReviewedDeployment extends z.infer<typeof deploymentSchema> {}
 
-/** A BundleDeployment that is created, or whose spec changes. */
+/** A BundleDeployment that is created, or whose spec or orders in annotations change. */
 export interface DeploymentChange {
   readonly deployment: ReviewedDeployment;
   /** As it was; undefined where it is created. */
@@ -35,11 +39,20 @@ export type DeploymentCheck = (
   signal: AbortSignal,
 ) => string | undefined | Promise<string | undefined>;
 
+export interface DeploymentChecks {
+  /** Of deployments that are created, or whose spec changes. */
+  readonly spec: readonly DeploymentCheck[];
+  /** Of what annotations ask core for as well: to adopt, approve, skip hooks, and so on. */
+  readonly orders: readonly DeploymentCheck[];
+}
+
+const ours = 'core.rukpak.io/';
+
 /**
  * The validator behind `vbundledeployments.core.rukpak.io`: the first check that has something
- * against a change refuses it. Nobody is asked about changes of metadata or status.
+ * against a change refuses it. Nobody is asked about other changes of metadata, or of status.
  */
-export function bundleDeploymentValidator(checks: readonly DeploymentCheck[]): AdmissionValidator {
+export function bundleDeploymentValidator(checks: DeploymentChecks): AdmissionValidator {
   return async (request, signal) => {
     const { operation, object, oldObject } = request;
     if (!changesObject(request)) return allowed;
@@ -47,14 +60,31 @@ export function bundleDeploymentValidator(checks: readonly DeploymentCheck[]): A
     if (!deployment.success) return undecodable('object', deployment.error);
     const old = operation === 'UPDATE' ? deploymentSchema.safeParse(oldObject) : undefined;
     if (old?.success === false) return undecodable('oldObject', old.error);
-    if (isDeepStrictEqual(old?.data.spec, deployment.data.spec)) return allowed;
-    const change = { deployment: deployment.data, old: old?.data, user: userOf(request) };
-    return await judge(checks, change, signal);
+    const change = { deployment: deployment.data, old: old?.data };
+    const asked = checksOf(change, checks);
+    if (asked.size === 0) return allowed;
+    return await judge(asked, { ...change, user: userOf(request) }, signal);
   };
 }
 
+function checksOf(
+  { deployment, old }: Omit<DeploymentChange, 'user'>,
+  { spec, orders }: DeploymentChecks,
+): ReadonlySet<DeploymentCheck> {
+  return new Set([
+    ...(isDeepStrictEqual(old?.spec, deployment.spec) ? [] : spec),
+    ...(isDeepStrictEqual(ordersOf(old), ordersOf(deployment)) ? [] : orders),
+  ]);
+}
+
+/** The webhook itself notes who has changed it: the API server has not asked the user for that. */
+function ordersOf(deployment: ReviewedDeployment | undefined): ReadonlyMap<string, string> {
+  const entries = Object.entries(deployment?.metadata.annotations ?? {});
+  return new Map(entries.filter(([key]) => key.startsWith(ours) && key !== annotation.changedBy));
+}
+
 async function judge(
-  checks: readonly DeploymentCheck[],
+  checks: Iterable<DeploymentCheck>,
   change: DeploymentChange,
   signal: AbortSignal,
 ): Promise<AdmissionVerdict> {

@@ -9,14 +9,20 @@ import { type DeletionWarningOptions, deletionWarner } from './deletion-warning.
 import { type DependencyReader, dependencyCycleCheck } from './dependency-cycles.ts';
 import { healthRulesCheck, type RuleProblem } from './health-rules.ts';
 import type { AdmissionValidator } from './review.ts';
-import { type ServiceAccountCheckOptions, serviceAccountCheck } from './service-account.ts';
+import {
+  type ImpersonationCheckOptions,
+  impersonationCheck,
+  requiredAccountCheck,
+} from './service-account.ts';
 import { type SystemDeletionOptions, systemDeletionValidator } from './system-deletion.ts';
 
 export interface AdmissionRouteOptions
   extends ConfigMapValidatorOptions,
-    ServiceAccountCheckOptions,
+    ImpersonationCheckOptions,
     SystemDeletionOptions {
-  readonly client: ServiceAccountCheckOptions['client'] & SystemDeletionOptions['client'];
+  readonly client: ImpersonationCheckOptions['client'] & SystemDeletionOptions['client'];
+  /** Whether deployments must have a spec.serviceAccount. */
+  readonly requireServiceAccount: boolean;
   readonly configMaps: ConfigMapReader;
   readonly deployments: DependencyReader;
   readonly ruleProblem: RuleProblem;
@@ -26,11 +32,16 @@ export interface AdmissionRouteOptions
 export function admissionRoutes(
   options: AdmissionRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
-  const deploymentChecks = [
-    serviceAccountCheck(options),
-    dependencyCycleCheck(options.deployments),
-    healthRulesCheck(options.ruleProblem),
-  ];
+  const impersonation = impersonationCheck(options);
+  const deploymentChecks = {
+    spec: [
+      ...(options.requireServiceAccount ? [requiredAccountCheck] : []),
+      impersonation,
+      dependencyCycleCheck(options.deployments),
+      healthRulesCheck(options.ruleProblem),
+    ],
+    orders: [impersonation],
+  };
   return new Map([
     ['/validate-core-rukpak-io-v1alpha1-bundle', bundleValidator(options.configMaps)],
     [

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../api/meta.ts';
 import type { ServiceAccountRef } from '../api/v1alpha1/deployment-policies.ts';
 import type { ReviewedDeployment } from './bundle-deployment.ts';
-import { serviceAccountCheck } from './service-account.ts';
+import { impersonationCheck, requiredAccountCheck } from './service-account.ts';
 
 const { signal } = new AbortController();
 const jane = { username: 'jane', uid: '7', groups: ['devs'], extra: { scope: ['a'] } };
@@ -36,8 +36,7 @@ interface Change {
   readonly from?: ServiceAccountRef;
 }
 
-async function judge({ to, from }: Change, requireServiceAccount = false) {
-  const check = serviceAccountCheck({ client, requireServiceAccount });
+async function judge({ to, from }: Change, check = impersonationCheck({ client })) {
   const change = { deployment: aDeployment(to), old: aDeployment(from), user: jane };
   return await check(change, signal);
 }
@@ -83,14 +82,14 @@ test('a denial outweighs a permission', async () => {
   const denying = {
     create: async (_: unknown, object: KubernetesObject) => ({ ...object, status }),
   };
-  const check = serviceAccountCheck({ client: denying, requireServiceAccount: false });
+  const check = impersonationCheck({ client: denying });
   const change = { deployment: aDeployment(deployer), old: undefined, user: jane };
   expect(await check(change, signal)).toContain('may not impersonate');
 });
 
 test('an account can be made a must', async () => {
-  granted = ['team-a/deployer'];
-  expect(await judge({}, true)).toMatch(/^spec\.serviceAccount must be set: /);
-  expect(await judge({ from: deployer }, true)).toMatch(/^spec\.serviceAccount must be set: /);
-  expect(await judge({ to: deployer }, true)).toBeUndefined();
+  const judged = async (change: Change) => await judge(change, requiredAccountCheck);
+  expect(await judged({})).toMatch(/^spec\.serviceAccount must be set: /);
+  expect(await judged({ from: deployer })).toMatch(/^spec\.serviceAccount must be set: /);
+  expect(await judged({ to: deployer })).toBeUndefined();
 });

@@ -5,10 +5,8 @@ import type { DeploymentCheck } from './bundle-deployment.ts';
 import type { ObjectClient, ResourceRef } from './cluster.ts';
 import type { AdmissionUser } from './review.ts';
 
-export interface ServiceAccountCheckOptions {
+export interface ImpersonationCheckOptions {
   readonly client: Pick<ObjectClient, 'create'>;
-  /** Refuses deployments without spec.serviceAccount: they would have our own permissions. */
-  readonly requireServiceAccount: boolean;
 }
 
 const subjectAccessReviewResource: ResourceRef = {
@@ -23,18 +21,21 @@ const reviewSchema = z.object({
   status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }),
 });
 
+/** Refuses deployments without spec.serviceAccount: they would have our own permissions. */
+export const requiredAccountCheck: DeploymentCheck = ({ deployment }) =>
+  deployment.spec.serviceAccount === undefined
+    ? 'spec.serviceAccount must be set: this cluster takes no BundleDeployments that have the permissions of RukPak itself'
+    : undefined;
+
 /**
  * Lets only those change what a ServiceAccount does who may impersonate it: else whoever may write
  * BundleDeployments would have the permissions of every account.
  */
-export function serviceAccountCheck(options: ServiceAccountCheckOptions): DeploymentCheck {
+export function impersonationCheck({ client }: ImpersonationCheckOptions): DeploymentCheck {
   return async ({ deployment, old, user }, signal) => {
-    const { serviceAccount } = deployment.spec;
-    if (serviceAccount === undefined && options.requireServiceAccount) {
-      return 'spec.serviceAccount must be set: this cluster takes no BundleDeployments that have the permissions of RukPak itself';
-    }
-    for (const account of distinct([serviceAccount, old?.spec.serviceAccount])) {
-      if (!(await mayImpersonate(options.client, { user, account }, signal))) {
+    const accounts = [deployment.spec.serviceAccount, old?.spec.serviceAccount];
+    for (const account of distinct(accounts)) {
+      if (!(await mayImpersonate(client, { user, account }, signal))) {
         return refusal(user, account);
       }
     }
