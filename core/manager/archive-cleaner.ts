@@ -1,10 +1,9 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { Logger } from '../contracts/logger.ts';
-import { errorMessage } from '../errors.ts';
 import type { CacheChange } from '../runtime/indexed-cache.ts';
 import type { Runnable } from '../runtime/manager.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { collectGarbage } from '../store/garbage-collection.ts';
+import type { OnLeftover } from '../store/temporary-files.ts';
 import type { Kinds } from './kinds.ts';
 
 /**
@@ -14,26 +13,26 @@ import type { Kinds } from './kinds.ts';
 export function createArchiveCleaner(
   store: Pick<DiskStore, 'names' | 'delete'>,
   { bundles }: Pick<Kinds, 'bundles'>,
-  logger: Logger,
+  onLeftover: OnLeftover,
 ): Runnable {
   bundles.onChange((change) => {
     if (!endsBundle(change)) return;
     const { name = '' } = change.object.metadata;
-    store.delete(name).catch((error: unknown) => {
-      logger.warn({ bundle: name, error: errorMessage(error) }, 'cannot remove an archive');
-    });
+    store.delete(name).catch(onLeftover);
   });
   const collected = Promise.withResolvers<void>();
   return {
     name: 'archive garbage collection',
     ready: () => collected.promise,
     async run() {
-      await collectGarbage(store, async () =>
-        bundles.list().map(({ metadata }) => ({ name: metadata.name ?? '' })),
-      );
+      await collectGarbage(store, () => namesOf(bundles.list()), onLeftover);
       collected.resolve();
     },
   };
+}
+
+function namesOf(bundles: readonly Bundle[]): readonly string[] {
+  return bundles.map(({ metadata: { name = '' } }) => name);
 }
 
 /** A namesake may come before the watch tells of the end. */

@@ -27,6 +27,7 @@ function follow(authorities: ClientAuthorities): { look: () => void; ended: Prom
   let look = (): void => undefined;
   const clock = {
     now: () => 0,
+    monotonic: () => 0,
     sleep: (_: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
         look = resolve;

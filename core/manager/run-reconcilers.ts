@@ -9,6 +9,7 @@ import { createArchiveCleaner } from './archive-cleaner.ts';
 import { createControllers } from './controllers.ts';
 import { elected } from './elected.ts';
 import { watchKinds } from './kinds.ts';
+import { createLeftoverReport } from './leftover-report.ts';
 import { createObjectCounts } from './object-counts.ts';
 import { createServedBundles } from './served-bundles.ts';
 import { createContentServer, createHealthServer } from './servers.ts';
@@ -33,10 +34,11 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
   try {
     const { client } = kube;
     const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
-    const store = new DiskStore({ ...options.content, limits: options.limits });
     const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
-    const uploads = createUploads(options, { client, events, kinds, clock });
     const metrics = new Metrics();
+    const onLeftover = createLeftoverReport(options, { events, metrics: metrics.content });
+    const store = new DiskStore({ ...options.content, limits: options.limits, onLeftover });
+    const uploads = createUploads(options, { client, events, kinds, clock, onLeftover });
     metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
     const unpacking = unpackDependencies(options, { client, store, uploads, metrics, clock });
     const alive = { metrics, signal: life.signal };
@@ -52,7 +54,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     manager.add(createHealthServer(options, kinds));
     manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
     manager.add(...kinds.reflectors);
-    manager.add(createArchiveCleaner(store, kinds, logger));
+    manager.add(createArchiveCleaner(store, kinds, onLeftover));
     if (uploads?.shared === false) manager.add(uploads.collector);
     const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
     manager.add(elected([...controllers, ...ofLeader], { options, client, events, metrics }));

@@ -2,7 +2,6 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
@@ -14,12 +13,14 @@ let client: FakeKubeClient;
 let clock: ManualClock;
 let bundles: IndexedCache<Bundle>;
 const collect = vi.fn<UploadStore['collect']>();
+const onLeftover = vi.fn<(error: unknown) => void>();
 
 beforeEach(() => {
   client = new FakeKubeClient();
   clock = new ManualClock();
   bundles = new IndexedCache<Bundle>();
   collect.mockReset();
+  onLeftover.mockReset();
 });
 
 async function passes(intervals: number): Promise<void> {
@@ -32,7 +33,7 @@ async function passes(intervals: number): Promise<void> {
 function start(): { stop: () => Promise<void> } {
   const stop = new AbortController();
   const kinds = { bundles };
-  const options = { store: { collect }, client, kinds, interval, clock, logger: silentLogger };
+  const options = { store: { collect }, client, kinds, interval, clock, onLeftover };
   const running = createUploadCollector(options).run(stop.signal);
   return {
     stop: async () => {
@@ -75,5 +76,6 @@ test('a failure is tried again after the next interval', async () => {
   const collector = start();
   await passes(2);
   expect(collect).toHaveBeenCalledTimes(2);
+  expect(onLeftover).toHaveBeenCalledOnce();
   await collector.stop();
 });

@@ -1,11 +1,10 @@
 import { findBundle } from '../bundle/announce-upload.ts';
 import type { Clock } from '../clock.ts';
-import type { Logger } from '../contracts/logger.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
-import { errorMessage } from '../errors.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Runnable } from '../runtime/manager.ts';
+import type { OnLeftover } from '../store/temporary-files.ts';
 import type { Kinds } from './kinds.ts';
 
 export interface UploadCollectorOptions {
@@ -15,12 +14,12 @@ export interface UploadCollectorOptions {
   /** Milliseconds between two looks. */
   readonly interval: number;
   readonly clock: Clock;
-  readonly logger: Logger;
+  readonly onLeftover: OnLeftover;
 }
 
 /** Removes uploads that no existing Bundle names, now and then (spec 4.4). */
 export function createUploadCollector(options: UploadCollectorOptions): Runnable {
-  const { interval, clock, logger } = options;
+  const { interval, clock, onLeftover } = options;
   // Where no Bundle takes uploads there are none, once what others left has been removed.
   let mayHaveSome = true;
   const collect = async (signal: AbortSignal): Promise<void> => {
@@ -35,9 +34,7 @@ export function createUploadCollector(options: UploadCollectorOptions): Runnable
       while (!signal.aborted) {
         await clock.sleep(interval, signal).catch(() => undefined);
         if (signal.aborted) return;
-        await collect(signal).catch((error: unknown) => {
-          logger.warn({ error: errorMessage(error) }, 'cannot remove uploads of deleted Bundles');
-        });
+        await collect(signal).catch(onLeftover);
       }
     },
   };

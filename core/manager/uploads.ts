@@ -5,7 +5,7 @@ import type { EventSink } from '../contracts/event-sink.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Runnable } from '../runtime/manager.ts';
-import { prepareDirectory } from '../store/temporary-files.ts';
+import { type OnLeftover, prepareDirectory } from '../store/temporary-files.ts';
 import { ClusterUploads } from '../store/uploads/cluster-uploads.ts';
 import { DirectoryUploads } from '../store/uploads/directory-uploads.ts';
 import { createUploadHandler } from '../store/uploads/upload-handler.ts';
@@ -29,6 +29,7 @@ interface UploadParts {
   readonly events: EventSink;
   readonly kinds: Pick<Kinds, 'bundles'>;
   readonly clock: Clock;
+  readonly onLeftover: OnLeftover;
 }
 
 /** What takes uploads and keeps them; undefined where this process is not to take any. */
@@ -36,8 +37,7 @@ export function createUploads(options: ManagerSettings, parts: UploadParts): Upl
   if (options.uploads === undefined) return undefined;
   const { directory, maxBytes, storage, syncInterval: interval } = options.uploads;
   const { client, clock, events } = parts;
-  const { logger } = options;
-  const store = createStore(options.uploads, client, options.systemNamespace);
+  const store = createStore(options.uploads, parts, options.systemNamespace);
   const handler = createUploadHandler({
     store,
     directory,
@@ -48,16 +48,16 @@ export function createUploads(options: ManagerSettings, parts: UploadParts): Upl
         announceUpload(key, { client, clock, events, ...announcement }),
     },
   });
-  const collector = createUploadCollector({ ...parts, store, interval, logger });
+  const collector = createUploadCollector({ ...parts, store, interval });
   return { store, handler, collector, shared: storage === 'cluster' };
 }
 
 function createStore(
   { storage, directory }: UploadOptions,
-  client: KubeClient,
+  { client, onLeftover }: Pick<UploadParts, 'client' | 'onLeftover'>,
   namespace: string,
 ): UploadStore {
-  if (storage === 'directory') return new DirectoryUploads(directory);
-  prepareDirectory(directory);
+  if (storage === 'directory') return new DirectoryUploads(directory, onLeftover);
+  prepareDirectory(directory, onLeftover);
   return new ClusterUploads({ client, namespace });
 }

@@ -14,6 +14,7 @@ export class ContentMetrics {
   readonly #seconds: Histogram;
   readonly #bytes: Counter;
   readonly #restores: Counter;
+  readonly #leftovers: Counter;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -41,6 +42,16 @@ export class ContentMetrics {
       labelNames: ['result'],
       registers,
     });
+    this.#leftovers = new Counter({
+      name: 'rukpak_content_leftovers_total',
+      help: 'Times that a file of no Bundle, or a half-written one, could not be removed.',
+      registers,
+    });
+  }
+
+  /** Something in the content or upload directory could not be removed. */
+  leftOver(): void {
+    this.#leftovers.inc();
   }
 
   responded({ method, code, seconds }: ContentRequest): void {

@@ -10,7 +10,8 @@ const { signal } = new AbortController();
 
 function setUp(answer: () => AccessReview) {
   const state = { time: 0, calls: 0 };
-  const clock: Clock = { now: () => state.time, sleep: () => Promise.reject(new Error('unused')) };
+  const now = (): number => state.time;
+  const clock: Clock = { now, monotonic: now, sleep: () => Promise.reject(new Error('unused')) };
   const reviewer = cachedAccessReviewer(
     {
       review: async () => {

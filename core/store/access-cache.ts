@@ -24,13 +24,13 @@ export function cachedAccessReviewer(reviewer: AccessReviewer, clock: Clock): Ac
       const key = cacheKey(secret, caller, request);
       const cached = reviews.get(key);
       reviews.delete(key);
-      if (cached !== undefined && cached.expires > clock.now()) {
+      if (cached !== undefined && cached.expires > clock.monotonic()) {
         reviews.set(key, cached);
         return cached.review;
       }
       const review = await reviewer.review(caller, request, signal);
       const lifetime = review.authenticated && review.allowed ? allowedFor : refusedFor;
-      reviews.set(key, { review, expires: clock.now() + lifetime });
+      reviews.set(key, { review, expires: clock.monotonic() + lifetime });
       const [oldest] = reviews.keys();
       if (reviews.size > maxReviews && oldest !== undefined) reviews.delete(oldest);
       return review;

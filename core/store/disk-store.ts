@@ -7,7 +7,12 @@ import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
 import { archivePath, bundleNameOf } from './archive-name.ts';
 import { openArchive } from './open-archive.ts';
-import { prepareDirectory, syncDirectory, temporaryPath } from './temporary-files.ts';
+import {
+  type OnLeftover,
+  prepareDirectory,
+  syncDirectory,
+  temporaryPath,
+} from './temporary-files.ts';
 import { writeArchive } from './write-archive.ts';
 
 export interface DiskStoreOptions {
@@ -16,6 +21,7 @@ export interface DiskStoreOptions {
   /** Where clients reach the content server, such as `https://core.rukpak-system.svc`. */
   readonly externalAddress: string;
   readonly limits: ContentLimits;
+  readonly onLeftover?: OnLeftover;
 }
 
 /**
@@ -31,7 +37,7 @@ export class DiskStore implements ContentStore {
     this.#directory = options.directory;
     this.#externalAddress = options.externalAddress.replace(/\/+$/, '');
     this.#limits = storedLimits(options.limits);
-    prepareDirectory(this.#directory);
+    prepareDirectory(this.#directory, options.onLeftover);
   }
 
   async has(key: ContentKey): Promise<boolean> {

@@ -10,17 +10,24 @@ export function temporaryPath(directory: string): string {
   return join(directory, `.${randomUUID()}${suffix}`);
 }
 
+/** Is told what could not be removed: it costs space, and is no reason to end. */
+export type OnLeftover = (error: unknown) => void;
+
 /**
  * Makes the directory, and removes what a crash left half written in it. Only what is older than
  * this process: others in it may be writing just now.
  */
-export function prepareDirectory(directory: string): void {
+export function prepareDirectory(directory: string, onLeftover?: OnLeftover): void {
   mkdirSync(directory, { recursive: true });
   for (const file of readdirSync(directory)) {
     if (!file.startsWith('.') || !file.endsWith(suffix)) continue;
     const path = join(directory, file);
-    const age = statSync(path, { throwIfNoEntry: false });
-    if (age !== undefined && age.mtimeMs < performance.timeOrigin) rmSync(path, { force: true });
+    try {
+      const age = statSync(path, { throwIfNoEntry: false });
+      if (age !== undefined && age.mtimeMs < performance.timeOrigin) rmSync(path, { force: true });
+    } catch (error) {
+      onLeftover?.(error);
+    }
   }
 }
 

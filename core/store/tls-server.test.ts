@@ -73,6 +73,7 @@ describe('the certificate', () => {
     const sleepers: { wake: () => void }[] = [];
     const clock: Clock = {
       now: () => 0,
+      monotonic: () => 0,
       sleep: (_, signal) =>
         new Promise((resolve, reject) => {
           sleepers.push({ wake: resolve });

@@ -19,7 +19,6 @@ import { uploadLabel } from '../../core/store/uploads/upload-secrets.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { plane } from '../helpers/plane.ts';
-import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';
 
 const { signal } = new AbortController();
@@ -205,21 +204,21 @@ test('Secrets that look like uploads of nobody do not keep others from being rem
     await kube.client.create(secretResource, { apiVersion: 'v1', kind: 'Secret', metadata });
   }
   const stop = new AbortController();
-  const warn = vi.fn();
+  const onLeftover = vi.fn();
   const collector = createUploadCollector({
     store,
     client: kube.client,
     kinds: { bundles: new IndexedCache() },
     interval: 10,
     clock: systemClock,
-    logger: { ...silentLogger, warn },
+    onLeftover,
   });
   const running = collector.run(stop.signal);
   const get = async () => await kube.client.get(secretResource, { namespace, name: 'left' });
   await eventually(async () => await expect(get()).rejects.toThrow('not found'));
   stop.abort();
   await running;
-  expect(warn).not.toHaveBeenCalled();
+  expect(onLeftover).not.toHaveBeenCalled();
 });
 
 test('where there are no Secrets there is nothing to remove', async () => {

@@ -1,9 +1,13 @@
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
+import { errorMessage } from '../../errors.ts';
+import { shortList } from '../../short-list.ts';
 import { archivePath, bundleNameOf } from '../archive-name.ts';
-import { prepareDirectory, syncDirectory } from '../temporary-files.ts';
+import { type OnLeftover, prepareDirectory, syncDirectory } from '../temporary-files.ts';
 import { digestOf } from './upload-digest.ts';
+
+const shownFailures = 3;
 
 /**
  * Uploads as `<directory>/<bundle>.<uid>.tgz`. One process's own: what shares uploads among
@@ -12,9 +16,9 @@ import { digestOf } from './upload-digest.ts';
 export class DirectoryUploads implements UploadStore {
   readonly #directory: string;
 
-  constructor(directory: string) {
+  constructor(directory: string, onLeftover?: OnLeftover) {
     this.#directory = directory;
-    prepareDirectory(directory);
+    prepareDirectory(directory, onLeftover);
   }
 
   async digest(key: ContentKey): Promise<string | undefined> {
@@ -44,10 +48,13 @@ export class DirectoryUploads implements UploadStore {
   }
 
   async collect(isWanted: (key: ContentKey) => Promise<boolean>): Promise<void> {
+    const failures: string[] = [];
     for (const file of await readdir(this.#directory)) {
       const key = keyOf(file);
-      if (key !== undefined && !(await isWanted(key))) await this.delete(key);
+      if (key === undefined || (await isWanted(key))) continue;
+      await this.delete(key).catch((error: unknown) => failures.push(errorMessage(error)));
     }
+    if (failures.length > 0) throw new Error(shortList(failures, shownFailures));
   }
 
   #pathOf({ name, uid }: ContentKey): string {
