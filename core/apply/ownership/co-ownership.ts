@@ -74,7 +74,7 @@ export class CoOwnership {
     { reason, text }: { readonly reason: string; readonly text: string },
   ): void {
     const { events, clock } = this.#options;
-    const now = clock.now();
+    const now = clock.monotonic();
     // When it was is another time at each repetition, and no news.
     const told = { text: text.replaceAll(/ at [^ ,;]+/g, ''), at: now };
     const known = this.#told.get(id);

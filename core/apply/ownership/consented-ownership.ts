@@ -24,9 +24,15 @@ export async function consentedOwnership(
   if (ownership.verdict !== 'refused' || ownership.deployment === undefined) return ownership;
   const { deployment: holder } = ownership;
   const answer = await consent.toTake({ holder, id, live }, owner);
-  if (!answer.given) return ownership;
+  if (!answer.given) return (await consent.isGone(holder)) ? ofNobody(holder) : ownership;
   const { handedOverBy } = answer;
   // The former deployment's reference is a field of ours: the apply takes it out.
   const dropControllers = handedOverBy === undefined && controllerOf(live) !== undefined;
   return { verdict: 'adopt', dropControllers, handedOverBy };
+}
+
+/** Nobody is left to hand it over. */
+function ofNobody(holder: string): ConsentedOwnership {
+  const because = `belonged to BundleDeployment "${holder}", which is gone`;
+  return { verdict: 'refused', because, needsAlways: true };
 }

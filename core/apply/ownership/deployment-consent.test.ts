@@ -3,6 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { Claims } from './claims.ts';
+import { consentedOwnership } from './consented-ownership.ts';
 import { DeploymentConsent } from './deployment-consent.ts';
 
 const id = '|ConfigMap|n|c';
@@ -48,6 +49,23 @@ function consentOf(...deployments: readonly BundleDeployment[]) {
 }
 
 const subject = { holder: 'holder', id, live };
+
+test('what a deployment had that is gone is for nobody to hand over', async () => {
+  const labels = {
+    'core.rukpak.io/owner-kind': 'BundleDeployment',
+    'core.rukpak.io/owner-name': 'gone',
+  };
+  const mark = { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/c' };
+  const left = { ...live, metadata: { ...live.metadata, labels, annotations: mark } };
+  const subject = { owner: aDeployment({}), id, live: left };
+  const because = 'belonged to BundleDeployment "gone", which is gone';
+  const refused = { verdict: 'refused', because, needsAlways: true };
+  expect(await consentedOwnership(subject, 'system', consentOf().consent)).toEqual(refused);
+  const taker = { ...subject, owner: aDeployment({ adoption: 'Always' }) };
+  expect(await consentedOwnership(taker, 'system', consentOf().consent)).toMatchObject({
+    verdict: 'adopt',
+  });
+});
 
 describe('a hand-over', () => {
   const holder = aDeployment({ name: 'holder', handOver: 'x, taker' });

@@ -47,7 +47,7 @@ export class DeploymentConsent {
     const { claims } = this.#options;
     const isWanted = claims.otherHolder(id, owner.metadata.name ?? '') !== undefined;
     const isUnwanted = !isWanted && claims.isSettled(holder);
-    return { given: isUnwanted || isGone(await this.#deployment(holder)) };
+    return { given: isUnwanted || (await this.isGone(holder)) };
   }
 
   /**
@@ -60,6 +60,12 @@ export class DeploymentConsent {
     if (from === undefined || !handsOverTo(from).includes(owner.metadata.name ?? ''))
       return undefined;
     return (await this.#leadsTo(owner, holder)) ? undefined : from;
+  }
+
+  /** True for a deployment that does not exist, or is being deleted. */
+  async isGone(name: string): Promise<boolean> {
+    const deployment = await this.#deployment(name);
+    return deployment === undefined || deployment.metadata.deletionTimestamp !== undefined;
   }
 
   async #leadsTo(from: BundleDeployment, holder: string): Promise<boolean> {
@@ -82,8 +88,4 @@ export class DeploymentConsent {
     this.#read.set(name, reading);
     return reading;
   }
-}
-
-function isGone(deployment: BundleDeployment | undefined): boolean {
-  return deployment === undefined || deployment.metadata.deletionTimestamp !== undefined;
 }

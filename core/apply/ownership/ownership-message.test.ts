@@ -42,6 +42,13 @@ test('of adoption Never the way out is another adoption', () => {
   );
 });
 
+test('what has a controller is taken with adoption Always alone', () => {
+  const controlled = { ...foreign, because: 'is controlled by ReplicaSet "r"', needsAlways: true };
+  expect(ownershipMessage([foreign, controlled], aStoredDeployment(), 'install')).toContain(
+    'BundleDeployment: set spec.adoption to Always, or kubectl annotate',
+  );
+});
+
 test('a thousand objects make a short message', () => {
   const refused = Array.from({ length: 1000 }, (_, index) => ({
     ...others,

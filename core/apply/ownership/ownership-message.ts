@@ -10,6 +10,8 @@ export interface RefusedObject {
   readonly because: string;
   /** The other deployment that has it. */
   readonly deployment?: string | undefined;
+  /** Whether it is only taken with spec.adoption Always. */
+  readonly needsAlways?: boolean;
 }
 
 const listedRefusals = 10;
@@ -52,11 +54,12 @@ function handOver(refused: readonly RefusedObject[], owner: BundleDeployment): s
 function adopt(refused: readonly RefusedObject[], { metadata, spec }: BundleDeployment): string {
   const strangers = refused.filter(({ deployment }) => deployment === undefined);
   if (strangers.length === 0) return '';
-  if (spec.adoption === 'Never') return 'set spec.adoption to Unowned or Always in place of Never';
+  const levels = strangers.some(({ needsAlways }) => needsAlways) ? 'Always' : 'Unowned or Always';
+  if (spec.adoption === 'Never') return `set spec.adoption to ${levels} in place of Never`;
   const paths = strangers.map(({ kind, key }) => objectPath(kind, key)).join(',');
   const names = strangers.length > listedRefusals ? "'*'" : paths;
   return (
-    `set spec.adoption to Unowned or Always, or ` +
+    `set spec.adoption to ${levels}, or ` +
     `kubectl annotate bundledeployment ${metadata.name ?? ''} ${annotation.adopt}=${names}`
   );
 }

@@ -67,28 +67,32 @@ test.each([
 });
 
 test.each([
-  ['has no owner', {}],
-  ['bears the labels of BundleDeployment "demo", which did not make it', labels('demo')],
+  ['has no owner', {}, false],
+  ['bears the labels of BundleDeployment "demo", which did not make it', labels('demo'), false],
   [
     'bears the labels of BundleDeployment "demo", which did not make it',
     { ...labels('demo'), annotations: { 'core.rukpak.io/tracking-id': 'u:/ConfigMap:n/other' } },
+    false,
   ],
-  ['has no owner', labels('demo', 'Bundle')],
+  ['has no owner', labels('demo', 'Bundle'), false],
   [
     'is controlled by ReplicaSet "demo"',
     controlledBy({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'demo' }),
+    true,
   ],
   [
     'is controlled by BundleDeployment "demo"',
     controlledBy({ apiVersion: 'other.io/v1', name: 'demo' }),
+    true,
   ],
   [
     'belongs to Helm release "other" in namespace "rukpak-system"',
     release('other', 'rukpak-system'),
+    true,
   ],
-  ['belongs to Helm release "demo" in namespace "default"', release('demo', 'default')],
-])('refused: %s', (because, metadata) => {
-  expect(judge(metadata)).toEqual({ verdict: 'refused', because });
+  ['belongs to Helm release "demo" in namespace "default"', release('demo', 'default'), true],
+])('refused: %s', (because, metadata, needsAlways) => {
+  expect(judge(metadata)).toEqual({ verdict: 'refused', because, needsAlways });
 });
 
 describe('what another deployment has', () => {
@@ -99,7 +103,7 @@ describe('what another deployment has', () => {
 
   test.each(others)('is refused with its name, whatever is adopted: it %s it', (verb, metadata) => {
     const because = `${verb} BundleDeployment "other"`;
-    const refused = { verdict: 'refused', because, deployment: 'other' };
+    const refused = { verdict: 'refused', because, deployment: 'other', needsAlways: true };
     expect(judge(metadata)).toEqual(refused);
     expect(judge(metadata, owner({}, { adoption: 'Always' }))).toEqual(refused);
     expect(judge(metadata, owner({ 'core.rukpak.io/adopt': '*' }))).toEqual(refused);
@@ -226,6 +230,7 @@ describe('a Bundle that was generated for a deployment', () => {
     expect(ownershipOf(generated, adopting, 'rukpak-system')).toEqual({
       verdict: 'refused',
       because: 'was generated for BundleDeployment "demo"',
+      needsAlways: true,
     });
   });
 

@@ -16,8 +16,17 @@ export type Ownership =
   | { readonly verdict: 'adopt'; readonly dropControllers: boolean }
   /** Handed over to the deployment that has it by now: nothing of it is ours to change. */
   | { readonly verdict: 'left'; readonly to: string }
-  /** Who has it, as the second half of "it …", and which other deployment that is. */
-  | { readonly verdict: 'refused'; readonly because: string; readonly deployment?: string };
+  | RefusedOwnership;
+
+export interface RefusedOwnership {
+  readonly verdict: 'refused';
+  /** Who has it, as the second half of "it …". */
+  readonly because: string;
+  /** Which other deployment that is. */
+  readonly deployment?: string;
+  /** Whether spec.adoption must be Always for it: Unowned is not enough. */
+  readonly needsAlways: boolean;
+}
 
 export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
@@ -56,7 +65,9 @@ export function ownershipOf(
   systemNamespace: string,
 ): Ownership {
   const generated = generatedFor(live);
-  if (generated !== undefined) return refused(`was generated for BundleDeployment "${generated}"`);
+  if (generated !== undefined) {
+    return refused(`was generated for BundleDeployment "${generated}"`, true);
+  }
   const controller = controllerOf(live);
   const name = owner.metadata.name ?? '';
   // Somebody may have taken the labels off.
@@ -66,15 +77,15 @@ export function ownershipOf(
   const because = holder(live, controller);
   if (deployment !== undefined) {
     if (handsOverTo(owner).includes(deployment)) return { verdict: 'left', to: deployment };
-    return { ...refused(because), deployment };
+    return { ...refused(because, true), deployment };
   }
   return mayAdopt(live, owner, systemNamespace)
     ? { verdict: 'adopt', dropControllers: controller !== undefined }
-    : refused(because);
+    : refused(because, controller !== undefined || helmRelease(live) !== undefined);
 }
 
-function refused(because: string): Ownership & { readonly verdict: 'refused' } {
-  return { verdict: 'refused', because };
+function refused(because: string, needsAlways: boolean): RefusedOwnership {
+  return { verdict: 'refused', because, needsAlways };
 }
 
 /** The deployment that controls an object, or has made it where nobody controls it. */
