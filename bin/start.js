@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +10,7 @@ const needed = 24;
  * compiled of them in a package.
  */
 export async function start(program, words = []) {
-  if (Number(process.versions.node.split('.')[0]) < needed) return startOnOwnNode();
+  if (Number(process.versions.node.split('.')[0]) < needed) return await startOnOwnNode();
   process.argv.splice(2, 0, ...words);
   const source = new URL(`../cmd/${program}.ts`, import.meta.url);
   const compiled = new URL(`../dist/cmd/${program}.js`, import.meta.url);
@@ -17,15 +18,17 @@ export async function start(program, words = []) {
 }
 
 /** A checkout has a Node of its own, for machines with an older one. */
-function startOnOwnNode() {
+async function startOnOwnNode() {
   const node = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
   if (!existsSync(node)) {
     process.stderr.write(`Node ${needed} or later is needed; this is ${process.version}\n`);
     process.exitCode = 1;
     return;
   }
-  // The program itself ends at Ctrl-C, when it has cleaned up.
+  const child = spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  // The program itself ends when it has cleaned up. Ctrl-C reaches it without us.
   process.on('SIGINT', () => {});
-  const { status } = spawnSync(node, process.argv.slice(1), { stdio: 'inherit' });
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const [status] = await once(child, 'exit');
   process.exitCode = status ?? 1;
 }
