@@ -67,7 +67,7 @@ function waitForKinds(
   kinds: readonly GroupKind[],
 ): NonNullable<RemoveResult['waitsFor']> {
   const awaited = { ids: [], shown: '' };
-  const since = parts.removals.waitFor(name, awaited, parts.options.clock.now());
+  const since = parts.removals.waitFor(name, awaited, parts.options.clock.monotonic());
   const message =
     `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may be left. ` +
     'Repair its CustomResourceDefinition or APIService, or delete it';
@@ -105,6 +105,6 @@ async function removeStage(
   const shown = shownEntry(left);
   if (shown === undefined) return undefined;
   const awaited = { ids: left.map(({ id }) => id), shown: shown.id };
-  const since = removals.waitFor(name, awaited, options.clock.now());
+  const since = removals.waitFor(name, awaited, options.clock.monotonic());
   return { message: waitingMessage(shown, left.length), since };
 }

@@ -15,9 +15,9 @@ export async function measureApply(
   run: () => Promise<ApplyResult>,
 ): Promise<ApplyResult> {
   const operation = operationOf(state);
-  const startedAt = clock.now();
+  const startedAt = clock.monotonic();
   const applied = (outcome: AppliedSet['outcome']): void =>
-    metrics?.applied({ operation, outcome, seconds: (clock.now() - startedAt) / 1000 });
+    metrics?.applied({ operation, outcome, seconds: (clock.monotonic() - startedAt) / 1000 });
   try {
     const result = await run();
     metrics?.changed(operation, result.changes);

@@ -57,7 +57,7 @@ export class TransitionEvents {
     const { name = '' } = after.metadata;
     const news = newsOf({ before, after });
     if (news.some(({ reason: why }) => why === reason.installationSucceeded)) {
-      this.#installations.set(name, { at: this.#clock.now(), owesHealth: false });
+      this.#installations.set(name, { at: this.#clock.monotonic(), owesHealth: false });
     }
     for (const condition of new Set([...this.#spoken(name, news), ...this.#owed(name, after)])) {
       this.#events.event(after, {
@@ -92,7 +92,7 @@ export class TransitionEvents {
   }
 
   #isSettled({ at }: Installation): boolean {
-    return this.#clock.now() - at >= settling;
+    return this.#clock.monotonic() - at >= settling;
   }
 }
 

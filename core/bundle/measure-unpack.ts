@@ -12,9 +12,9 @@ export async function measureUnpack(
   { run, signal }: { readonly run: () => Promise<void>; readonly signal: AbortSignal },
 ): Promise<void> {
   const source = sourceLabel(state, sources);
-  const startedAt = clock.now();
+  const startedAt = clock.monotonic();
   const ended = (outcome: Parameters<UnpackMetrics['ended']>[1]): void =>
-    unpackMetrics?.ended(source, outcome, (clock.now() - startedAt) / 1000);
+    unpackMetrics?.ended(source, outcome, (clock.monotonic() - startedAt) / 1000);
   try {
     await run();
   } catch (error) {
@@ -31,11 +31,11 @@ export async function measurePhase<T>(
   { phase, run }: { readonly phase: string; readonly run: () => Promise<T> },
 ): Promise<T> {
   const source = sourceLabel(state, sources);
-  const startedAt = clock.now();
+  const startedAt = clock.monotonic();
   try {
     return await run();
   } finally {
-    unpackMetrics?.phaseEnded(source, phase, (clock.now() - startedAt) / 1000);
+    unpackMetrics?.phaseEnded(source, phase, (clock.monotonic() - startedAt) / 1000);
     if (phase === 'fetch') unpackMetrics?.fetched(source, fetchedBytes(state));
   }
 }

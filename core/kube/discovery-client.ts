@@ -12,14 +12,14 @@ const accept = ['v2', 'v2beta1']
   .join(',');
 
 export interface DiscoveryClientOptions {
-  readonly clock?: Pick<Clock, 'now'>;
+  readonly clock?: Pick<Clock, 'monotonic'>;
   readonly logger?: Logger | undefined;
 }
 
 /** Discovery by two requests for everything; concurrent callers share them. */
 export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
   readonly #client: KubeClient;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #lost: LostKinds;
   #groups: Promise<DiscoveredGroups> | undefined;
   /** When an incomplete answer is to be read anew. */
@@ -58,7 +58,7 @@ export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
 
   async #read(signal: AbortSignal | undefined): Promise<DiscoveredGroups> {
     signal?.throwIfAborted();
-    if (this.#clock.now() >= this.#staleAt) this.#groups = undefined;
+    if (this.#clock.monotonic() >= this.#staleAt) this.#groups = undefined;
     let groups = this.#groups;
     if (groups === undefined) {
       // Not the caller's signal: others may wait for the same answer.
@@ -80,7 +80,7 @@ export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
     );
     const groups = groupsIn(lists);
     const wait = await this.#lost.complete(groups);
-    if (wait !== undefined) this.#staleAt = this.#clock.now() + wait;
+    if (wait !== undefined) this.#staleAt = this.#clock.monotonic() + wait;
     return groups;
   }
 }

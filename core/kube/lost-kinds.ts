@@ -17,7 +17,7 @@ const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
 
 export interface LostKindsOptions {
   readonly client: Pick<KubeClient, 'list'>;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger?: Logger | undefined;
 }
 
@@ -57,7 +57,7 @@ export class LostKinds {
     const kept = missing.length === 0 ? [] : await this.#kept(missing, groups);
     this.#tell(kept);
     if (kept.length === 0) return undefined;
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     const longest = Math.max(...kept.map(({ missingSince = now }) => now - missingSince));
     return Math.min(Math.max(longest, recheck.least), recheck.most);
   }
@@ -68,7 +68,7 @@ export class LostKinds {
   ): Promise<readonly Seen[]> {
     const { client, clock } = this.#options;
     const isDefined = await definedKinds(client);
-    const now = clock.now();
+    const now = clock.monotonic();
     const kept: Seen[] = [];
     for (const [key, seen] of missing) {
       seen.missingSince ??= now;

@@ -174,7 +174,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
     const { clock } = this.#options;
     const ended = new AbortController();
     const watchSignal = AbortSignal.any([signal, ended.signal]);
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     const timeoutSeconds = 300 + Math.floor(Math.random() * 300);
     void clock.sleep(stableAfter, watchSignal).then(
       () => this.#works(),
@@ -196,8 +196,9 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
       ended.abort();
     }
     // A server that goes down ends its watches before their time.
-    this.#doubtful = clock.now() - startedAt < (timeoutSeconds - 1) * 1000;
-    if (events === 0 && clock.now() - startedAt < 1000) throw new Error('the watch ended at once');
+    this.#doubtful = clock.monotonic() - startedAt < (timeoutSeconds - 1) * 1000;
+    if (events === 0 && clock.monotonic() - startedAt < 1000)
+      throw new Error('the watch ended at once');
   }
 
   #open({ ended, signal, timeoutSeconds }: WatchSpan): AsyncIterable<WatchEvent> {

@@ -9,7 +9,8 @@ const { signal } = new AbortController();
 /** How long it waits before each try, until it gives up. */
 async function delays(isBusy: boolean, retryAfter?: string): Promise<number[]> {
   const sleeps: number[] = [];
-  const clock: Clock = { now: () => start, sleep: async (ms) => void sleeps.push(ms) };
+  const now = (): number => start;
+  const clock: Clock = { now, monotonic: now, sleep: async (ms) => void sleeps.push(ms) };
   const policy = new RetryPolicy(clock);
   for (;;) {
     try {

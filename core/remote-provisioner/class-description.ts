@@ -44,7 +44,7 @@ export class ClassDescriptions {
     logger,
   }: Pick<ProvisionerContext, 'signal' | 'logger'>): Promise<ClassDescription> {
     const { server, clock } = this.#options;
-    if (this.#known !== undefined && clock.now() < this.#known.until) {
+    if (this.#known !== undefined && clock.monotonic() < this.#known.until) {
       return this.#known.description;
     }
     const wanted = { path: 'v1/class', accept: 'application/json', signal };
@@ -54,7 +54,7 @@ export class ClassDescriptions {
     });
     if (this.#known === undefined)
       logger.info({ server: server.name, ...description }, 'class found');
-    this.#known = { description, until: clock.now() + validFor };
+    this.#known = { description, until: clock.monotonic() + validFor };
     return description;
   }
 

@@ -4,7 +4,8 @@ import type { Clock } from '../clock.ts';
 import { conditionMessage, setCondition } from './conditions.ts';
 
 function clockAt(iso: string): Clock {
-  return { now: () => Date.parse(iso), sleep: async () => undefined };
+  const now = (): number => Date.parse(iso);
+  return { now, monotonic: now, sleep: async () => undefined };
 }
 
 const failed = {

@@ -118,13 +118,13 @@ export class Controller {
   async #work(key: string, signals: Signals): Promise<void> {
     const { name, clock, metrics } = this.#options;
     metrics?.queues.waited(name, this.#queue.waited(key) / 1000);
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     this.#running.set(key, startedAt);
     this.#reportActive();
     try {
       await this.#reconcile(key, signals);
     } finally {
-      metrics?.queues.worked(name, (clock.now() - startedAt) / 1000);
+      metrics?.queues.worked(name, (clock.monotonic() - startedAt) / 1000);
       this.#running.delete(key);
       this.#queue.done(key);
       this.#reportActive();
@@ -135,11 +135,11 @@ export class Controller {
     const { name, kind, clock, metrics } = this.#options;
     const object = { controller: name, kind, name: key, reconcileID: randomUUID() };
     const logger = this.#options.logger.child(object);
-    const startedAt = clock.now();
+    const startedAt = clock.monotonic();
     logger.debug({}, 'reconciling');
     const wakeAfter = (ms: number): void => this.#queue.addAfter(key, ms);
     const outcome = await this.#outcomeOf(key, { ...signals, logger, wakeAfter });
-    const seconds = (clock.now() - startedAt) / 1000;
+    const seconds = (clock.monotonic() - startedAt) / 1000;
     logger.debug({ outcome, seconds }, 'reconciled');
     metrics?.controllers.reconcileTotal(name, outcome);
     metrics?.controllers.reconcileTime(name, seconds);
@@ -189,7 +189,7 @@ export class Controller {
   }
 
   #snapshot(): QueueSnapshot {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     return {
       depth: this.#queue.length,
       oldestAge: this.#queue.oldestAge / 1000,

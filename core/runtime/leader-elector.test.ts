@@ -119,6 +119,28 @@ describe('LeaderElector', () => {
     expect(b.log).toEqual([]);
   });
 
+  test('nobody else leads after a clock is set back or on', async () => {
+    const client = new FakeKubeClient();
+    const clocks = [new ManualClock(), new ManualClock()] as const;
+    const a = candidate('a', client, clocks[0]);
+    await settle();
+    const b = candidate('b', client, clocks[1]);
+    clocks[0].set(clocks[0].now() - 3_600_000);
+    clocks[1].set(clocks[1].now() + 3_600_000);
+    for (let passed = 0; passed < 60_000; passed += 500) {
+      for (const clock of clocks) await pass(clock, 500);
+    }
+    expect(a.log).toEqual(['started']);
+    expect(b.log).toEqual([]);
+    // The leader that cannot renew any more must know it before the lease ends for the other.
+    const failing = Promise.reject(new Error('cannot reach the API server'));
+    failing.catch(() => undefined);
+    client.update = async () => await failing;
+    clocks[0].set(clocks[0].now() - 3_600_000);
+    await pass(clocks[0], 13_000);
+    expect(a.log).toContain('lost');
+  });
+
   test('holds the lease until the work is finished, then hands it over at once', async () => {
     const client = new FakeKubeClient();
     const clock = new ManualClock();

@@ -74,11 +74,11 @@ export class LeaderElector {
 
   /** True where the lease is lost, false when the signal is aborted before. */
   async #renewUntil(signal: AbortSignal): Promise<boolean> {
-    let renewedAt = this.#clock.now();
+    let renewedAt = this.#clock.monotonic();
     for (;;) {
       await this.#pause(retryPeriod, signal);
       if (signal.aborted) return false;
-      const startedAt = this.#clock.now();
+      const startedAt = this.#clock.monotonic();
       const left = renewedAt + renewDeadline - startedAt;
       if (left > 0 && (await this.#try(left, signal))) renewedAt = startedAt;
       else if (signal.aborted) return false;

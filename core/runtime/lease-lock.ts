@@ -128,12 +128,12 @@ export class LeaseLock {
   #observe(lease: Lease): void {
     const seen = this.#observed?.lease.metadata.resourceVersion;
     if (seen === lease.metadata.resourceVersion) return;
-    this.#observed = { lease, at: this.#options.clock.now() };
+    this.#observed = { lease, at: this.#options.clock.monotonic() };
   }
 
   #isLive({ spec }: Lease): boolean {
     if (!spec?.holderIdentity) return false;
     const duration = (spec.leaseDurationSeconds ?? leaseDurationSeconds) * 1000;
-    return (this.#observed?.at ?? 0) + duration > this.#options.clock.now();
+    return (this.#observed?.at ?? 0) + duration > this.#options.clock.monotonic();
   }
 }

@@ -51,7 +51,7 @@ export class RateLimiter {
 
   #takeToken(): number {
     const interval = 1000 / perSecond;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const due = Math.max(this.#nextToken, now - (burst - 1) * interval);
     this.#nextToken = due + interval;
     return Math.max(0, due - now);

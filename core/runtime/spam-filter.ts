@@ -24,7 +24,7 @@ export class SpamFilter {
   /** Whether one more event of the object may be written now; counts it. */
   allows({ kind, metadata }: KubernetesObject): boolean {
     const key = metadata.uid ?? `${kind}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const { tokens, at } = this.#buckets.get(key) ?? { tokens: burst, at: now };
     const filled = Math.min(burst, tokens + (now - at) / refillEvery);
     if (filled < 1) return false;

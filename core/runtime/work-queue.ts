@@ -51,7 +51,7 @@ export class WorkQueue {
 
   /** Milliseconds for which the first ready key has been waiting; 0 where none is. */
   get oldestAge(): number {
-    for (const addedAt of this.#waiting.values()) return this.#clock.now() - addedAt;
+    for (const addedAt of this.#waiting.values()) return this.#clock.monotonic() - addedAt;
     return 0;
   }
 
@@ -62,7 +62,7 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#shutDown || this.#waiting.has(key)) return;
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     if (this.#again.has(key)) return;
     this.#onAdd();
     if (this.#working.has(key)) {
@@ -81,7 +81,7 @@ export class WorkQueue {
       return;
     }
     const delay = Math.min(ms, longestTimer);
-    const at = this.#clock.now() + delay;
+    const at = this.#clock.monotonic() + delay;
     const earlier = this.#delayed.get(key);
     if (earlier !== undefined && earlier.at <= at) return;
     earlier?.timer.abort();
@@ -164,7 +164,7 @@ export class WorkQueue {
       if (next.done) return;
       const [key, addedAt] = next.value;
       this.#waiting.delete(key);
-      this.#working.set(key, this.#clock.now() - addedAt);
+      this.#working.set(key, this.#clock.monotonic() - addedAt);
       waiter.give(key);
     }
   }

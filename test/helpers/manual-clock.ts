@@ -7,22 +7,33 @@ interface Sleeper {
 
 /** A clock that goes only when it is turned. */
 export class ManualClock implements Clock {
-  #now: number;
+  /** Of those who sleep, too. */
+  #passed = 0;
+  #start: number;
   readonly #sleepers = new Set<Sleeper>();
 
   constructor(start = Date.parse('2026-01-01T00:00:00Z')) {
-    this.#now = start;
+    this.#start = start;
   }
 
   now(): number {
-    return this.#now;
+    return this.#start + this.#passed;
+  }
+
+  monotonic(): number {
+    return this.#passed;
+  }
+
+  /** As whoever sets the computer's clock: nobody wakes. */
+  set(now: number): void {
+    this.#start = now - this.#passed;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const sleeper = {
-        until: this.#now + ms,
+        until: this.#passed + ms,
         wake: () => {
           this.#sleepers.delete(sleeper);
           resolve();
@@ -38,7 +49,7 @@ export class ManualClock implements Clock {
 
   /** Wakes whoever sleeps no longer than until then. */
   advance(ms: number): void {
-    this.#now += ms;
-    for (const { until, wake } of this.#sleepers) if (until <= this.#now) wake();
+    this.#passed += ms;
+    for (const { until, wake } of this.#sleepers) if (until <= this.#passed) wake();
   }
 }

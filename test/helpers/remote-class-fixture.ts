@@ -30,7 +30,7 @@ export class RemoteClassFixture {
 
   static async start(now = (): number => Date.now()): Promise<RemoteClassFixture> {
     const sleeps: number[] = [];
-    const clock: Clock = { now, sleep: async (ms) => void sleeps.push(ms) };
+    const clock: Clock = { now, monotonic: now, sleep: async (ms) => void sleeps.push(ms) };
     const server = await FakeClassServer.start();
     const options = { className: 'acme', url: server.url, clock };
     return new RemoteClassFixture(server, await createRemoteProvisioner(options), sleeps);

@@ -61,7 +61,7 @@ export class FormerReleases {
 
   /** The releases of all deployments; those who ask at the same time share one request. */
   async #listed(): Promise<readonly ReleaseSecret[]> {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     if (this.#shared === undefined || now - this.#shared.at > listLifetime) {
       const list = { at: now, releases: this.#list() };
       this.#shared = list;

@@ -25,7 +25,7 @@ export class RepairBackoff {
 
   /** Counts a repair; true when it is the one after which pauses begin. */
   repaired(id: string): boolean {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const known = this.#repairs.get(id);
     const count = known === undefined || now - known.last > quietPeriod ? 1 : known.count + 1;
     this.#repairs.set(id, { count, last: now });
@@ -37,7 +37,7 @@ export class RepairBackoff {
     const known = this.#repairs.get(id);
     if (known === undefined || known.count < immediateRepairs) return 0;
     const length = Math.min(firstPause * 2 ** (known.count - immediateRepairs), longestPause);
-    return Math.max(0, known.last + length - this.#clock.now());
+    return Math.max(0, known.last + length - this.#clock.monotonic());
   }
 
   forget(id: string): void {

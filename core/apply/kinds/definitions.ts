@@ -34,7 +34,7 @@ export class Definitions {
     definitions: readonly DesiredObject[],
     signal: AbortSignal,
   ): Promise<readonly ApplyFailure[]> {
-    const deadline = this.#options.clock.now() + establishTimeout;
+    const deadline = this.#options.clock.monotonic() + establishTimeout;
     const failures: ApplyFailure[] = [];
     for (const definition of definitions) {
       const what = `CustomResourceDefinition "${definition.key.name}"`;
@@ -53,7 +53,7 @@ export class Definitions {
   /** Resolves once discovery knows all of these kinds. */
   async served(kinds: readonly Resource[], signal: AbortSignal): Promise<void> {
     const { discovery, clock } = this.#options;
-    const deadline = clock.now() + establishTimeout;
+    const deadline = clock.monotonic() + establishTimeout;
     discovery.invalidate();
     for (const kind of kinds) {
       while ((await discovery.resourceFor(kind, signal)) === undefined) {
@@ -70,7 +70,7 @@ export class Definitions {
 
   async #pause(deadline: number, signal: AbortSignal, what: string): Promise<void> {
     const { clock } = this.#options;
-    if (clock.now() >= deadline) {
+    if (clock.monotonic() >= deadline) {
       throw new Error(`${what} was not established within ${establishTimeout / 1000} s`);
     }
     await clock.sleep(pollInterval, signal);

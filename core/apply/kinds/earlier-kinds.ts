@@ -121,7 +121,7 @@ export class EarlierKinds {
     const { clock, discovery, signal, notify } = this.#options;
     // What is remembered of discovery does not change by itself.
     discovery.invalidate();
-    const now = clock.now();
+    const now = clock.monotonic();
     const since = this.#waiting.get(owner) ?? now;
     this.#waiting.set(owner, since);
     const pause = Math.min(Math.max(firstLook, (now - since) / 2), longestPause);

@@ -129,14 +129,14 @@ export class KindWatches {
   /** Rejects once there is no more hope for the first list. */
   async #failure({ reflector, resource }: KindWatch, signal: AbortSignal): Promise<never> {
     const { clock, discovery } = this.#options;
-    const started = clock.now();
+    const started = clock.monotonic();
     for (;;) {
       await clock.sleep(checkInterval, signal);
       const { lastError } = reflector;
       const missing = isNotFound(lastError);
       const refused = lastError instanceof ApiError && [403, 405].includes(lastError.code);
       const timeout = missing || refused ? refusedTimeout : syncTimeout;
-      if (clock.now() - started < timeout) continue;
+      if (clock.monotonic() - started < timeout) continue;
       if (missing) {
         // Its CRD was deleted, and discovery has not heard of it.
         discovery.invalidate();

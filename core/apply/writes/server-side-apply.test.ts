@@ -19,7 +19,7 @@ function applying(apply: KubeClient['apply']) {
   const engine = new ServerSideApply({
     documents: {} as OpenAPIDocuments,
     events: new EventList(),
-    clock: { now: () => 0, sleep },
+    clock: { now: () => 0, monotonic: () => 0, sleep },
   });
   const { signal } = new AbortController();
   const request = { client: { apply }, owner: aStoredDeployment(), createOnly: false };

@@ -24,7 +24,7 @@ export async function removeObjects(
   const { clock } = dependencies;
   const { waitsFor } = await remove(state, dependencies, context);
   if (waitsFor === undefined) return 'continue';
-  const waited = clock.now() - waitsFor.since;
+  const waited = clock.monotonic() - waitsFor.since;
   if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
   state.holdUp = { reason, message: waitsFor.message };
   return 'done';

@@ -15,6 +15,7 @@ import { createImageSource } from './image-source.ts';
 class ImpatientClock implements Clock {
   readonly sleeps: number[] = [];
   now = () => Date.now();
+  monotonic = () => performance.now();
   sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
     if (ms > 10_000) return systemClock.sleep(ms, signal);
     this.sleeps.push(ms);

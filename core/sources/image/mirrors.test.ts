@@ -34,7 +34,10 @@ async function fetchMirrored(
   const source = createImageSource({
     insecureRegistries: [first.host, second.host],
     registries: parseRegistriesConf(conf),
-    clock: { now: Date.now, sleep: (ms, signal) => systemClock.sleep(ms > 9_999 ? ms : 0, signal) },
+    clock: {
+      ...systemClock,
+      sleep: (ms, signal) => systemClock.sleep(ms > 9_999 ? ms : 0, signal),
+    },
   });
   return await source.fetch({ type: 'image', image }, aSourceContext(changes));
 }

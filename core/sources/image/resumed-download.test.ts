@@ -7,7 +7,7 @@ import { resumedDownload } from './resumed-download.ts';
 
 const content = Buffer.from('0123456789'.repeat(10));
 const { signal } = new AbortController();
-const clock = { now: () => 0, sleep: async () => undefined };
+const clock = { now: () => 0, monotonic: () => 0, sleep: async () => undefined };
 
 function answer(status: number, body: AsyncIterable<Uint8Array>): TransportResponse {
   const readable = Readable.from(body) as unknown as Dispatcher.ResponseData['body'];

@@ -20,7 +20,7 @@ async function received(bytes: number, chunks: number, ours = 0): Promise<number
     body: body() as unknown as TransportResponse['body'],
     url: new URL('https://registry.example/blob'),
   };
-  for await (const chunk of watched(response, { ...systemClock, now: () => now })) {
+  for await (const chunk of watched(response, { ...systemClock, monotonic: () => now })) {
     size += chunk.byteLength;
     now += ours;
   }

@@ -17,9 +17,9 @@ export async function* watched(
 ): AsyncGenerator<Uint8Array> {
   let waited = 0;
   let bytes = 0;
-  let asked = clock.now();
+  let asked = clock.monotonic();
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    waited += clock.now() - asked;
+    waited += clock.monotonic() - asked;
     bytes += chunk.byteLength;
     if (waited >= span) {
       if (bytes < minimumBytes) {
@@ -29,6 +29,6 @@ export async function* watched(
       bytes = 0;
     }
     yield chunk;
-    asked = clock.now();
+    asked = clock.monotonic();
   }
 }

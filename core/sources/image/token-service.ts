@@ -49,7 +49,7 @@ export class TokenService {
   async token(wanted: TokenRequest): Promise<string> {
     const key = tokenKey(wanted);
     const known = this.#tokens.get(key);
-    if (known !== undefined && known.expires > this.#clock.now()) return known.value;
+    if (known !== undefined && known.expires > this.#clock.monotonic()) return known.value;
     const token = await this.#fetch(wanted);
     if (this.#tokens.size >= maxTokens) this.#tokens.clear();
     this.#tokens.set(key, token);
@@ -76,7 +76,7 @@ export class TokenService {
       throw new DeniedError(`token server ${realm.host} answered without a token`);
     }
     const lifetime = (answer.expires_in ?? defaultLifetime) * 1000;
-    return { value, expires: this.#clock.now() + lifetime - margin };
+    return { value, expires: this.#clock.monotonic() + lifetime - margin };
   }
 }
 
