@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/index.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { trackedUID } from '../../../core/apply/objects/tracking-id.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
 import { listAll } from '../../../core/kube/list-all.ts';
 import type { Resource } from '../../../core/kube/resource.ts';
@@ -77,9 +78,9 @@ function differences(
   ];
 }
 
-function isOwned({ metadata }: KubernetesObject): boolean {
-  const [owner] = metadata.ownerReferences ?? [];
-  return owner?.controller === true && owner.name === metadata.name;
+function isOwned(object: KubernetesObject): boolean {
+  const { name, labels } = object.metadata;
+  return labels?.[label.ownerName] === name && trackedUID(object) !== undefined;
 }
 
 /** Two of the four kinds tell. */
