@@ -15,6 +15,9 @@ interface Given {
   readonly byDefault?: DeletionPolicy;
   readonly propagationPolicy?: string;
   readonly fault?: Error;
+  /** By default those of a deployment that core has begun to install. */
+  readonly finalizers?: readonly string[];
+  readonly status?: object;
 }
 
 function aCrd(kind: string, annotations: Given['annotations'] = {}): KubernetesObject {
@@ -70,7 +73,8 @@ function aClient({
 async function warned(given: Given): Promise<readonly string[] | undefined> {
   const { spec = {}, byDefault: defaultDeletionPolicy = 'Delete', propagationPolicy } = given;
   const warn = deletionWarner({ client: aClient(given), defaultDeletionPolicy });
-  const oldObject = { metadata: { name: 'painter', uid: 'u' }, spec };
+  const { finalizers = ['core.rukpak.io/delete-objects'], status } = given;
+  const oldObject = { metadata: { name: 'painter', uid: 'u', finalizers }, spec, status };
   const options = propagationPolicy === undefined ? {} : { options: { propagationPolicy } };
   const request = { uid: 'r', operation: 'DELETE', oldObject, ...options } as const;
   const verdict = await warn(request, new AbortController().signal);
@@ -90,6 +94,11 @@ test.each<[what: string, given: Given, loss: string]>([
     'more than 3 Gizmos in at least 2 namespaces',
   ],
   [
+    'those of an installation of RukPak',
+    { resources: three, finalizers: [], status: { activeBundle: 'painter-v1' } },
+    '3 Gizmos in 2 namespaces',
+  ],
+  [
     'ones that only the default of the cluster keeps',
     { resources: three, spec: { deletionPolicy: 'Delete' }, byDefault: 'KeepCRDs' },
     '3 Gizmos in 2 namespaces',
@@ -106,6 +115,7 @@ test.each<[what: string, given: Given]>([
   ['its policy keeps CRDs', { resources: three, spec: { deletionPolicy: 'KeepCRDs' } }],
   ['its policy keeps all', { resources: three, spec: { deletionPolicy: 'Orphan' } }],
   ['the cluster keeps CRDs by default', { resources: three, byDefault: 'KeepCRDs' }],
+  ['core has applied nothing of it', { resources: three, finalizers: [] }],
   ['the user keeps all', { resources: three, propagationPolicy: 'Orphan' }],
   [
     'its CRDs are annotated to be kept',

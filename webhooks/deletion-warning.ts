@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../api/meta.ts';
 import { type DeletionPolicy, deletionPolicySchema } from '../api/v1alpha1/deployment-policies.ts';
-import { annotation, label } from '../api/v1alpha1/labels.ts';
+import { annotation, finalizer, label } from '../api/v1alpha1/labels.ts';
 import { type ObjectClient, type ResourceRef } from './cluster.ts';
 import {
   type CustomResourceDefinition,
@@ -35,8 +35,13 @@ const maxResources = 500;
 const maxWarnings = 10;
 
 const deploymentSchema = z.object({
-  metadata: z.object({ name: z.string(), uid: z.string().optional() }),
+  metadata: z.object({
+    name: z.string(),
+    uid: z.string().optional(),
+    finalizers: z.array(z.string()).optional(),
+  }),
   spec: z.object({ deletionPolicy: deletionPolicySchema.optional() }),
+  status: z.object({ activeBundle: z.string().optional() }).optional(),
 });
 
 interface Deployment extends z.infer<typeof deploymentSchema> {}
@@ -70,8 +75,18 @@ function deletedDeployment(
   if (operation !== 'DELETE' || subResource) return undefined;
   if (asked?.propagationPolicy === 'Orphan') return undefined;
   const deployment = deploymentSchema.safeParse(oldObject).data;
-  const { deletionPolicy = defaultDeletionPolicy } = deployment?.spec ?? {};
+  if (deployment === undefined || !mayHaveObjects(deployment)) return undefined;
+  const { deletionPolicy = defaultDeletionPolicy } = deployment.spec;
   return deletionPolicy === 'Delete' ? deployment : undefined;
+}
+
+/**
+ * Core adds its finalizer before the first object. A review of a deployment without it must be short:
+ * the API server has decided by then that the deployment goes at once, whatever core adds meanwhile.
+ */
+function mayHaveObjects({ metadata, status }: Deployment): boolean {
+  const isGuarded = metadata.finalizers?.includes(finalizer.deleteObjects) === true;
+  return isGuarded || (status?.activeBundle ?? '') !== '';
 }
 
 function warningsOf(name: string, losses: readonly string[]): readonly string[] {

@@ -4,6 +4,7 @@ import {
   aCustom,
   aMap,
   customKind,
+  hasDefinition,
   hasNamespace,
   idOf,
   idsOf,
@@ -50,7 +51,8 @@ export async function restoreObject(stage: Stage, choice: Choice): Promise<strin
 export async function copyObject(stage: Stage, choice: Choice): Promise<string | undefined> {
   const { site, model } = stage;
   const object = await anObject(stage, choice);
-  if (object === undefined) return undefined;
+  // Of the other kind a copy goes with the CRD, when its deployment is deleted.
+  if (object === undefined || object.kind === customKind(hasDefinition)) return undefined;
   const { metadata, ...rest } = unborn(object);
   const namespace = choice.of(places) ?? places[0];
   // Under its own name in another namespace, or under another name.
