@@ -244,6 +244,28 @@ describe('Reflector', () => {
     },
   );
 
+  test('takes everything anew after the server was away, however far its store is by now', async () => {
+    const client = new FakeKubeClient();
+    client.initialEvents = 'sent';
+    client.put(aWidget('a'));
+    const restore = client.snapshot();
+    const { clock, sink } = start({}, client);
+    await settle();
+    client.drop({ name: 'a' });
+    await settle();
+    expect(sink.names).toEqual(new Set());
+    client.faults.list = [new Error('connect ECONNREFUSED')];
+    restore();
+    for (let change = 0; change < 9; change++) client.put(aWidget('b'));
+    client.endWatches(new Error('socket hang up'));
+    await settle();
+    for (let second = 0; second < 5; second++) {
+      clock.advance(1_000);
+      await settle();
+    }
+    expect(sink.names).toEqual(new Set(['a', 'b']));
+  });
+
   test('asks for nothing where a watch has lasted its time', async () => {
     const { client, clock } = start();
     await settle();

@@ -142,16 +142,19 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * A watch from a place that a restored store has not reached yet is silent until it has: the one
-   * request tells whether that is so, and everything is asked for.
+   * request tells whether that is so, and everything is asked for. So it is where the server was away
+   * for longer: its store may have got beyond that place again by other changes.
    */
   async #checkPlace(signal: AbortSignal): Promise<void> {
     const place = this.#resourceVersion;
     if (this.#doubtful && place !== undefined) {
       const { client, resource } = this.#options;
       const options = { ...this.#selection, metadataOnly: true, limit: 1, signal };
+      // Until the server says that this place counts, it does not.
+      this.#resourceVersion = undefined;
       const { metadata } = await client.list(resource, options);
       const order = compareResourceVersions(metadata.resourceVersion, place);
-      if (order !== undefined && order < 0) this.#resourceVersion = undefined;
+      if (order === undefined || order >= 0) this.#resourceVersion = place;
     }
     this.#doubtful = false;
   }
