@@ -84,7 +84,7 @@ export interface RemoveResult {
   /** What the rest has to wait for; absent once nothing is left to do. An event wakes the owner then. */
   readonly waitsFor?: {
     readonly message: string;
-    /** By the clock: since when it waits for one thing after the other. */
+    /** By the monotonic clock: since when it waits for one thing after the other. */
     readonly since: number;
   };
 }

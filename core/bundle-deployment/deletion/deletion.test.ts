@@ -183,7 +183,7 @@ describe('a deleted deployment', () => {
   test('that waits a moment says nothing; that waits longer says for what', async () => {
     const waitsFor = {
       message: 'deletion waits for ConfigMap/n/a to go',
-      since: fixture.clock.now(),
+      since: fixture.clock.monotonic(),
     };
     fixture.applier.remove.mockResolvedValue({ waitsFor });
     expect(await fixture.reconcile()).toEqual({ requeueAfter: 2000 });
@@ -192,7 +192,7 @@ describe('a deleted deployment', () => {
     expect(await fixture.reconcile()).toEqual({});
     const told = 'Progressing False Deleting: deletion waits for ConfigMap/n/a to go';
     expect(fixture.conditions).toEqual([told]);
-    const fresh = { message: 'deletion waits for b', since: fixture.clock.now() };
+    const fresh = { message: 'deletion waits for b', since: fixture.clock.monotonic() };
     fixture.applier.remove.mockResolvedValue({ waitsFor: fresh });
     await fixture.reconcile();
     expect(fixture.conditions).toEqual(['Progressing False Deleting: deletion waits for b']);

@@ -77,7 +77,7 @@ test('hooks run before and after everything is deleted', async () => {
 
 test('those after it wait until everything is gone', async () => {
   deleteIt();
-  const waitsFor = { message: 'deletion waits for pods', since: 0 };
+  const waitsFor = { message: 'deletion waits for pods', since: -60_000 };
   hooked.fixture.applier.remove.mockResolvedValueOnce({ waitsFor });
   await hooked.settle();
   expect(hooked.taken()).toEqual([`drain in pre-delete ${begin}`]);
