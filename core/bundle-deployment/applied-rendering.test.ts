@@ -71,7 +71,10 @@ test('what was applied is noted, with the API groups of others', async () => {
 test.each<[Served, string]>([
   [{ apiVersions: ['v1'] }, 'API group gizmos.example.com is not served any more'],
   [{ version: 'v1.37.0' }, 'Kubernetes changed from v1.36.3 to v1.37.0'],
-  [{}, 'the APIs or proxies of the cluster, or the code of class plain, have changed'],
+  [
+    {},
+    'the APIs or proxies of the cluster, or the code of class plain, have changed, or somebody created the objects again after core deleted them',
+  ],
 ])(
   'facts that change ask for no deletion, nor after a restart: %o',
   async (served, changedFacts) => {

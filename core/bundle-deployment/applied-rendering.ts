@@ -83,7 +83,8 @@ function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): strin
   }
   if (changes.length > 0) return changes.join(', ');
   const { provisionerClassName } = recipe.deployment.spec;
-  return `the APIs or proxies of the cluster, or the code of class ${provisionerClassName}, have changed`;
+  const causes = `the APIs or proxies of the cluster, or the code of class ${provisionerClassName}, have changed`;
+  return `${causes}, or somebody created the objects again after core deleted them`;
 }
 
 /** One clause, or none. Where not all groups are noted nobody can tell. */

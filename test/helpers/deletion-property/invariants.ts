@@ -91,7 +91,7 @@ function problemsOf(living: Living, look: Look, model: Model): readonly string[]
   if (status.observedGeneration !== object.metadata.generation) return [`not observed: ${told}`];
   const problems = isRefused(object)
     ? refusedProblems(living, look, model)
-    : activeProblems(living, look);
+    : activeProblems(living, look, model);
   return problems.map((problem) => `${problem}; ${told}`);
 }
 
@@ -105,19 +105,26 @@ function refusedProblems(living: Living, look: Look, model: Model): readonly str
     .map((id) => `${id} of the active v${active} is missing`);
 }
 
-function activeProblems(living: Living, look: Look): readonly string[] {
+function activeProblems(living: Living, look: Look, model: Model): readonly string[] {
   const { version, object } = living;
   if (conditionOf(object, 'Installed')?.status !== 'True') return ['not installed'];
   if (activeVersion(object, look) !== version) return ['not active'];
   const progressing = conditionOf(object, 'Progressing');
-  if (progressing !== undefined && !isHeld(living)) return ['at work'];
+  if (progressing !== undefined && !isHeld(living, look, model)) return ['at work'];
   return missing(living, look);
 }
 
-/** What it drops waits for the deployment that it hands over to. */
-function isHeld({ index, object }: Pick<Living, 'index' | 'object'>): boolean {
-  const isSharing = sharing.some((each) => each === index);
-  return isSharing && conditionOf(object, 'Progressing')?.reason === 'PruneHeld';
+/**
+ * What it drops waits for the deployment that it hands over to, or was made anew by the user after
+ * core had deleted it: nobody has asked core to delete that one.
+ */
+function isHeld({ index, version, object }: Living, look: Look, model: Model): boolean {
+  if (conditionOf(object, 'Progressing')?.reason !== 'PruneHeld') return false;
+  if (sharing.some((each) => each === index)) return true;
+  const dropped = versions.flatMap((each) => [...idsOf(index, each)]);
+  return dropped.some(
+    (id) => model.strangers.has(id) && look.content.has(id) && !idsOf(index, version).has(id),
+  );
 }
 
 const refusal = /has no owner|belongs to|bears the labels|is controlled by/;
