@@ -3,6 +3,7 @@ export * from './bundle.ts';
 export * from './bundle-deployment.ts';
 export * from './bundle-template.ts';
 export * from './conditions.ts';
+export * from './creator.ts';
 export * from './deployment-policies.ts';
 export * from './deployment-progress.ts';
 export * from './generated-bundle.ts';

@@ -10,6 +10,7 @@ import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.
 import { defaultLimits } from '../content/limits.ts';
 import type { ConfigureHandler, Provisioner } from '../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
+import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
 
 const adapted = aTree({ 'manifests/adapted.yaml': 'kind: ConfigMap' });
 const template = aTemplate('example.com/app:v1');
@@ -233,6 +234,20 @@ describe('what the class of the Bundle says is told', () => {
     await fixture.reconcile();
     expect(fixture.conditions[0]).toContain(`${loadFailed}: `);
     expect(fixture.handler).not.toHaveBeenCalled();
+  });
+
+  test('that it would never end, which is not tried again before values change', async () => {
+    const fixture = aFixture();
+    configure.mockRejectedValue(new OutOfTimeError('took longer than 30 s'));
+    await fixture.reconcile();
+    expect(fixture.conditions[0]).toBe(`${loadFailed}: took longer than 30 s`);
+    await fixture.reconcile();
+    expect(configure).toHaveBeenCalledTimes(1);
+    configure.mockResolvedValue(adapted);
+    fixture.changeSpec({ config: { watchNamespace: 'a' } });
+    await fixture.reconcile();
+    expect(configure).toHaveBeenCalledTimes(2);
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(1);
   });
 
   test('that it does not come to an end', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { creatorOf } from '../../api/v1alpha1/creator.ts';
 import { checkFiles } from '../content/check-files.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type {
@@ -11,7 +12,9 @@ import type {
 } from '../contracts/provisioner.ts';
 import { WaitingError } from '../errors.ts';
 import { checkObjectCount } from '../manifests/object-bounds.ts';
+import { onBehalfOf } from '../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../runtime/time-limit.ts';
+import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
 import type { Facts, RenderingClasses } from './facts/render-facts.ts';
 import { longestWait } from './longest-wait.ts';
@@ -29,11 +32,13 @@ export async function render(
 ): Promise<Rendered | undefined> {
   const classes = bundle && classesOf({ deployment, bundle }, dependencies);
   if (bundle === undefined || classes === undefined) return undefined;
-  return await limited(dependencies, context, async (handlerContext) => {
+  const limit = limitOf(deployment, dependencies, context);
+  return await limited(limit, async (handlerContext) => {
     const prepared = await dependencies.facts.prepare(deployment, classes, handlerContext);
     const rendering = { deployment, bundle, factsVersion: prepared.version };
     const known = dependencies.rendered.get(rendering);
     if (known !== undefined) return known;
+    dependencies.rendered.checkTime(rendering);
     const installed = isActive(bundle, deployment);
     const making = { ...rendering, classes, installed, read: () => prepared.read() };
     return await make(making, dependencies, { handlerContext, context });
@@ -51,7 +56,8 @@ export async function renderAgain(
   const classes = classesOf(recipe, dependencies);
   if (classes === undefined) return undefined;
   const making = { ...recipe, classes, installed: true, read: async () => recipe.facts };
-  return await limited(dependencies, context, async (handlerContext) => {
+  const limit = limitOf(recipe.deployment, dependencies, context);
+  return await limited(limit, async (handlerContext) => {
     const { objects } = await make(making, dependencies, { handlerContext, context });
     return { recipe, objects };
   });
@@ -70,22 +76,34 @@ export async function renderWithOtherSeed(
     .digest();
   const read = async (): Promise<Facts> => ({ ...recipe.facts, seed });
   const making = { ...recipe, factsVersion: undefined, classes, installed: true, read };
-  const { objects } = await limited(dependencies, context, async (handlerContext) =>
+  const limit = limitOf(recipe.deployment, dependencies, context);
+  const { objects } = await limited(limit, async (handlerContext) =>
     make(making, dependencies, { handlerContext, context }),
   );
   return objects;
 }
 
-async function limited(
+interface RenderLimit extends ProvisionerContext {
+  readonly creator: string;
+}
+
+function limitOf(
+  deployment: BundleDeployment,
   { limits }: Pick<ReconcileDependencies, 'limits'>,
   { signal, logger }: StepContext,
+): RenderLimit {
+  return { limits, signal, logger, creator: creatorOf(deployment) };
+}
+
+async function limited(
+  { creator, ...context }: RenderLimit,
   run: (context: ProvisionerContext) => Promise<Rendered>,
 ): Promise<Rendered> {
-  return await withTimeLimit(async (limit) => await run({ signal: limit, logger, limits }), {
-    limit: limits.timeout,
-    grace: limits.timeout / 20,
-    signal,
-  });
+  const { timeout } = context.limits;
+  return await withTimeLimit(
+    async (limit) => await run({ ...context, signal: onBehalfOf(creator, limit) }),
+    { limit: timeout, grace: timeout / 20, signal: context.signal },
+  );
 }
 
 interface Making extends Rendering {
@@ -112,6 +130,7 @@ async function make(
     dependencies.rendered.set(rendered, sizeOf(stored));
     return rendered;
   } catch (error) {
+    if (error instanceof OutOfTimeError) dependencies.rendered.setOutOfTime(rendering, error);
     const waits = error instanceof WaitingError && given.cluster !== undefined;
     if (waits) lookAgain(dependencies, context);
     throw error;

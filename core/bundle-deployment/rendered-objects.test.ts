@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
 import { type Rendered, RenderedObjects, type Rendering } from './rendered-objects.ts';
 
 const spec = { provisionerClassName: 'c', source: { type: 'image' } };
@@ -29,6 +30,26 @@ const objects: readonly KubernetesObject[] = [
 function made(name: string, of = objects, changed: Partial<Rendering> = {}): Rendered {
   return { recipe: { ...rendering(name, changed), facts: { inputs: [] } }, objects: of };
 }
+
+test('what took too long is not made again of the same content and values', () => {
+  const rendered = new RenderedObjects();
+  const error = new OutOfTimeError('too long');
+  rendered.setOutOfTime(rendering('a'), error);
+  const noted = aDeployment('a');
+  const annotations = { 'example.com/touched': 'now' };
+  const deployment = { ...noted, metadata: { ...noted.metadata, annotations } };
+  expect(() => rendered.checkTime(rendering('a', { deployment }))).toThrow(error);
+  for (const changed of [
+    { deployment: aDeployment('a', 2) },
+    { bundle: aBundle('2') },
+    { factsVersion: 'other' },
+  ]) {
+    rendered.checkTime(rendering('a', changed));
+  }
+  rendered.checkTime(rendering('b'));
+  rendered.forget('a');
+  rendered.checkTime(rendering('a'));
+});
 
 test('remembers what one version of a deployment made of one Bundle', () => {
   const rendered = new RenderedObjects();

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { OutOfTimeError } from '../runtime/worker/running-limit.ts';
 import type { Facts } from './facts/render-facts.ts';
 import { roughSize } from './rough-size.ts';
 
@@ -39,6 +40,8 @@ export class RenderedObjects {
   readonly #capacity: number;
   /** By deployment name, the longest unused first. */
   readonly #entries = new Map<string, Entry>();
+  /** By deployment name: what would take too long once more. */
+  readonly #failures = new Map<string, { readonly key: string; readonly error: OutOfTimeError }>();
   #bytes = 0;
 
   constructor(capacity = defaultCapacity) {
@@ -59,7 +62,7 @@ export class RenderedObjects {
   set(rendered: Rendered, contentBytes: number): void {
     const { recipe, objects } = rendered;
     const name = recipe.deployment.metadata.name ?? '';
-    this.forget(name);
+    this.#drop(name);
     const key = keyOf(recipe);
     const bytes = Math.max(contentBytes, roughSize(objects, this.#capacity));
     if (bytes > this.#capacity || key === undefined) return;
@@ -67,14 +70,38 @@ export class RenderedObjects {
     this.#bytes += bytes;
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#capacity) return;
-      this.forget(oldest);
+      this.#drop(oldest);
     }
   }
 
+  /** @throws OutOfTimeError where making objects of this took too long before. */
+  checkTime(rendering: Rendering): void {
+    const failure = this.#failures.get(rendering.deployment.metadata.name ?? '');
+    if (failure !== undefined && failure.key === contentKeyOf(rendering)) throw failure.error;
+  }
+
+  /** Remembers that making objects of this takes too long. */
+  setOutOfTime(rendering: Rendering, error: OutOfTimeError): void {
+    if (rendering.factsVersion === undefined) return;
+    const key = contentKeyOf(rendering);
+    this.#failures.set(rendering.deployment.metadata.name ?? '', { key, error });
+  }
+
   forget(deploymentName: string): void {
+    this.#failures.delete(deploymentName);
+    this.#drop(deploymentName);
+  }
+
+  #drop(deploymentName: string): void {
     this.#bytes -= this.#entries.get(deploymentName)?.bytes ?? 0;
     this.#entries.delete(deploymentName);
   }
+}
+
+/** Content and values: nobody has an endless chart rendered once more by a note on its deployment. */
+function contentKeyOf({ deployment, bundle, factsVersion }: Rendering): string {
+  const { uid, generation } = deployment.metadata;
+  return JSON.stringify([uid, generation, bundle.metadata.uid, factsVersion]);
 }
 
 /** Content never changes under a Bundle's UID, nor what a class sees of a deployment's generation. */

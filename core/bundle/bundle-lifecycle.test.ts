@@ -10,10 +10,11 @@ import type { SourceResult } from '../contracts/source.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
+import { FairSemaphore } from '../runtime/fair-semaphore.ts';
 import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';
 
+const elsewhere = { creator: 'another', address: 'elsewhere.example' };
 const key = { name: 'demo', uid: 'uid-of-demo' };
 const deletionTimestamp = '2026-01-01T00:00:00Z';
 const conflict = new ApiError(409, { reason: 'Conflict', message: 'the object has been modified' });
@@ -125,7 +126,7 @@ describe('a Bundle that is being deleted', () => {
 
   test('does not wait for its turn to be unpacked', async () => {
     const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
-    await slots.take('elsewhere.example', new AbortController().signal);
+    await slots.take(elsewhere, new AbortController().signal);
     const fixture = new BundleFixture(aKeptBundle(), { slots });
     const reconciled = fixture.reconcile();
     await setImmediate();
@@ -143,7 +144,7 @@ describe('a Bundle that is being deleted', () => {
     const fetches = new SharedFetches();
     await fetches.join(bundle.spec.source, new AbortController().signal);
     const own = {
-      workers: new Semaphore(1),
+      workers: new FairSemaphore({ places: 1 }),
       slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
       fetches: new SharedFetches(),
     };
@@ -303,7 +304,7 @@ describe('a Bundle that waits for its turn', () => {
 
   test('ends when the process begins to stop, and nothing is said about it', async () => {
     const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
-    await slots.take('elsewhere.example', new AbortController().signal);
+    await slots.take(elsewhere, new AbortController().signal);
     const fixture = new BundleFixture(aKeptBundle(), { slots });
     const reconciled = fixture.failure();
     await setImmediate();

@@ -48,6 +48,8 @@ beforeEach(() => {
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
     slots,
+    creatorOf: ({ metadata }) => metadata.name ?? '',
+    addressOf: async (host) => host,
     fetches: new SharedFetches(),
     secrets: { read: async () => undefined },
     configMaps: { namespace: 'system', read: async () => undefined },
@@ -125,7 +127,10 @@ describe('restoring', () => {
       ),
     );
     restorer.abandon(key.uid);
-    const place = await slots.take('example.com', AbortSignal.timeout(120_000));
+    const place = await slots.take(
+      { creator: 'other', address: 'example.com' },
+      AbortSignal.timeout(120_000),
+    );
     place.release();
   });
 

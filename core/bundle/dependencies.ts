@@ -24,6 +24,10 @@ export interface UnpackDependencies extends ClassPlaces {
   readonly sources: ReadonlyMap<string, Source>;
   /** By class name; only classes with a bundle handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
+  /** On whose behalf a Bundle is unpacked: creators share what can be done at once. */
+  readonly creatorOf: (bundle: Bundle) => string;
+  /** Of the machine that a server's name stands for. */
+  readonly addressOf: (host: string) => Promise<string>;
   readonly store: ContentStore;
   /** Absent where this process takes no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete'> | undefined;

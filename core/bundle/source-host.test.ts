@@ -8,11 +8,14 @@ function git(repository: string): BundleSource {
 
 test.each<[string, BundleSource]>([
   ['docker.io', { type: 'image', image: { ref: 'busybox' } }],
-  ['example.com:5000', { type: 'image', image: { ref: 'example.com:5000/a/b:v1' } }],
+  ['example.com', { type: 'image', image: { ref: 'example.com:5000/a/b:v1' } }],
   ['image', { type: 'image', image: { ref: '::' } }],
+  ['image', { type: 'image', image: { ref: '999.999.999.999/a' } }],
+  ['127.0.0.1', { type: 'http', http: { url: 'http://0x7f.1:8080/a.tgz' } }],
+  ['[::1]', { type: 'http', http: { url: 'http://[0::1]:8080/a.tgz' } }],
   ['example.com', git('https://user:secret@Example.com/r')],
-  ['example.com:8443', git('https://example.com:8443/r')],
-  ['example.com:2222', git('ssh://git@example.com:2222/r')],
+  ['example.com', git('https://example.com:8443/r')],
+  ['example.com', git('ssh://git@example.com:2222/r')],
   ['example.com', git('git@Example.com:owner/r.git')],
   ['git', git('')],
   ['git', git('/a:b')],

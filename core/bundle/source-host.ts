@@ -1,16 +1,15 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import { parseImageReference } from '../sources/image/reference.ts';
 
-/** Which server a source is fetched from, as `host[:port]`; for one of no server its type. */
+/** Which server a source is fetched from, without its port; for one of no server its type. */
 export function sourceHost({ type, image, git, http }: BundleSource): string {
-  if (image !== undefined) return registryOf(image.ref) ?? type;
-  const address = git?.repository ?? http?.url;
+  const address = image === undefined ? (git?.repository ?? http?.url) : urlOfRegistry(image.ref);
   return (address === undefined ? undefined : hostOf(address)) ?? type;
 }
 
-function registryOf(ref: string): string | undefined {
+function urlOfRegistry(ref: string): string | undefined {
   try {
-    return parseImageReference(ref).domain.toLowerCase();
+    return `https://${parseImageReference(ref).domain}`;
   } catch {
     return undefined;
   }
@@ -18,6 +17,6 @@ function registryOf(ref: string): string | undefined {
 
 /** Of a URL, or of git's `user@host:path`. */
 function hostOf(address: string): string | undefined {
-  if (address.includes('://')) return URL.canParse(address) ? new URL(address).host : undefined;
+  if (address.includes('://')) return URL.parse(address)?.hostname || undefined;
   return /^(?:[^@/:]*@)?([^@/:]+):/.exec(address)?.[1]?.toLowerCase();
 }

@@ -1,5 +1,5 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { Semaphore } from '../runtime/semaphore.ts';
+import type { FairSemaphore } from '../runtime/fair-semaphore.ts';
 import type { SharedFetches } from './shared-fetches.ts';
 import type { UnpackSlots } from './unpack-slots.ts';
 
@@ -11,7 +11,7 @@ export interface UnpackPlaces {
 
 /** The places of one class alone, for its deployments too: none waits for a process meanwhile. */
 export interface OwnPlaces extends UnpackPlaces {
-  readonly workers: Semaphore;
+  readonly workers: FairSemaphore;
 }
 
 /** The places that a class shares with others, but for those that have some of their own. */

@@ -45,7 +45,8 @@ class Unpackings {
   }
 
   async #unpack(name: string, stop: AbortSignal): Promise<void> {
-    const slot = await this.slots.take(name.split('/')[0] ?? '', stop);
+    const [address = ''] = name.split('/');
+    const slot = await this.slots.take({ creator: name, address }, stop);
     this.#releases.set(name, () => slot.release());
     const end = Promise.withResolvers<void>();
     this.#ends.set(name, end);
@@ -130,15 +131,48 @@ describe('UnpackSlots', () => {
   });
 });
 
+test('eighty stalled servers of one machine or of one creator cost others no turn', async () => {
+  for (const creatorAndAddress of [
+    (index: number) => ({ creator: `c${index}`, address: 'one machine' }),
+    (index: number) => ({ creator: 'one creator', address: `192.0.2.${index}` }),
+  ]) {
+    const clock = new ManualClock();
+    const slots = new UnpackSlots({ slots: 8, clock });
+    const stop = new AbortController();
+    const stalled = Array.from({ length: 80 }, async (_, index) => {
+      const slot = await slots.take(creatorAndAddress(index), stop.signal);
+      await slot.fetch(() => new Promise<void>(() => undefined), stop.signal);
+    });
+    void Promise.allSettled(stalled);
+    // All that it can have it has by now.
+    for (let turn = 0; turn < 20; turn++) {
+      await settle();
+      clock.advance(2_000);
+    }
+    await settle();
+    const taken: string[] = [];
+    for (const creator of ['ann', 'ben']) {
+      const slot = slots.take({ creator, address: `of ${creator}` }, signal);
+      void slot.then((each) => {
+        taken.push(creator);
+        each.release();
+      });
+    }
+    await settle();
+    expect(taken).toEqual(['ann', 'ben']);
+    stop.abort(new Error('enough'));
+  }
+});
+
 test('content that is here goes before what is yet to be fetched', async () => {
   const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
-  const first = await slots.take('a.example', signal);
+  const first = await slots.take({ creator: 'a', address: 'a.example' }, signal);
   const order: string[] = [];
-  const fetching = slots.take('b.example', signal).then((slot) => {
+  const fetching = slots.take({ creator: 'b', address: 'b.example' }, signal).then((slot) => {
     order.push('fetch');
     slot.release();
   });
-  const holding = slots.takeWithContent(signal).then((slot) => {
+  const holding = slots.takeWithContent('c', signal).then((slot) => {
     order.push('content');
     slot.release();
   });

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
+import { precedence } from '../runtime/fair-queue.ts';
+import { FairSemaphore } from '../runtime/fair-semaphore.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
-import { HostLimiter } from './host-limiter.ts';
 
 export interface UnpackSlotsOptions {
-  /** Unpackings at work at once. One host has half of them at most, so that it never has all. */
+  /** Unpackings at work at once. One machine has half of them at most, so that it never has all. */
   readonly slots: number;
   /** Of that size; others may take places of it too. */
-  readonly active?: Semaphore;
+  readonly active?: FairSemaphore;
   readonly clock: Clock;
 }
 
@@ -16,32 +17,43 @@ const slowFetch = 2_000;
 /** So many slow fetches may wait for their servers for each slot; each may hold content. */
 const slowFetchesPerSlot = 8;
 
+/** Who unpacks, and from where. */
+export interface UnpackClaim {
+  readonly creator: string;
+  /** Of the machine that the content is fetched from. */
+  readonly address: string;
+}
+
 /**
  * Bounds the costly part of unpacking: fetch, convert, persist. Memory is bounded by the number of
- * slots; hosts that do not answer cost a slot for a moment only.
+ * slots; servers that do not answer cost a slot for a moment only, and neither one machine nor one
+ * creator has all places.
  */
 export class UnpackSlots {
-  readonly #active: Semaphore;
+  readonly #active: FairSemaphore;
   readonly #slow: Semaphore;
-  readonly #hosts: HostLimiter;
+  /** As many as can be active or slow: what a creator begins can always be lent. */
+  readonly #fetches: FairSemaphore;
   readonly #clock: Clock;
 
-  constructor({ slots, clock, active = new Semaphore(slots) }: UnpackSlotsOptions) {
-    this.#active = active;
+  constructor({ slots, clock, active }: UnpackSlotsOptions) {
+    this.#active = active ?? new FairSemaphore({ places: slots });
     this.#slow = new Semaphore(slots * slowFetchesPerSlot);
-    this.#hosts = new HostLimiter(Math.ceil(slots / 2));
+    const perAddress = Math.ceil(slots / 2);
+    this.#fetches = new FairSemaphore({ places: slots * (1 + slowFetchesPerSlot), perAddress });
     this.#clock = clock;
   }
 
   /**
-   * Waits for a place at the host, then for a slot, in the order in which others came.
+   * Waits for a place at the machine, then for a slot; creators take turns.
    * @throws the signal's reason where it is aborted before.
    */
-  async take(host: string, signal: AbortSignal): Promise<UnpackSlot> {
-    const leaveHost = await this.#hosts.take(host, signal);
+  async take(claim: UnpackClaim, signal: AbortSignal): Promise<UnpackSlot> {
+    const leaveHost = await this.#fetches.take(claim, signal);
+    const { creator } = claim;
     try {
-      const giveBack = await this.#active.take(signal);
-      return this.#slot(giveBack, leaveHost);
+      const giveBack = await this.#active.take({ creator }, signal);
+      return this.#slot({ creator, giveBack, leaveHost });
     } catch (error) {
       leaveHost();
       throw error;
@@ -52,20 +64,31 @@ export class UnpackSlots {
    * Waits for a slot for content that somebody else has fetched, before those who are yet to fetch.
    * @throws the signal's reason where it is aborted before.
    */
-  async takeWithContent(signal: AbortSignal): Promise<UnpackSlot> {
-    return this.#slot(await this.#active.take(signal, { urgent: true }), atNoHost);
+  async takeWithContent(creator: string, signal: AbortSignal): Promise<UnpackSlot> {
+    const giveBack = await this.#active.take(withContent(creator), signal);
+    return this.#slot({ creator, giveBack, leaveHost: atNoHost });
   }
 
-  #slot(giveBack: () => void, leaveHost: () => void): UnpackSlot {
-    const parts = { active: this.#active, slow: this.#slow, clock: this.#clock };
-    return new UnpackSlot({ ...parts, leaveHost, giveBack });
+  #slot(taken: Pick<UnpackSlotParts, 'creator' | 'giveBack' | 'leaveHost'>): UnpackSlot {
+    return new UnpackSlot({
+      active: this.#active,
+      slow: this.#slow,
+      clock: this.#clock,
+      ...taken,
+    });
   }
 }
 
 const atNoHost = (): void => undefined;
 
+/** Content takes memory while it waits. */
+function withContent(creator: string) {
+  return { creator, precedence: precedence.urgent };
+}
+
 interface UnpackSlotParts {
-  readonly active: Semaphore;
+  readonly creator: string;
+  readonly active: FairSemaphore;
   readonly slow: Semaphore;
   readonly clock: Clock;
   readonly leaveHost: () => void;
@@ -83,8 +106,9 @@ export class UnpackSlot {
   }
 
   /**
-   * Runs the fetch and leaves its host. A slow one lends the slot to others, and has one again when
-   * its content is there; until then it keeps its place at the host, as there is content to hold.
+   * Runs the fetch and leaves its machine. A slow one lends the slot to others, and has one again
+   * when its content is there; until then it keeps its place at the machine, as there is content to
+   * hold.
    */
   async fetch<T>(fetch: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const ended = new AbortController();
@@ -93,7 +117,8 @@ export class UnpackSlot {
       const content = await fetch();
       ended.abort();
       if ((await lent) !== undefined) {
-        this.#giveBack = await this.#parts.active.take(signal, { urgent: true });
+        const { active, creator } = this.#parts;
+        this.#giveBack = await active.take(withContent(creator), signal);
       }
       return content;
     } finally {

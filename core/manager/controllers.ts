@@ -12,8 +12,10 @@ import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
+import { precedence } from '../runtime/fair-queue.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { changedDependencies } from './changed-dependencies.ts';
+import { claimOfDeployment } from './claim-of-deployment.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
 import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
@@ -152,12 +154,13 @@ function createDeploymentController(
       ownPlaces: parts.unpacking.ownPlaces,
       bundleClasses: ownClasses,
     }),
+    claimOf: (name) => claimOfDeployment(name, kinds),
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,
     logger,
     metrics,
   });
-  applier.onChange((owner) => controller.enqueue(owner));
+  applier.onChange((owner) => controller.enqueue(owner, precedence.urgent));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
 }

@@ -6,12 +6,12 @@ import { SharedFetches } from '../bundle/shared-fetches.ts';
 import type { OwnPlaces } from '../bundle/unpack-places.ts';
 import { UnpackSlots } from '../bundle/unpack-slots.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
+import { FairSemaphore } from '../runtime/fair-semaphore.ts';
 import { ownWorkers } from './own-workers.ts';
 
 function somePlaces(): OwnPlaces {
   const slots = new UnpackSlots({ slots: 1, clock: new ManualClock() });
-  return { workers: new Semaphore(1), slots, fetches: new SharedFetches() };
+  return { workers: new FairSemaphore({ places: 1 }), slots, fetches: new SharedFetches() };
 }
 
 const places = { adapting: somePlaces(), checking: somePlaces() };

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
 import type { OwnPlaces } from '../bundle/unpack-places.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { Semaphore } from '../runtime/semaphore.ts';
+import type { FairSemaphore } from '../runtime/fair-semaphore.ts';
 
 export interface OwnWorkersOptions {
   readonly deployments: { get(key: { readonly name: string }): BundleDeployment | undefined };
@@ -16,7 +16,7 @@ export interface OwnWorkersOptions {
  * that adapts its content. A class that is slow then holds up deployments of its own.
  */
 export function ownWorkers({ deployments, ownPlaces, bundleClasses }: OwnWorkersOptions) {
-  return (name: string): Semaphore | undefined => {
+  return (name: string): FairSemaphore | undefined => {
     const spec = deployments.get({ name })?.spec;
     if (spec === undefined) return undefined;
     const own = ownPlaces?.get(spec.provisionerClassName);

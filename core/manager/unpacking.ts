@@ -2,20 +2,24 @@ import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { SharedFetches } from '../bundle/shared-fetches.ts';
 import type { OwnPlaces } from '../bundle/unpack-places.ts';
 import { UnpackSlots } from '../bundle/unpack-slots.ts';
+import { creatorOfBundle } from '../bundle-deployment/creator-of-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { ContentStore } from '../contracts/store.ts';
 import { createConfigMapReader } from '../kube/config-map-reader.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { createSecretReader } from '../kube/secret-reader.ts';
+import { HostAddresses } from '../net/host-addresses.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
+import { FairSemaphore } from '../runtime/fair-semaphore.ts';
 import { createUploadSource } from '../sources/upload/index.ts';
 import { classesWith } from './class-index.ts';
+import type { Kinds } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface UnpackingParts {
   readonly client: KubeClient;
+  readonly kinds: Pick<Kinds, 'deployments'>;
   readonly store: ContentStore;
   readonly uploads: Uploads | undefined;
   readonly metrics: Metrics;
@@ -25,13 +29,16 @@ export interface UnpackingParts {
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
   settings: ManagerSettings,
-  { client, store, uploads, metrics, clock }: UnpackingParts,
+  { client, kinds, store, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
   const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
+  const addresses = new HostAddresses({ clock });
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
     sources: new Map(all.map((source) => [source.type, source])),
     provisioners: classesWith(provisioners, 'bundle'),
+    creatorOf: (bundle) => creatorOfBundle(bundle, kinds.deployments),
+    addressOf: (host) => addresses.of(host),
     store,
     slots: new UnpackSlots({ slots: workers, clock }),
     fetches: new SharedFetches(),
@@ -48,7 +55,8 @@ export function unpackDependencies(
 }
 
 function ownPlaces(size: number, clock: Clock): OwnPlaces {
-  const workers = new Semaphore(size);
+  // One more than a creator can use: it finds its way to the class whatever others do there.
+  const workers = new FairSemaphore({ places: size + 1 });
   const slots = new UnpackSlots({ slots: size, active: workers, clock });
   return { workers, slots, fetches: new SharedFetches() };
 }

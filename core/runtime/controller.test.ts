@@ -6,7 +6,7 @@ import type { Logger } from '../contracts/logger.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
-import { Semaphore } from './semaphore.ts';
+import { FairSemaphore } from './fair-semaphore.ts';
 
 interface Line {
   readonly level: string;
@@ -120,7 +120,7 @@ describe('Controller', () => {
   });
 
   test('keys with workers of their own take none of the others, and wait for each other', async () => {
-    const own = new Semaphore(1);
+    const own = new FairSemaphore({ places: 1 });
     const begun: string[] = [];
     const blocked = Promise.withResolvers<void>();
     const { controller } = start(
@@ -139,7 +139,7 @@ describe('Controller', () => {
   });
 
   test('a stop does not begin with what still waits for a worker of its own', async () => {
-    const own = new Semaphore(0);
+    const own = new FairSemaphore({ places: 0 });
     const begun: string[] = [];
     const { controller, abort, running } = start(async (key) => void begun.push(key), {
       ownWorkers: () => own,

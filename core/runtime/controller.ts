@@ -7,6 +7,8 @@ import type { QueueSnapshot } from '../observe/queue-metrics.ts';
 import { aborted } from './aborted.ts';
 import { conditionMessage } from './conditions.ts';
 import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
+import type { Claim, Precedence } from './fair-queue.ts';
+import type { FairSemaphore } from './fair-semaphore.ts';
 import { Semaphore } from './semaphore.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -34,7 +36,9 @@ export interface ControllerOptions {
   /** Keys worked on at once, Infinity for all that there are; 8 where absent. */
   readonly workers?: number;
   /** Other workers than those for all, where a key has some: it waits for them, and for no others. */
-  readonly ownWorkers?: ((key: string) => Semaphore | undefined) | undefined;
+  readonly ownWorkers?: ((key: string) => FairSemaphore | undefined) | undefined;
+  /** On whose behalf a key is worked on, and how soon; in the order of arrival where absent. */
+  readonly claimOf?: (key: string) => Claim;
   /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
@@ -57,15 +61,20 @@ export class Controller {
   readonly #running = new Map<string, number>();
 
   constructor(options: ControllerOptions) {
-    const { name, workers = defaultWorkers, clock, metrics } = options;
+    const { name, workers = defaultWorkers, claimOf, clock, metrics } = options;
     this.#options = options;
-    this.#queue = new WorkQueue(clock, { onAdd: () => metrics?.queues.added(name) });
+    this.#queue = new WorkQueue(clock, {
+      onAdd: () => metrics?.queues.added(name),
+      places: workers,
+      ...(claimOf === undefined ? {} : { claimOf }),
+    });
     metrics?.queues.watch(name, () => this.#snapshot());
     metrics?.controllers.maxWorkers(name, workers);
   }
 
-  enqueue(key: string): void {
-    this.#queue.add(key);
+  /** With the precedence of its claim where none is named. */
+  enqueue(key: string, precedence?: Precedence): void {
+    this.#queue.add(key, precedence);
   }
 
   /** `ms` milliseconds from now. */
@@ -98,7 +107,10 @@ export class Controller {
       const key = leave === undefined ? undefined : await this.#queue.get(stopping);
       if (leave === undefined || key === undefined) break;
       const own = this.#options.ownWorkers?.(key);
-      if (own !== undefined) leave();
+      if (own !== undefined) {
+        this.#queue.leave(key);
+        leave();
+      }
       const work = this.#workWith(own, key, { signal, stopping }).finally(() => {
         leave();
         running.delete(work);
@@ -108,9 +120,10 @@ export class Controller {
     await Promise.all(running);
   }
 
-  async #workWith(own: Semaphore | undefined, key: string, signals: Signals): Promise<void> {
+  async #workWith(own: FairSemaphore | undefined, key: string, signals: Signals): Promise<void> {
     if (own === undefined) return await this.#work(key, signals);
-    const leave = await own.take(signals.stopping).catch(() => undefined);
+    const claim = this.#options.claimOf?.(key) ?? { creator: '' };
+    const leave = await own.take(claim, signals.stopping).catch(() => undefined);
     if (leave === undefined) return;
     await this.#work(key, signals).finally(leave);
   }

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { type Claim, FairQueue, type Precedence, precedenceOf } from './fair-queue.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 /** Longer delays overflow the timer and would fire at once. */
@@ -13,6 +14,21 @@ interface Delayed {
   readonly timer: AbortController;
 }
 
+export interface WorkQueueOptions {
+  readonly limiter?: RateLimiter;
+  /** Called for each key that waits from now on, and not for one that waits already. */
+  readonly onAdd?: () => void;
+  /** Keys worked on at once; as many as are asked for where absent. */
+  readonly places?: number;
+  /** On whose behalf a key is worked on, and how soon; all alike where absent. */
+  readonly claimOf?: (key: string) => Claim;
+}
+
+/** One place is for what is urgent: it never waits for a whole set of slow first installs. */
+const urgentPlaces = 1;
+
+const alike: Claim = { creator: '' };
+
 /**
  * Keys to be worked on. A key waits at most once, and is never handed out while it is worked on:
  * added meanwhile, it waits again after `done`. Nothing added is lost.
@@ -21,27 +37,30 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #limiter: RateLimiter;
   readonly #onAdd: () => void;
-  /** Key → when it was added; insertion order is working order. */
+  readonly #claimOf: (key: string) => Claim;
+  readonly #order: FairQueue<string>;
+  /** Key → when it was added, the oldest first. */
   readonly #waiting = new Map<string, number>();
   /** Key → how long it waited before it was handed out. */
   readonly #working = new Map<string, number>();
   /** Added while worked on. */
-  readonly #again = new Map<string, number>();
+  readonly #again = new Map<string, { readonly at: number; readonly claim: Claim }>();
   readonly #delayed = new Map<string, Delayed>();
   readonly #waiters = new Set<Waiter>();
   #shutDown = false;
 
-  /** `onAdd` is called for each key that waits from now on, and not for one that waits already. */
-  constructor(
-    clock: Clock,
-    {
-      limiter = new RateLimiter(clock),
-      onAdd = () => undefined,
-    }: { readonly limiter?: RateLimiter; readonly onAdd?: () => void } = {},
-  ) {
+  constructor(clock: Clock, options: WorkQueueOptions = {}) {
+    const { places = Number.POSITIVE_INFINITY, claimOf } = options;
     this.#clock = clock;
-    this.#limiter = limiter;
-    this.#onAdd = onAdd;
+    this.#limiter = options.limiter ?? new RateLimiter(clock);
+    this.#onAdd = options.onAdd ?? (() => undefined);
+    this.#claimOf = claimOf ?? (() => alike);
+    const isShared = claimOf !== undefined;
+    this.#order = new FairQueue({
+      places,
+      keepsNone: !isShared,
+      urgentPlaces: isShared ? urgentPlaces : 0,
+    });
   }
 
   /** Keys ready to be handed out. */
@@ -60,16 +79,16 @@ export class WorkQueue {
     return this.#working.get(key) ?? 0;
   }
 
-  add(key: string): void {
-    if (this.#shutDown || this.#waiting.has(key)) return;
-    const now = this.#clock.monotonic();
-    if (this.#again.has(key)) return;
-    this.#onAdd();
-    if (this.#working.has(key)) {
-      this.#again.set(key, now);
-      return;
+  /** One that waits already may get more precedence by it: as its claim says, or as it is told. */
+  add(key: string, precedence?: Precedence): void {
+    if (this.#shutDown) return;
+    const claim = { ...this.#claimOf(key), ...(precedence === undefined ? {} : { precedence }) };
+    if (this.#working.has(key)) return this.#addAgain(key, claim);
+    if (!this.#waiting.has(key)) {
+      this.#onAdd();
+      this.#waiting.set(key, this.#clock.monotonic());
     }
-    this.#waiting.set(key, now);
+    this.#order.add(key, claim);
     this.#handOut();
   }
 
@@ -128,13 +147,22 @@ export class WorkQueue {
     });
   }
 
+  /** A worker of its own has the key: it takes no place from others. */
+  leave(key: string): void {
+    this.#order.release(key);
+    this.#handOut();
+  }
+
   /** The worker that got the key is done with it, well or not. */
   done(key: string): void {
     this.#working.delete(key);
-    const addedAt = this.#again.get(key);
-    if (addedAt === undefined) return;
-    this.#again.delete(key);
-    this.#waiting.set(key, addedAt);
+    this.#order.release(key);
+    const again = this.#again.get(key);
+    if (again !== undefined) {
+      this.#again.delete(key);
+      this.#waiting.set(key, again.at);
+      this.#order.add(key, again.claim);
+    }
     this.#handOut();
   }
 
@@ -157,15 +185,26 @@ export class WorkQueue {
     this.add(key);
   }
 
+  #addAgain(key: string, claim: Claim): void {
+    const before = this.#again.get(key);
+    if (before === undefined) this.#onAdd();
+    const { at, claim: old } = before ?? { at: this.#clock.monotonic(), claim };
+    this.#again.set(key, { at, claim: isSooner(old, claim) ? old : claim });
+  }
+
   #handOut(): void {
     if (this.#shutDown) return;
     for (const waiter of this.#waiters) {
-      const next = this.#waiting.entries().next();
-      if (next.done) return;
-      const [key, addedAt] = next.value;
+      const key = this.#order.next();
+      if (key === undefined) return;
+      const addedAt = this.#waiting.get(key) ?? this.#clock.monotonic();
       this.#waiting.delete(key);
       this.#working.set(key, this.#clock.monotonic() - addedAt);
       waiter.give(key);
     }
   }
+}
+
+function isSooner(a: Claim, b: Claim): boolean {
+  return precedenceOf(a) <= precedenceOf(b);
 }

@@ -54,6 +54,8 @@ export class BundleFixture {
       secrets: { read: async () => undefined },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,
+      creatorOf: ({ metadata }) => metadata.name ?? '',
+      addressOf: async (host) => host,
       slots: new UnpackSlots({ slots: 8, clock: this.clock }),
       fetches: new SharedFetches(),
       events: this.events,

@@ -4,7 +4,7 @@ import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { placesOf } from '../unpack-places.ts';
 
 /**
- * Waits until there is room for one more unpacking: at the source's host and in this process. Content
+ * Waits until there is room for one more unpacking: at the source's machine and in this process. Content
  * that is here already is held for nothing until it goes on, so it comes first.
  */
 export async function awaitSlot(
@@ -12,11 +12,15 @@ export async function awaitSlot(
   dependencies: UnpackDependencies,
   { signal, stopping }: StepContext,
 ): Promise<StepOutcome> {
-  const { slots } = placesOf(state.bundle, dependencies);
+  const { bundle } = state;
+  const { slots } = placesOf(bundle, dependencies);
   const waiting = AbortSignal.any([signal, stopping]);
-  state.slot =
-    state.fetched === undefined
-      ? await slots.take(sourceHost(state.bundle.spec.source), waiting)
-      : await slots.takeWithContent(waiting);
+  const creator = dependencies.creatorOf(bundle);
+  if (state.fetched !== undefined) {
+    state.slot = await slots.takeWithContent(creator, waiting);
+    return 'continue';
+  }
+  const address = await dependencies.addressOf(sourceHost(bundle.spec.source));
+  state.slot = await slots.take({ creator, address }, waiting);
   return 'continue';
 }

@@ -1,4 +1,5 @@
 import { checkFiles } from '../../content/check-files.ts';
+import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
@@ -10,14 +11,17 @@ export async function convert(
   dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const { provisioners, limits, clock } = dependencies;
+  const { provisioners, limits, clock, creatorOf } = dependencies;
   const { bundle, fetched } = state;
   const { logger } = context;
   const handler = provisioners.get(bundle.spec.provisionerClassName)?.bundle;
   if (handler === undefined || fetched === undefined) return 'done';
   try {
     state.converted = await withTimeLimit(
-      (signal) => handler(fetched.files, bundle, { signal, logger, limits }),
+      (limit) => {
+        const signal = onBehalfOf(creatorOf(bundle), limit);
+        return handler(fetched.files, bundle, { signal, logger, limits });
+      },
       { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
     );
     if (state.converted !== fetched.files) checkFiles(state.converted, limits);

@@ -1,5 +1,6 @@
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
+import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
@@ -33,7 +34,7 @@ async function fetchContent(
   dependencies: UnpackDependencies,
   context: StepContext,
 ): Promise<SourceResult> {
-  const { sources, secrets, configMaps, limits } = dependencies;
+  const { sources, secrets, configMaps, limits, creatorOf } = dependencies;
   const wanted = wantedSource(state.bundle);
   const source = sources.get(wanted.type);
   if (source === undefined) {
@@ -43,7 +44,7 @@ async function fetchContent(
     (signal) =>
       source.fetch(wanted, {
         bundle: storedContentKey(state.bundle),
-        signal,
+        signal: onBehalfOf(creatorOf(state.bundle), signal),
         logger: context.logger,
         limits,
         secrets,

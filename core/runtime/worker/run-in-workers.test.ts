@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { cpuTime } from '../../../test/bench/process-tree.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
@@ -16,8 +17,10 @@ import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { DeploymentContext, Provisioner } from '../../contracts/provisioner.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import { onBehalfOf } from '../on-behalf-of.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { runInWorkers, type WorkerOptions, type WorkerProvisioners } from './run-in-workers.ts';
+import { OutOfTimeError } from './running-limit.ts';
 
 const errorsModule = new URL('../../errors.ts', import.meta.url).href;
 
@@ -432,6 +435,42 @@ describe('a limit on the time that a call runs', () => {
         'class "acme" took longer than 30 s for this content: make it smaller, or look for what repeats itself without an end',
     });
     expect(await next).not.toBe((lines[0]!.fields as { pid: number }).pid);
+  });
+
+  test('is final for what worked all the time: it would take as long again', async () => {
+    const { lines, logger } = recorder();
+    const clock = new ManualClock();
+    const acme = await start({ clock, size: 1, runningLimit: 300 });
+    const error = objectsOf(acme, 'loop', context({ logger })).catch((error: unknown) => error);
+    await eventually(() => expect(lines).toHaveLength(1));
+    const { pid } = lines[0]!.fields as { pid: number };
+    const before = cpuTime(pid).own;
+    await eventually(() => expect(cpuTime(pid).own - before).toBeGreaterThan(200));
+    clock.advance(300);
+    await setImmediate();
+    clock.advance(1_000);
+    expect(await error).toBeInstanceOf(OutOfTimeError);
+    expect((await error) as Error).toMatchObject({
+      message:
+        'class "acme" took longer than 0.3 s for this content: make it smaller, or look for what repeats itself without an end; core tries again when content or values change',
+    });
+  });
+
+  test('one creator that has all processes keeps no other one waiting', async () => {
+    const { lines, logger } = recorder();
+    const acme = await start({ size: 2 });
+    const stop = new AbortController();
+    const signalOf = (creator: string) =>
+      onBehalfOf(creator, AbortSignal.any([stop.signal, new AbortController().signal]));
+    const endless = Array.from({ length: 6 }, () =>
+      objectsOf(acme, 'wait', context({ logger, signal: signalOf('mallory') })),
+    );
+    const ends = Promise.allSettled(endless);
+    await eventually(() => expect(lines).toHaveLength(2));
+    expect(await objectsOf(acme, 'none', context({ signal: signalOf('alice') }))).toEqual([]);
+    expect(lines).toHaveLength(2);
+    stop.abort(new Error('enough'));
+    await ends;
   });
 
   test('does not begin before the call has its process', async () => {

@@ -1,4 +1,5 @@
-import { Semaphore } from '../semaphore.ts';
+import { FairSemaphore } from '../fair-semaphore.ts';
+import { creatorBehind } from '../on-behalf-of.ts';
 import { uncounted } from '../time-limit.ts';
 import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
@@ -6,7 +7,7 @@ import { withRunningLimit } from './running-limit.ts';
 import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {
-  /** Processes at once. */
+  /** Processes at once for one creator. */
   readonly size: number;
   /**
    * Milliseconds that one call may run, waiting for a process not counted; as long as its signal
@@ -23,6 +24,9 @@ interface IdleWorker {
 /** How long a process without work is kept. */
 const idleTime = 30_000;
 
+/** For other creators than the one that has all others. */
+const sparePlaces = 1;
+
 const open = new Set<WorkerPool>();
 
 /** A handler that never yields would not notice that its manager has gone. */
@@ -30,17 +34,20 @@ function closeAll(): void {
   for (const pool of open) void pool.close();
 }
 
-/** Worker processes, started when first needed and ended when there has been no work for a while. */
+/**
+ * Worker processes, started when first needed and ended when there has been no work for a while.
+ * Creators take turns (`onBehalfOf`); there is one more for those that another one keeps waiting.
+ */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
-  readonly #turns: Semaphore;
+  readonly #turns: FairSemaphore;
   readonly #workers = new Set<WorkerProcess>();
   readonly #idle: IdleWorker[] = [];
   readonly #closing = new AbortController();
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
-    this.#turns = new Semaphore(options.size);
+    this.#turns = new FairSemaphore({ places: options.size + sparePlaces });
     if (open.size === 0) process.on('exit', closeAll);
     open.add(this);
   }
@@ -50,13 +57,17 @@ export class WorkerPool {
     const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
     const { runningLimit: limit, clock } = this.#options;
     const own = call.context.signal;
-    const leave = await uncounted(own, async () => await this.#turns.take(signal));
+    const claim = { creator: creatorBehind(own) };
+    const leave = await uncounted(own, async () => await this.#turns.take(claim, signal));
     try {
       // It may have been aborted since the turn was given.
       signal.throwIfAborted();
       const worker = this.#takeIdle() ?? this.#start();
       try {
-        return await withRunningLimit(call, { limit, clock }, (limited) => worker.run(limited));
+        const { pid } = worker;
+        return await withRunningLimit(call, { limit, clock, pid }, (limited) =>
+          worker.run(limited),
+        );
       } finally {
         if (worker.alive) this.#keep(worker);
         else this.#workers.delete(worker);

@@ -75,6 +75,11 @@ export class WorkerProcess {
     void this.#watchMemory();
   }
 
+  /** Undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   /** Whether it can take a call. */
   get alive(): boolean {
     return this.#failure === undefined;

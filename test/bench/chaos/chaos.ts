@@ -55,7 +55,7 @@ export async function installInChaos(bench: Bench, apps: readonly string[]): Pro
       if (kind === 'apiserver') await restartApiserver(cluster.dir);
       if (kind === 'network') await cutOff(network, signal);
     }
-    await watch.until(() => watch.healthy(1).length === apps.length, signal);
+    await watch.until(() => watch.reached(1, 'healthy').length === apps.length, signal);
     const seconds = rounded((performance.now() - start) / 1000);
     await untilAllIsAsWanted({ kube, apps, archives: core.archives });
     await deleteApps({ kube, apps }, signal);

@@ -37,7 +37,7 @@ export class Progress implements AsyncDisposable {
 
   /** From 0 to 1. */
   get share(): number {
-    return (this.#unpacked.size + this.#apps.healthy(1).length) / (2 * this.#count);
+    return (this.#unpacked.size + this.#apps.reached(1, 'healthy').length) / (2 * this.#count);
   }
 
   async until(share: number, signal: AbortSignal): Promise<void> {

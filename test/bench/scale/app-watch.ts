@@ -14,10 +14,17 @@ interface Life {
   readonly seen: number;
   /** The Bundle that was in use then; none in an app's first generation. */
   readonly former: string | undefined;
+  installed?: number;
   healthy?: number;
 }
 
-/** Knows of each app since when its present generation is there, and since when it is installed. */
+/** Milliseconds: from the generation to what it was to become, and when that was. */
+export interface Reached {
+  readonly took: number;
+  readonly at: number;
+}
+
+/** Knows of each app since when its present generation is there, installed and healthy. */
 export class AppWatch {
   readonly #lives = new Map<string, Life>();
   readonly #life = new AbortController();
@@ -44,16 +51,11 @@ export class AppWatch {
     return watch;
   }
 
-  /**
-   * Of the apps of at least this generation that are Installed and Healthy: the milliseconds from
-   * the generation to that, and when that was.
-   */
-  healthy(generation: number): readonly { readonly took: number; readonly at: number }[] {
+  /** Of the apps of at least this generation, those that are Installed, or Healthy as well. */
+  reached(generation: number, what: 'installed' | 'healthy'): readonly Reached[] {
     return [...this.#lives.values()]
       .filter((life) => life.generation >= generation)
-      .flatMap(({ seen, healthy }) =>
-        healthy === undefined ? [] : [{ took: healthy - seen, at: healthy }],
-      );
+      .flatMap(({ seen, [what]: at }) => (at === undefined ? [] : [{ took: at - seen, at }]));
   }
 
   get count(): number {
@@ -88,8 +90,9 @@ export class AppWatch {
       life = { generation, seen: performance.now(), former };
       this.#lives.set(name, life);
     }
-    if (life.healthy === undefined && isInstalled(object as BundleDeployment, life)) {
-      life.healthy = performance.now();
+    if (isInstalled(object as BundleDeployment, life)) {
+      life.installed ??= performance.now();
+      if (isTrue(object as BundleDeployment, 'Healthy')) life.healthy ??= performance.now();
     }
     this.#wake();
   }
@@ -105,6 +108,9 @@ function isInstalled(deployment: BundleDeployment, { former }: Life): boolean {
   const { metadata, status } = deployment;
   if (status?.observedGeneration !== metadata.generation) return false;
   if (status?.activeBundle === undefined || status.activeBundle === former) return false;
-  const conditions = ['Installed', 'Healthy'].map((type) => conditionOf(deployment, type)?.status);
-  return conditions.every((status) => status === 'True');
+  return isTrue(deployment, 'Installed');
+}
+
+function isTrue(deployment: BundleDeployment, type: string): boolean {
+  return conditionOf(deployment, type)?.status === 'True';
 }

@@ -1,5 +1,5 @@
 import { type Row, rounded } from '../report.ts';
-import type { AppWatch } from './app-watch.ts';
+import type { AppWatch, Reached } from './app-watch.ts';
 import type { Cost, Measured } from './measure.ts';
 import { measureCost } from './measure.ts';
 import type { RequestCounts } from './requests.ts';
@@ -62,18 +62,29 @@ export async function untilInstalled(
   const since = performance.now();
   await start();
   const applied = performance.now() - since;
-  await watch.until(() => watch.healthy(generation).length === apps.length, signal);
-  const healthy = watch.healthy(generation);
+  await watch.until(() => watch.reached(generation, 'healthy').length === apps.length, signal);
+  const healthy = watch.reached(generation, 'healthy');
   const times = healthy.map(({ took }) => took / 1000).toSorted((a, b) => a - b);
-  const moments = healthy.map(({ at }) => (at - since) / 1000);
-  const all = Math.max(...moments);
+  const all = Math.max(...healthy.map(({ at }) => (at - since) / 1000));
   return {
     's to apply': rounded(applied / 1000, 2),
-    's to first': rounded(Math.min(...moments), 2),
-    's to all': rounded(all, 2),
+    ...moments('Installed', watch.reached(generation, 'installed'), since),
+    ...moments('Healthy', healthy, since),
     'apps/s': rounded(apps.length / all),
     's p50': rounded(quantile(times, 0.5), 2),
     's p99': rounded(quantile(times, 0.99), 2),
+  };
+}
+
+/** Seconds from the start of the phase until so many apps were there. */
+function moments(condition: string, reached: readonly Reached[], since: number): Row {
+  const sorted = reached.map(({ at }) => (at - since) / 1000).toSorted((a, b) => a - b);
+  const at = (share: number): number => rounded(quantile(sorted, share), 2);
+  return {
+    [`${condition} s first`]: at(0),
+    [`${condition} s median`]: at(0.5),
+    [`${condition} s p99`]: at(0.99),
+    [`${condition} s all`]: at(1),
   };
 }
 

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
+import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
+import { wantedBundle } from '../bundle-deployment/wanted-bundle.ts';
+import { precedence } from '../runtime/fair-queue.ts';
+import { claimOfDeployment } from './claim-of-deployment.ts';
+
+const active = wantedBundle(aStoredDeployment());
+const installed: BundleDeploymentStatus = { activeBundle: active, observedGeneration: 1 };
+const deletionTimestamp = '2026-01-01T00:00:00Z';
+
+interface Known {
+  readonly status?: BundleDeploymentStatus;
+  readonly deleted?: boolean;
+  readonly phase?: BundleStatus['phase'];
+}
+
+function claimOf({ status, deleted = false, phase }: Known) {
+  const metadata = { name: 'demo', generation: 1, ...(deleted ? { deletionTimestamp } : {}) };
+  const deployment = aStoredDeployment({ metadata, ...(status === undefined ? {} : { status }) });
+  const bundle = aStoredBundle({ name: active, status: phase === undefined ? {} : { phase } });
+  return claimOfDeployment('demo', {
+    deployments: { get: () => deployment },
+    bundles: { get: ({ name }) => (name === active ? bundle : undefined) },
+  });
+}
+
+test.each<[keyof typeof precedence, string, Known]>([
+  ['first', 'whose Bundle is to be fetched', {}],
+  ['first', 'whose Bundle is being fetched', { phase: 'Unpacking' }],
+  ['ready', 'whose Bundle is unpacked', { phase: 'Unpacked' }],
+  ['urgent', 'that is installed', { status: installed, phase: 'Unpacked' }],
+  [
+    'ready',
+    'of another config',
+    { status: { ...installed, observedGeneration: 0 }, phase: 'Unpacked' },
+  ],
+  ['first', 'of another template', { status: { ...installed, activeBundle: 'demo-former' } }],
+  ['urgent', 'that is deleted', { deleted: true }],
+])('a deployment is %s %s', (expected, _, known) => {
+  expect(claimOf(known)).toEqual({
+    creator: 'deployment demo',
+    precedence: precedence[expected],
+  });
+});
+
+test('one that is gone is to be forgotten at once', () => {
+  const nothing = { get: () => undefined };
+  const claim = claimOfDeployment('demo', { deployments: nothing, bundles: nothing });
+  expect(claim).toEqual({ creator: 'deployment demo', precedence: precedence.urgent });
+});

@@ -1,0 +1,91 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP, isIPv4 } from 'node:net';
+import type { Clock } from '../clock.ts';
+
+export interface HostAddressesOptions {
+  readonly clock: Clock;
+  /** All addresses of a name, as texts. */
+  readonly resolve?: (name: string) => Promise<readonly string[]>;
+}
+
+interface Known {
+  readonly address: Promise<string>;
+  readonly until: number;
+}
+
+/** Milliseconds for which a name is not looked up again. */
+const remembered = 60_000;
+const mostNames = 1_000;
+/** Milliseconds: who is slow to say where it is counts by its name. */
+const lookupTime = 1_000;
+
+/** Which machine a server's name stands for, so that many names and ports of one count as one. */
+export class HostAddresses {
+  readonly #clock: Clock;
+  readonly #resolve: (name: string) => Promise<readonly string[]>;
+  readonly #known = new Map<string, Known>();
+
+  constructor({ clock, resolve = resolveName }: HostAddressesOptions) {
+    this.#clock = clock;
+    this.#resolve = resolve;
+  }
+
+  /**
+   * The address of a name or address without a port: of several always the same one, of IPv6 the
+   * network that one machine has to itself. The name where it cannot be found out.
+   */
+  async of(host: string): Promise<string> {
+    const name = host.replace(/^\[|\]$/g, '').toLowerCase();
+    if (isIP(name) !== 0) return machineOf(name);
+    const known = this.#known.get(name);
+    if (known !== undefined && known.until > this.#clock.monotonic()) return await known.address;
+    const address = this.#find(name);
+    this.#known.delete(name);
+    this.#known.set(name, { address, until: this.#clock.monotonic() + remembered });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > mostNames && oldest !== undefined) this.#known.delete(oldest);
+    return await address;
+  }
+
+  async #find(name: string): Promise<string> {
+    try {
+      const [first = name] = (await this.#resolve(name)).map(machineOf).toSorted();
+      return first;
+    } catch {
+      return name;
+    }
+  }
+}
+
+/** Not by the system's own lookup: that has four threads, which files need as well. */
+async function resolveName(name: string): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: lookupTime, tries: 1 });
+  const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  return found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 one. */
+function machineOf(address: string): string {
+  if (isIPv4(address)) return address;
+  const groups = groupsOf(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  if (!isMapped)
+    return `${groups
+      .slice(0, 4)
+      .map((group) => group.toString(16))
+      .join(':')}::/64`;
+  const [high = 0, low = 0] = groups.slice(6);
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): readonly number[] {
+  // The URL parser writes all forms of an address in one; it knows no zones.
+  const canonical = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const [head = '', tail] = canonical.split('::');
+  const numbers = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  if (tail === undefined) return numbers(head);
+  const [first, last] = [numbers(head), numbers(tail)];
+  return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
+}

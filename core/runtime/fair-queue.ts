@@ -1,0 +1,252 @@
+/** What goes first, within what is fair: lower numbers do. */
+export const precedence = {
+  /** Who waits for it has something already: a change of health, a deletion, a repair. */
+  urgent: 0,
+  /** What it needs is here. */
+  ready: 1,
+  /** Everything is still to be done. */
+  first: 2,
+} as const;
+
+export type Precedence = (typeof precedence)[keyof typeof precedence];
+
+/** On whose behalf somebody waits for a place. */
+export interface Claim {
+  readonly creator: string;
+  readonly precedence?: Precedence;
+  /** Of the server that it is about, where places are bounded for each. */
+  readonly address?: string;
+}
+
+export function precedenceOf(claim: Claim): Precedence {
+  return claim.precedence ?? precedence.ready;
+}
+
+export interface FairQueueOptions {
+  /** Held at once. */
+  readonly places: number;
+  /** Of them, those for what is urgent alone; none where absent, or where there is one place. */
+  readonly urgentPlaces?: number;
+  /** Of them, those for one address. */
+  readonly perAddress?: number;
+  /** Whether one creator may take all of them; else some are kept for who comes. */
+  readonly keepsNone?: boolean;
+}
+
+interface Entry {
+  readonly claim: Claim;
+  readonly arrival: number;
+}
+
+/** Those of one creator with the same precedence and address, in the order of arrival. */
+interface Bucket<T> {
+  readonly precedence: Precedence;
+  readonly address: string | undefined;
+  readonly items: Map<T, Entry>;
+}
+
+interface Line<T> {
+  readonly creator: string;
+  readonly buckets: Map<string, Bucket<T>>;
+  held: number;
+  /** The turn at which it was served last, or came. */
+  servedAt: number;
+}
+
+interface Choice<T> {
+  readonly line: Line<T>;
+  readonly bucket: Bucket<T>;
+}
+
+/** Of what others leave it, one creator has so much at most; it may always have one place. */
+const largestShare = 3 / 4;
+
+/** Every so many turns the creator that has waited longest is served, whatever others' precedence. */
+const turnsOfPrecedence = 4;
+
+/**
+ * Who is next for places that creators share. Who holds its share already waits for those who do not;
+ * among these, precedence decides, then who holds least, then who was served longest ago. Nobody
+ * waits forever.
+ */
+export class FairQueue<T> {
+  readonly #options: Required<FairQueueOptions>;
+  readonly #lines = new Map<string, Line<T>>();
+  readonly #buckets = new Map<T, Bucket<T>>();
+  readonly #held = new Map<T, Claim>();
+  readonly #atAddress = new Map<string, number>();
+  #heldPatient = 0;
+  #arrivals = 0;
+  #turns = 0;
+
+  constructor(options: FairQueueOptions) {
+    const { places, urgentPlaces = 0 } = options;
+    this.#options = {
+      perAddress: Number.POSITIVE_INFINITY,
+      keepsNone: false,
+      ...options,
+      urgentPlaces: places > 1 ? urgentPlaces : 0,
+    };
+  }
+
+  /** Those that wait. */
+  get length(): number {
+    return this.#buckets.size;
+  }
+
+  /** Creators that hold places or wait for some. */
+  get creators(): number {
+    return this.#lines.size;
+  }
+
+  /** One that waits already keeps its place in the order, and may get more precedence. */
+  add(item: T, claim: Claim): void {
+    const before = this.#buckets.get(item);
+    const wanted = precedenceOf(claim);
+    if (before !== undefined && before.precedence <= wanted) return;
+    const arrival = before?.items.get(item)?.arrival ?? ++this.#arrivals;
+    this.delete(item);
+    const line = this.#lineOf(claim.creator);
+    const key = `${wanted} ${claim.address ?? ''}`;
+    const bucket = line.buckets.get(key) ?? {
+      precedence: wanted,
+      address: claim.address,
+      items: new Map<T, Entry>(),
+    };
+    line.buckets.set(key, bucket);
+    bucket.items.set(item, { claim, arrival });
+    this.#buckets.set(item, bucket);
+  }
+
+  /** True where it was waiting. */
+  delete(item: T): boolean {
+    const bucket = this.#buckets.get(item);
+    const entry = bucket?.items.get(item);
+    if (bucket === undefined || entry === undefined) return false;
+    this.#buckets.delete(item);
+    bucket.items.delete(item);
+    const line = this.#lineOf(entry.claim.creator);
+    if (bucket.items.size === 0) {
+      line.buckets.delete(`${bucket.precedence} ${bucket.address ?? ''}`);
+    }
+    this.#forgetIdle(line);
+    return true;
+  }
+
+  /** The next, which holds a place until `release`; undefined where none may have one now. */
+  next(): T | undefined {
+    const { places } = this.#options;
+    if (this.#held.size >= places || this.#buckets.size === 0) return undefined;
+    const isOldestTurn = this.#turns % turnsOfPrecedence === turnsOfPrecedence - 1;
+    const share = Math.ceil(places / this.#lines.size);
+    let chosen: Choice<T> | undefined;
+    for (const line of this.#lines.values()) {
+      const bucket = this.#firstOf(line, isOldestTurn);
+      if (bucket === undefined) continue;
+      const choice = { line, bucket };
+      if (chosen === undefined || goesBefore(choice, chosen, { share, isOldestTurn })) {
+        chosen = choice;
+      }
+    }
+    return chosen === undefined ? undefined : this.#take(chosen);
+  }
+
+  /** Gives its place back; what holds none is no matter. */
+  release(item: T): void {
+    const claim = this.#held.get(item);
+    if (claim === undefined) return;
+    this.#held.delete(item);
+    this.#count(claim, -1);
+    const line = this.#lineOf(claim.creator);
+    line.held -= 1;
+    this.#forgetIdle(line);
+  }
+
+  #take({ line, bucket }: Choice<T>): T | undefined {
+    const [first] = bucket.items;
+    if (first === undefined) return undefined;
+    const [item, { claim }] = first;
+    this.#turns += 1;
+    line.servedAt = this.#turns;
+    line.held += 1;
+    this.delete(item);
+    this.#held.set(item, claim);
+    this.#count(claim, 1);
+    return item;
+  }
+
+  #count(claim: Claim, change: 1 | -1): void {
+    const { address } = claim;
+    if (precedenceOf(claim) !== precedence.urgent) this.#heldPatient += change;
+    if (address === undefined) return;
+    const now = (this.#atAddress.get(address) ?? 0) + change;
+    if (now === 0) this.#atAddress.delete(address);
+    else this.#atAddress.set(address, now);
+  }
+
+  /** What of a creator's may go now, and goes first: of all that wait the oldest, where told so. */
+  #firstOf(line: Line<T>, oldest: boolean): Bucket<T> | undefined {
+    if (!this.#mayHoldMore(line)) return undefined;
+    let first: Bucket<T> | undefined;
+    for (const bucket of line.buckets.values()) {
+      if (!this.#hasRoom(bucket)) continue;
+      if (first === undefined || isBefore(bucket, first, oldest)) first = bucket;
+    }
+    return first;
+  }
+
+  #mayHoldMore({ held }: Line<T>): boolean {
+    const { places, keepsNone } = this.#options;
+    if (held === 0 || keepsNone || places === Number.POSITIVE_INFINITY) return true;
+    const leftByOthers = places - this.#held.size + held;
+    return held + 1 <= largestShare * leftByOthers;
+  }
+
+  #hasRoom({ precedence: wanted, address }: Bucket<T>): boolean {
+    const { places, urgentPlaces, perAddress } = this.#options;
+    if (wanted !== precedence.urgent && this.#heldPatient >= places - urgentPlaces) return false;
+    return address === undefined || (this.#atAddress.get(address) ?? 0) < perAddress;
+  }
+
+  #lineOf(creator: string): Line<T> {
+    const line = this.#lines.get(creator) ?? {
+      creator,
+      buckets: new Map<string, Bucket<T>>(),
+      held: 0,
+      servedAt: this.#turns,
+    };
+    this.#lines.set(creator, line);
+    return line;
+  }
+
+  #forgetIdle({ creator, held, buckets }: Line<T>): void {
+    if (held === 0 && buckets.size === 0) this.#lines.delete(creator);
+  }
+}
+
+function isBefore<T>(a: Bucket<T>, b: Bucket<T>, oldest: boolean): boolean {
+  if (!oldest && a.precedence !== b.precedence) return a.precedence < b.precedence;
+  return arrivalOf(a) < arrivalOf(b);
+}
+
+function arrivalOf<T>({ items }: Bucket<T>): number {
+  for (const { arrival } of items.values()) return arrival;
+  return Number.POSITIVE_INFINITY;
+}
+
+function goesBefore<T>(
+  a: Choice<T>,
+  b: Choice<T>,
+  { share, isOldestTurn }: { readonly share: number; readonly isOldestTurn: boolean },
+): boolean {
+  const [hasShare, otherHasShare] = [a.line.held >= share, b.line.held >= share];
+  if (hasShare !== otherHasShare) return otherHasShare;
+  if (!isOldestTurn) {
+    if (a.bucket.precedence !== b.bucket.precedence) {
+      return a.bucket.precedence < b.bucket.precedence;
+    }
+    if (a.line.held !== b.line.held) return a.line.held < b.line.held;
+  }
+  if (a.line.servedAt !== b.line.servedAt) return a.line.servedAt < b.line.servedAt;
+  return arrivalOf(a.bucket) < arrivalOf(b.bucket);
+}
