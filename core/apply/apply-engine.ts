@@ -12,6 +12,7 @@ import type {
 } from '../contracts/applier.ts';
 import { isKindNotFound } from '../kube/api-error.ts';
 import { applyRun } from './apply-run.ts';
+import { awaitedController } from './awaited-controller.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
 import { removeRun } from './removal.ts';
@@ -58,12 +59,14 @@ export class ApplyEngine implements Applier {
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {
-    const { records, drift } = this.#parts;
-    return records
-      .of(owner.metadata.name ?? '')
-      .map((record) => drift.health(record))
-      .filter((message) => message !== undefined)
-      .map((message) => ({ message }));
+    const { records, drift, inventory } = this.#parts;
+    return records.of(owner.metadata.name ?? '').flatMap((record) => {
+      const problem = drift.health(record);
+      if (problem === undefined) return [];
+      const { object } = inventory.get(record.resource, record.key) ?? {};
+      const awaited = awaitedController(object);
+      return [{ message: awaited === undefined ? problem : `${problem} (${awaited})` }];
+    });
   }
 
   knows(ownerName: string): boolean {

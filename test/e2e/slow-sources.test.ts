@@ -36,10 +36,11 @@ let repositories: string;
 beforeAll(async () => {
   registry = plane.registry;
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
-  busy = await startBusyRegistry(registry);
-  silent = await startSilentServer();
-  silentGit = await startSilentServer();
-  cutting = await startCuttingRegistry(registry, 64 * 1024);
+  // Each on a machine of its own, as far as its address says.
+  busy = await startBusyRegistry(registry, '127.0.0.2');
+  silent = await startSilentServer('127.0.0.3');
+  silentGit = await startSilentServer('127.0.0.4');
+  cutting = await startCuttingRegistry(registry, 64 * 1024, '127.0.0.5');
   repositories = await mkdtemp(join(tmpdir(), 'slow-sources-'));
   git = await startGitServer({ root: repositories });
   const hosts = [busy, silent, cutting].map(({ host }) => `--insecure-registry=${host}`);

@@ -10,39 +10,48 @@ export interface FrontServer {
 }
 
 /** Passes every second request on to the registry and refuses the others, with Retry-After or without. */
-export async function startBusyRegistry(registry: string): Promise<FrontServer> {
+export async function startBusyRegistry(registry: string, address?: string): Promise<FrontServer> {
   let count = 0;
   const pass = passTo(registry);
   return await startFront((incoming, response) => {
     count += 1;
     if (count % 2 === 0) return pass(incoming, response);
     response.writeHead(429, count % 4 === 1 ? { 'retry-after': '1' } : {}).end();
-  });
+  }, address);
 }
 
 /** Accepts connections, and never answers. */
-export async function startSilentServer(): Promise<FrontServer> {
-  return await startFront(() => undefined);
+export async function startSilentServer(address?: string): Promise<FrontServer> {
+  return await startFront(() => undefined, address);
+}
+
+/** Passes all requests on to the registry: the same one on another machine, as far as its address says. */
+export async function startRegistryAt(address: string, registry: string): Promise<FrontServer> {
+  return await startFront(passTo(registry), address);
 }
 
 /** Passes requests on to the registry; of a blob it sends so many bytes, then cuts the connection. */
-export async function startCuttingRegistry(registry: string, bytes: number): Promise<FrontServer> {
+export async function startCuttingRegistry(
+  registry: string,
+  bytes: number,
+  address?: string,
+): Promise<FrontServer> {
   const [pass, cut] = [passTo(registry), passTo(registry, bytes)];
   return await startFront((incoming, response) => {
     const isBlob = incoming.url?.includes('/blobs/') ?? false;
     (isBlob ? cut : pass)(incoming, response);
-  });
+  }, address);
 }
 
-async function startFront(listener: RequestListener): Promise<FrontServer> {
+async function startFront(listener: RequestListener, address = '127.0.0.1'): Promise<FrontServer> {
   let requests = 0;
   const server = createServer((incoming, response) => {
     requests += 1;
     listener(incoming, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `${address}:${(server.address() as AddressInfo).port}`,
     get requests() {
       return requests;
     },

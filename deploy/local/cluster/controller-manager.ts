@@ -2,7 +2,20 @@ import { join } from 'node:path';
 import type { Layout } from './layout.ts';
 import type { Part } from './processes.ts';
 
-export function controllerManager(binary: string, layout: Layout, kubeconfig: string): Part {
+export interface ControllerManagerOptions {
+  readonly kubeconfig: string;
+  /** Requests a second. */
+  readonly rate: number;
+}
+
+/** The default rate of 20 makes the creation of its own service accounts take five seconds. */
+export const CONTROLLER_RATE = 500;
+
+export function controllerManager(
+  binary: string,
+  layout: Layout,
+  { kubeconfig, rate }: ControllerManagerOptions,
+): Part {
   return {
     name: 'kube-controller-manager',
     binary,
@@ -19,9 +32,9 @@ export function controllerManager(binary: string, layout: Layout, kubeconfig: st
       // The one node is simulated and reports seldom; a laptop that slept must not evict pods.
       '--node-monitor-grace-period=24h',
       '--profiling=false',
-      // The default rate makes the creation of its own service accounts take five seconds.
-      '--kube-api-qps=500',
-      '--kube-api-burst=1000',
+      `--kube-api-qps=${rate}`,
+      // As its defaults, 20 and 30, are to each other.
+      `--kube-api-burst=${rate * 1.5}`,
     ],
   };
 }

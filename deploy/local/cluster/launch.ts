@@ -35,6 +35,7 @@ export interface LaunchOptions {
   readonly port: number;
   readonly registryPort: number | undefined;
   readonly audit: boolean;
+  readonly controllerRate: number;
   readonly serviceRange: string;
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
@@ -135,13 +136,10 @@ async function kubeconfigFor(plan: Plan, user: 'controllerManager' | 'scheduler'
 }
 
 async function startControllers(plan: Plan, api: ApiClient): Promise<void> {
-  const { layout, binaries, launched } = plan;
+  const { layout, binaries, launched, controllerRate: rate } = plan;
+  const kubeconfig = await kubeconfigFor(plan, 'controllerManager');
   const manager = await launched.start(
-    controllerManager(
-      binaries['kube-controller-manager'],
-      layout,
-      await kubeconfigFor(plan, 'controllerManager'),
-    ),
+    controllerManager(binaries['kube-controller-manager'], layout, { kubeconfig, rate }),
   );
   await launched.start(
     scheduler(binaries['kube-scheduler'], layout, await kubeconfigFor(plan, 'scheduler')),

@@ -4,6 +4,7 @@ import { findBinaries } from '../binaries/find-binaries.ts';
 import { withLock } from '../binaries/lock.ts';
 import type { Progress } from '../binaries/progress.ts';
 import { SERVICE_RANGE } from './apiserver.ts';
+import { CONTROLLER_RATE } from './controller-manager.ts';
 import { launch } from './launch.ts';
 import type { Layout } from './layout.ts';
 import { entriesOf, layoutOf } from './layout.ts';
@@ -26,6 +27,8 @@ export interface StartOptions {
   readonly registryPort?: number;
   /** Writes one line per request to `audit.log` in the folder. */
   readonly audit?: boolean;
+  /** Requests a second of kube-controller-manager; 500 if absent, where Kubernetes' own default is 20. */
+  readonly controllerRate?: number;
   /** Of Services, among the loopback addresses; 127.96.0.0/16 if absent. Clusters side by side need different ones. */
   readonly serviceRange?: string;
   readonly onProgress?: Progress;
@@ -109,7 +112,7 @@ function lostPort(error: unknown): boolean {
 
 async function startNew(request: Request): Promise<Cluster> {
   const { layout, onProgress, signal, registryPort, audit = false } = request;
-  const { serviceRange = SERVICE_RANGE } = request;
+  const { serviceRange = SERVICE_RANGE, controllerRate = CONTROLLER_RATE } = request;
   await clear(layout, onProgress);
   const binaries = await findBinaries({ onProgress, signal });
   for (let attempt = 1; ; attempt++) {
@@ -121,6 +124,7 @@ async function startNew(request: Request): Promise<Cluster> {
         port,
         registryPort,
         audit,
+        controllerRate,
         serviceRange,
         onProgress,
         signal,

@@ -24,12 +24,19 @@ export interface Bench extends AsyncDisposable {
   readonly token: string;
 }
 
-/** A cluster of its own, or the one that RUKPAK_TEST_CLUSTER names, which needs its audit log. */
-export async function startBench(): Promise<Bench> {
+/**
+ * A cluster of its own, or the one that RUKPAK_TEST_CLUSTER names, which needs its audit log.
+ * `controllerRate` is that of kube-controller-manager in a cluster of its own, requests a second.
+ */
+export async function startBench(controllerRate?: number): Promise<Bench> {
   const named = process.env['RUKPAK_TEST_CLUSTER'] ?? '';
   if (named !== '') return await openBench(named);
   const folder = await mkdtemp(join(tmpdir(), 'rukpak-bench-cluster-'));
-  const cluster = await startCluster({ dir: join(folder, 'cluster'), audit: true });
+  const cluster = await startCluster({
+    dir: join(folder, 'cluster'),
+    audit: true,
+    ...(controllerRate === undefined ? {} : { controllerRate }),
+  });
   const forget = stopAtExit(folder, cluster.dir);
   const stop = async (): Promise<void> => {
     await cluster.stop();

@@ -18,12 +18,14 @@ export async function benchScale(flags: readonly string[]): Promise<void> {
       apps: { type: 'string', default: '100' },
       runs: { type: 'string', default: '1' },
       chaos: { type: 'boolean', default: false },
+      'controller-rate': { type: 'string' },
       only: { type: 'string', default: phaseNames.join(',') },
     },
   });
   const wanted = new Set(values.only.split(','));
   const apps = appNames(Number(values.apps));
-  await using bench = await startBench();
+  const rate = values['controller-rate'];
+  await using bench = await startBench(rate === undefined ? undefined : Number(rate));
   if (values.chaos) {
     report(`scale ${apps.length} --chaos`, [await installInChaos(bench, apps)]);
     return;
