@@ -151,6 +151,17 @@ describe('FairQueue', () => {
     expect(shop.held).toContain(unpacked);
   });
 
+  test('a creator’s own first installs keep its urgent ones from no place, and others from none', () => {
+    const shop = new Shop({ places: 8, urgentPlaces: 1 });
+    const arrive = (creator: string, each: keyof typeof precedence): Item =>
+      shop.arrive({ creator, precedence: precedence[each] });
+    for (let each = 0; each < 20; each += 1) arrive('ann', 'first');
+    expect(shop.held).toHaveLength(6);
+    expect(shop.held).toContain(arrive('ann', 'urgent'));
+    expect(shop.held).not.toContain(arrive('ann', 'urgent'));
+    expect(shop.held).toContain(arrive('ben', 'urgent'));
+  });
+
   test('one that waits may get precedence, and loses none', () => {
     const queue = new FairQueue<string>({ places: 1 });
     for (const key of ['a', 'b', 'c'])

@@ -186,20 +186,21 @@ export class FairQueue<T> {
 
   /** What of a creator's may go now, and goes first: of all that wait the oldest, where told so. */
   #firstOf(line: Line<T>, oldest: boolean): Bucket<T> | undefined {
-    if (!this.#mayHoldMore(line)) return undefined;
     let first: Bucket<T> | undefined;
     for (const bucket of line.buckets.values()) {
-      if (!this.#hasRoom(bucket)) continue;
+      if (!this.#mayHoldMore(line, bucket) || !this.#hasRoom(bucket)) continue;
       if (first === undefined || isBefore(bucket, first, oldest)) first = bucket;
     }
     return first;
   }
 
-  #mayHoldMore({ held }: Line<T>): boolean {
+  /** What is urgent does not wait for its creator's own first installs: it leaves one place. */
+  #mayHoldMore({ held }: Line<T>, bucket: Bucket<T>): boolean {
     const { places, keepsNone } = this.#options;
     if (held === 0 || keepsNone || places === Number.POSITIVE_INFINITY) return true;
-    const leftByOthers = places - this.#held.size + held;
-    return held + 1 <= largestShare * leftByOthers;
+    const free = places - this.#held.size;
+    if (bucket.precedence === precedence.urgent) return free > 1;
+    return held + 1 <= largestShare * (held + free);
   }
 
   #hasRoom({ precedence: wanted, address }: Bucket<T>): boolean {
