@@ -7,6 +7,7 @@ import type {
   HealthProblem,
   HookProgress,
   HookRequest,
+  ObjectNews,
   RemoveRequest,
   RemoveResult,
 } from '../contracts/applier.ts';
@@ -20,11 +21,11 @@ import { removeRun } from './removal.ts';
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
   readonly #parts: EngineParts;
-  readonly #listeners: ((owner: string) => void)[] = [];
+  readonly #listeners: ((owner: string, news: ObjectNews) => void)[] = [];
 
   constructor(options: ApplyEngineOptions) {
-    this.#parts = engineParts(options, (owner) => {
-      for (const listener of this.#listeners) listener(owner);
+    this.#parts = engineParts(options, (owner, news = 'change') => {
+      for (const listener of this.#listeners) listener(owner, news);
     });
   }
 
@@ -92,7 +93,7 @@ export class ApplyEngine implements Applier {
     this.#parts.hookWatch.forget(ownerName);
   }
 
-  onChange(listener: (ownerName: string) => void): void {
+  onChange(listener: (ownerName: string, news: ObjectNews) => void): void {
     this.#listeners.push(listener);
   }
 }

@@ -1,5 +1,6 @@
 import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type { Clock } from '../clock.ts';
+import type { ObjectNews } from '../contracts/applier.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Discovery, NamespacedKinds } from '../kube/discovery.ts';
@@ -86,7 +87,7 @@ export interface EngineParts {
 /** Builds the parts; `notify` is called with the name of an owner whose objects need a look. */
 export function engineParts(
   options: ApplyEngineOptions,
-  notify: (owner: string) => void,
+  notify: (owner: string, news?: ObjectNews) => void,
 ): EngineParts {
   const { client, discovery, clock } = options;
   const inventory = new Inventory();

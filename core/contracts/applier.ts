@@ -175,6 +175,11 @@ export interface Applier {
   knows(ownerName: string): boolean;
   /** Forgets an owner that is gone. */
   forget(ownerName: string): void;
-  /** Calls back with the owner's name when an object drifts, disappears or changes its health. */
-  onChange(listener: (ownerName: string) => void): void;
+  /**
+   * Calls back with the owner's name when an object drifts, disappears or changes its health; `detail`
+   * where it is as unhealthy as before, and merely says so in other words.
+   */
+  onChange(listener: (ownerName: string, news: ObjectNews) => void): void;
 }
+
+export type ObjectNews = 'change' | 'detail';

@@ -37,6 +37,9 @@ export interface ControllerParts {
   readonly signal: AbortSignal;
 }
 
+/** Milliseconds: a rollout says several things on its way, and each would be a status to write. */
+const detailDelay = 2_000;
+
 /** The two controllers, woken by the caches and by what happens to applied objects. */
 export function createControllers(
   options: ManagerSettings,
@@ -160,7 +163,10 @@ function createDeploymentController(
     logger,
     metrics,
   });
-  applier.onChange((owner) => controller.enqueue(owner, precedence.urgent));
+  applier.onChange((owner, news) => {
+    if (news === 'change') controller.enqueue(owner, precedence.urgent);
+    else controller.enqueueAfter(owner, detailDelay);
+  });
   facts.onChange((name) => controller.enqueue(name));
   return controller;
 }

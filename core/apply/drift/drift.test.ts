@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Resource } from '../../kube/resource.ts';
 import { HealthRules } from '../health/health-rules.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
@@ -31,7 +32,8 @@ beforeEach(() => {
   calls = [];
   version = 1;
   const { signal } = new AbortController();
-  const notify = (owner: string) => void calls.push(owner);
+  const notify = (owner: string, news: ObjectNews = 'change') =>
+    void calls.push(news === 'change' ? owner : `${owner}: ${news}`);
   drift = new DriftDetector({
     inventory,
     records,
@@ -105,14 +107,22 @@ test('a change of what is ours, and a deletion, are reported at once', () => {
   expect(calls).toEqual(['demo', 'demo']);
 });
 
+test('other words for what is not healthy are a detail, and its end is not', () => {
+  applied({ status: { phase: 'Pending' } });
+  watch().upsert(live({ status: { phase: 'Running' } }));
+  expect(calls).toEqual(['demo: detail']);
+  watch().upsert(live());
+  expect(calls).toEqual(['demo: detail', 'demo']);
+});
+
 test('a change of status is reported only when the health changes', () => {
   applied({ status: { phase: 'Pending' } });
   watch().upsert(live({ status: { phase: 'Pending', podIP: '10.0.0.1' } }));
   expect(calls).toEqual([]);
   watch().upsert(live({ status: { phase: 'Running' } }));
-  expect(calls).toEqual(['demo']);
+  expect(calls).toEqual(['demo: detail']);
   watch().upsert(live({ status: { phase: 'Running', podIP: '10.0.0.2' } }));
-  expect(calls).toEqual(['demo']);
+  expect(calls).toEqual(['demo: detail']);
 });
 
 test('an own write is silent, even where its event comes first', () => {
@@ -193,7 +203,7 @@ test('a Pod that cannot be scheduled is reported when its time is over', async (
   expect(calls).toEqual([]);
   clock.advance(1);
   await turn();
-  expect(calls).toEqual(['demo']);
+  expect(calls).toEqual(['demo: detail']);
   expect(records.get(id)?.problem).toBe(
     '(/v1, Kind=Pod)(n/p): object Failed: Pod could not be scheduled',
   );

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { ObjectNews } from '../../contracts/applier.ts';
 import type { HealthRules } from '../health/health-rules.ts';
 import { objectHealth } from '../health/object-health.ts';
 import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
@@ -23,7 +24,7 @@ export interface DriftDetectorOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with an owner whose objects need a look. */
-  readonly notify: (owner: string) => void;
+  readonly notify: (owner: string, news?: ObjectNews) => void;
 }
 
 /**
@@ -123,17 +124,21 @@ export class DriftDetector implements InventoryListener {
     const entry = inventory.get(record.resource, record.key);
     const drifted = this.hasDrifted(record);
     if (entry !== undefined && !drifted) this.#settled(entry, record);
-    const isOther = this.#isOther(record, entry);
+    const news = this.#healthNews(record, entry);
     const pause = drifted ? backoff.pause(id) : 0;
-    if (isOther || (pause === 0 && isNews(record, drifted, entry))) notify(record.owner);
+    if (pause === 0 && isNews(record, drifted, entry)) notify(record.owner);
+    else if (news !== undefined) notify(record.owner, news);
     if (pause > 0) this.#later(record, pause);
   }
 
   /** Whether its health changed, or it has ended: what has ended and goes is healthy. */
-  #isOther(record: AppliedRecord, entry: InventoryEntry | undefined): boolean {
+  #healthNews(record: AppliedRecord, entry: InventoryEntry | undefined): ObjectNews | undefined {
     const before = record.problem;
     const hasEnded = this.noteFinished(record, entry);
-    return this.health(record) !== before || hasEnded;
+    const now = this.health(record);
+    if (hasEnded) return 'change';
+    if (now === before) return undefined;
+    return now === undefined || before === undefined ? 'change' : 'detail';
   }
 
   /** What differs is still to be compared field by field; what is as applied needs no content. */

@@ -118,7 +118,7 @@ describe('a template that changes', () => {
     const fixture = aManual();
     await fixture.reconcile();
     const [[changed] = []] = fixture.applier.onChange.mock.calls;
-    changed?.('demo');
+    changed?.('demo', 'change');
     await fixture.reconcile();
     expect(fixture.applier.plan).toHaveBeenCalledOnce();
     expect(fixture.wakeAfter).toBe(10_000);
