@@ -6,6 +6,7 @@ import type { Logger } from '../contracts/logger.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { ApiError } from '../kube/api-error.ts';
 import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
+import { precedence } from './fair-queue.ts';
 import { FairSemaphore } from './fair-semaphore.ts';
 
 interface Line {
@@ -116,6 +117,45 @@ describe('Controller', () => {
     for (const key of keys) controller.enqueue(key);
     await settle();
     expect(started).toEqual(keys);
+    for (const go of release.values()) go();
+  });
+
+  test('a change of health, a deletion or a repair never waits behind first installs', async () => {
+    const { reconcile, started, release } = heldReconcile();
+    const claimOf = (key: string) => ({
+      creator: 'all',
+      precedence: key.startsWith('install') ? precedence.first : precedence.urgent,
+    });
+    const { controller } = start(reconcile, { workers: 4, claimOf });
+    for (let each = 0; each < 20; each += 1) controller.enqueue(`install-${each}`);
+    await settle();
+    expect(started).toEqual(['install-0', 'install-1', 'install-2']);
+    // The installs hang, and there are more of them than workers.
+    controller.enqueue('deleted');
+    await settle();
+    expect(started.slice(3)).toEqual(['deleted']);
+    controller.enqueue('install-19', precedence.urgent);
+    controller.enqueue('repaired');
+    release.get('deleted')?.();
+    await settle();
+    release.get('install-19')?.();
+    await settle();
+    expect(started.slice(4)).toEqual(['install-19', 'repaired']);
+    for (const go of release.values()) go();
+  });
+
+  test('creators take turns, whatever one of them has queued before', async () => {
+    const { reconcile, started, release } = heldReconcile();
+    const claimOf = (key: string) => ({ creator: key.split('-')[0] ?? '' });
+    const { controller } = start(reconcile, { workers: 4, claimOf });
+    for (let each = 0; each < 20; each += 1) controller.enqueue(`mallory-${each}`);
+    controller.enqueue('alice-0');
+    await settle();
+    expect(started).toContain('alice-0');
+    release.get('mallory-0')?.();
+    controller.enqueue('alice-1');
+    await settle();
+    expect(started.at(-1)).toBe('alice-1');
     for (const go of release.values()) go();
   });
 

@@ -194,12 +194,12 @@ export class FairQueue<T> {
     return first;
   }
 
-  /** What is urgent does not wait for its creator's own first installs: it leaves one place. */
+  /** What is urgent never waits for its creator's own first installs, and is done soon. */
   #mayHoldMore({ held }: Line<T>, bucket: Bucket<T>): boolean {
     const { places, keepsNone } = this.#options;
     if (held === 0 || keepsNone || places === Number.POSITIVE_INFINITY) return true;
+    if (bucket.precedence === precedence.urgent) return true;
     const free = places - this.#held.size;
-    if (bucket.precedence === precedence.urgent) return free > 1;
     return held + 1 <= largestShare * (held + free);
   }
 
