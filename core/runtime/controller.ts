@@ -9,7 +9,6 @@ import { conditionMessage } from './conditions.ts';
 import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
 import type { Claim, Precedence } from './fair-queue.ts';
 import type { FairSemaphore } from './fair-semaphore.ts';
-import { Semaphore } from './semaphore.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileContext {
@@ -100,21 +99,16 @@ export class Controller {
 
   /** Begins to work on keys until the stop; resolves when what was begun has ended. */
   async #serve(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
-    const workers = new Semaphore(this.#options.workers ?? defaultWorkers);
     const running = new Set<Promise<void>>();
     for (;;) {
-      const leave = await workers.take(stopping).catch(() => undefined);
-      const key = leave === undefined ? undefined : await this.#queue.get(stopping);
-      if (leave === undefined || key === undefined) break;
+      // It hands out no more of them than there are workers.
+      const key = await this.#queue.get(stopping);
+      if (key === undefined) break;
       const own = this.#options.ownWorkers?.(key);
-      if (own !== undefined) {
-        this.#queue.leave(key);
-        leave();
-      }
-      const work = this.#workWith(own, key, { signal, stopping }).finally(() => {
-        leave();
-        running.delete(work);
-      });
+      if (own !== undefined) this.#queue.leave(key);
+      const work = this.#workWith(own, key, { signal, stopping }).finally(() =>
+        running.delete(work),
+      );
       running.add(work);
     }
     await Promise.all(running);

@@ -53,18 +53,3 @@ test('a task that fails makes room too', async () => {
   await expect(semaphore.run(() => Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
   await expect(semaphore.run(async () => 'yes', signal)).resolves.toBe('yes');
 });
-
-test('lets urgent ones in before the others', async () => {
-  const semaphore = new Semaphore(1);
-  const leave = await semaphore.take(signal);
-  const entered: string[] = [];
-  const enter = async (name: string, urgent: boolean): Promise<void> => {
-    const giveBack = await semaphore.take(signal, { urgent });
-    entered.push(name);
-    giveBack();
-  };
-  const all = [enter('a', false), enter('b', true), enter('c', false), enter('d', true)];
-  leave();
-  await Promise.all(all);
-  expect(entered).toEqual(['b', 'd', 'a', 'c']);
-});

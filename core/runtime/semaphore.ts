@@ -1,9 +1,5 @@
-/**
- * Lets a bounded number of tasks run at once; the others wait in the order in which they came, urgent
- * ones before the rest.
- */
+/** Lets a bounded number of tasks run at once; the others wait in the order in which they came. */
 export class Semaphore {
-  readonly #urgent = new Set<() => void>();
   readonly #waiting = new Set<() => void>();
   #free: number;
 
@@ -28,10 +24,10 @@ export class Semaphore {
    * Waits for room; the function that it resolves to gives it back, at its first call.
    * @throws the signal's reason where it is aborted before.
    */
-  async take(signal: AbortSignal, { urgent = false } = {}): Promise<() => void> {
+  async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#free > 0) this.#free--;
-    else await this.#turn(urgent ? this.#urgent : this.#waiting, signal);
+    else await this.#turn(signal);
     let taken = true;
     return () => {
       if (taken) this.#pass();
@@ -39,13 +35,13 @@ export class Semaphore {
     };
   }
 
-  async #turn(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  async #turn(signal: AbortSignal): Promise<void> {
     const turn = Promise.withResolvers<void>();
     const giveUp = (): void => {
       // Whoever has been given a turn already must take it, or it would be lost.
-      if (waiting.delete(turn.resolve)) turn.reject(signal.reason);
+      if (this.#waiting.delete(turn.resolve)) turn.reject(signal.reason);
     };
-    waiting.add(turn.resolve);
+    this.#waiting.add(turn.resolve);
     signal.addEventListener('abort', giveUp, { once: true });
     try {
       await turn.promise;
@@ -55,17 +51,12 @@ export class Semaphore {
   }
 
   #pass(): void {
-    const next = firstOf(this.#urgent) ?? firstOf(this.#waiting);
+    const [next] = this.#waiting;
     if (next === undefined) {
       this.#free++;
       return;
     }
-    if (!this.#urgent.delete(next)) this.#waiting.delete(next);
+    this.#waiting.delete(next);
     next();
   }
-}
-
-function firstOf<T>(set: ReadonlySet<T>): T | undefined {
-  const [first] = set;
-  return first;
 }
