@@ -8,6 +8,7 @@ import { RenderFacts } from '../bundle-deployment/facts/render-facts.ts';
 import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
+import type { ObjectNews } from '../contracts/applier.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
@@ -163,10 +164,12 @@ function createDeploymentController(
     logger,
     metrics,
   });
-  applier.onChange((owner, news) => {
-    if (news === 'change') controller.enqueue(owner, precedence.urgent);
-    else controller.enqueueAfter(owner, detailDelay);
-  });
+  applier.onChange((owner, news) => wake(controller, owner, news));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
+}
+
+function wake(controller: Controller, owner: string, news: ObjectNews): void {
+  if (news === 'change') controller.enqueue(owner, precedence.urgent);
+  else controller.enqueueAfter(owner, detailDelay);
 }

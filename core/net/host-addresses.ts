@@ -83,9 +83,11 @@ function groupsOf(address: string): readonly number[] {
   // The URL parser writes all forms of an address in one; it knows no zones.
   const canonical = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');
-  const numbers = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  if (tail === undefined) return numbers(head);
-  const [first, last] = [numbers(head), numbers(tail)];
+  if (tail === undefined) return numbersOf(head);
+  const [first, last] = [numbersOf(head), numbersOf(tail)];
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
+}
+
+function numbersOf(groups: string): readonly number[] {
+  return groups === '' ? [] : groups.split(':').map((group) => Number.parseInt(group, 16));
 }

@@ -90,10 +90,7 @@ export class AppWatch {
       life = { generation, seen: performance.now(), former };
       this.#lives.set(name, life);
     }
-    if (isInstalled(object as BundleDeployment, life)) {
-      life.installed ??= performance.now();
-      if (isTrue(object as BundleDeployment, 'Healthy')) life.healthy ??= performance.now();
-    }
+    note(object as BundleDeployment, life);
     this.#wake();
   }
 
@@ -101,6 +98,12 @@ export class AppWatch {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
+}
+
+function note(deployment: BundleDeployment, life: Life): void {
+  if (!isInstalled(deployment, life)) return;
+  life.installed ??= performance.now();
+  if (isTrue(deployment, 'Healthy')) life.healthy ??= performance.now();
 }
 
 /** Conditions may still be those of the generation before, the Bundle in use is not. */
