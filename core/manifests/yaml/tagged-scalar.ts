@@ -1,4 +1,4 @@
-import { resolveFloat, resolveInteger, resolvePlain } from './plain-scalar.ts';
+import { fitsSixtyFourBits, resolveFloat, resolveInteger, resolvePlain } from './plain-scalar.ts';
 import { yamlError } from './yaml-error.ts';
 
 type Resolved = null | boolean | number | bigint | string;
@@ -24,7 +24,7 @@ const acceptors: ReadonlyMap<string, (value: Resolved, text: string) => boolean>
 >([
   [`${core}null`, (value) => value === null],
   [`${core}bool`, (value) => typeof value === 'boolean'],
-  [`${core}int`, (_, text) => resolveInteger(text) !== undefined],
+  [`${core}int`, (_, text) => isInteger(text)],
   [`${core}float`, (_, text) => (resolveInteger(text) ?? resolveFloat(text)) !== undefined],
   [`${core}timestamp`, (_, text) => timestamp.test(text)],
 ]);
@@ -36,7 +36,13 @@ function kindOf(value: Resolved, text: string): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'str';
-  return resolveInteger(text) === undefined ? 'float' : 'int';
+  return isInteger(text) ? 'int' : 'float';
+}
+
+// What is beyond 64 bits is a float for Go.
+function isInteger(text: string): boolean {
+  const integer = resolveInteger(text);
+  return integer !== undefined && fitsSixtyFourBits(integer);
 }
 
 function decodeBinary(text: string): string {

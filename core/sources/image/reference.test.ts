@@ -50,6 +50,13 @@ describe('parseImageReference', () => {
     ['-bad.io/a', 'invalid reference format'],
     ['quay.io:port/a', 'invalid reference format'],
     ['quay.io/a:', 'invalid reference format'],
+    ...['quay.io:65536', '1.2.3.4.5', '256.1.1.1:5000', 'registry.0x', '[1:2]:5000'].map(
+      (host) =>
+        [
+          `${host}/a`,
+          `invalid reference format: ref names the registry "${host}", which is no valid address`,
+        ] as const,
+    ),
     ['quay.io/a:-x', 'invalid reference format'],
     [`quay.io/a:${'x'.repeat(129)}`, 'invalid reference format'],
     ['quay.io/a/b.', 'invalid reference format'],
