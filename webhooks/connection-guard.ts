@@ -1,5 +1,5 @@
 import type { Server } from 'node:https';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Logger } from './cluster.ts';
 
 /** An API server has at most 200 changes under way by default, each with a connection. */
@@ -22,7 +22,9 @@ interface Connection {
  */
 export function guardConnections(server: Server, logger: Logger): void {
   const guard = new ConnectionGuard(logger);
-  server.on('connection', (socket) => guard.add(socket));
+  server.on('connection', (socket) => {
+    if (socket instanceof Socket) guard.add(socket);
+  });
   server.on('request', ({ socket }, response) => {
     guard.begin(socket);
     response.once('close', () => guard.end(socket));
