@@ -98,7 +98,7 @@ test('strangers who promise bodies hold a share of the memory, for 5 s; others a
   clock.advance(5_000);
   await eventually(() => expect(answers).toHaveLength(150));
   expect(answers.slice(146)).toEqual(
-    Array(4).fill({ status: 408, text: 'the body did not come within 5 s\n' }),
+    Array.from({ length: 4 }, () => ({ status: 408, text: 'the body did not come within 5 s\n' })),
   );
   const { sent, answer } = begin(port, stranger, { headers: { 'content-length': 2 } });
   sent.end('{}');

@@ -85,7 +85,7 @@ describe('a Bundle that has the labels of a deployment’s own and is not', () =
     ];
     const owner = { ...ownerReferences[0], name: 'other', uid: 'u-2' };
     const metadata = { managedFields, ownerReferences: [owner] } as unknown as Bundle['metadata'];
-    const { spec, ...forged } = aForged(v1, {
+    const forged = aForged(v1, {
       creationTimestamp: '2026-01-01T00:00:00Z',
       ...metadata,
     });

@@ -68,7 +68,8 @@ async function does(user: readonly string[], args: readonly string[], input?: st
 }
 
 async function statusOf(name: string): Promise<BundleDeploymentStatus> {
-  return ((await kubectl.get('bundledeployment', name))['status'] ?? {}) as BundleDeploymentStatus;
+  const { status = {} } = (await kubectl.get('bundledeployment', name)) as BundleDeployment;
+  return status;
 }
 
 async function install(version: number, objects: readonly object[]): Promise<string> {

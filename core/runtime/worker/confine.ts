@@ -77,11 +77,16 @@ interface Pipe {
 function refuseUnixSockets(channel: Socket): void {
   const { _handle: handle } = channel as unknown as { readonly _handle: Pipe };
   const prototype = Object.getPrototypeOf(handle) as Pipe;
-  const value = (): never => {
-    throw new Error('a class may not use Unix sockets');
-  };
   for (const name of ['bind', 'connect', 'listen'] satisfies readonly (keyof Pipe)[]) {
     if (typeof prototype[name] !== 'function') throw new Error(`Node's Pipe has no ${name}`);
-    Object.defineProperty(prototype, name, { value, writable: false, configurable: false });
+    Object.defineProperty(prototype, name, {
+      value: refuseUnixSocket,
+      writable: false,
+      configurable: false,
+    });
   }
+}
+
+function refuseUnixSocket(): never {
+  throw new Error('a class may not use Unix sockets');
 }

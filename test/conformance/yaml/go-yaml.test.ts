@@ -67,10 +67,8 @@ function comparable(value: JsonValue): JsonValue {
   }
   if (Array.isArray(value)) return value.map(comparable);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).map(([key, member]) => [key, comparable(member ?? null)]);
-  return Object.fromEntries(
-    members.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
-  ) as JsonValue;
+  const sorted = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(sorted.map(([key, member]) => [key, comparable(member ?? null)]));
 }
 
 const documents: readonly string[] = [

@@ -5,17 +5,12 @@ import { type Cursor, char, unsupported } from './cursor.ts';
  * column `parent`, and stops at the content that follows.
  */
 export function readBlockScalar(cursor: Cursor, parent: number): string {
-  const headerEnd = cursor.text.indexOf('\n', cursor.at);
-  const header = headerPattern.exec(cursor.text.slice(cursor.at, headerEnd));
-  if (header === null) throw unsupported;
-  const [, style, marks = ''] = header;
-  const [chomping = ''] = /[-+]/.exec(marks) ?? [];
-  const [indicator] = /[1-9]/.exec(marks) ?? [];
-  const start = headerEnd + 1;
+  const start = cursor.text.indexOf('\n', cursor.at) + 1;
+  const { style, chomping, indicator } = headerIn(cursor.text.slice(cursor.at, start - 1));
   const indent =
     indicator === undefined
       ? contentIndent(cursor.text, start, parent)
-      : Math.max(parent, 0) + Number(indicator);
+      : Math.max(parent, 0) + indicator;
   const lines = readLines(cursor, start, indent);
   if (cursor.column > parent) throw unsupported;
   const used = lines.findLastIndex((line) => line !== '') + 1;
@@ -24,6 +19,21 @@ export function readBlockScalar(cursor: Cursor, parent: number): string {
   return (
     (style === '>' ? fold(content) : content.join('\n')) + ending(chomping, lines.length - used)
   );
+}
+
+interface Header {
+  readonly style: string;
+  readonly chomping: string;
+  /** Columns of indentation; undefined where the first line shows them. */
+  readonly indicator: number | undefined;
+}
+
+function headerIn(line: string): Header {
+  const [, style = '', marks = ''] = headerPattern.exec(line) ?? [];
+  if (style === '') throw unsupported;
+  const [chomping = ''] = /[-+]/.exec(marks) ?? [];
+  const [columns] = /[1-9]/.exec(marks) ?? [];
+  return { style, chomping, indicator: columns === undefined ? undefined : Number(columns) };
 }
 
 // Chomping and the columns of indentation come in any order.
