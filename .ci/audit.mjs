@@ -24,7 +24,8 @@ if (report === undefined) {
   const grave = Object.values(report.vulnerabilities ?? {}).filter(({ severity }) =>
     ['high', 'critical'].includes(severity),
   );
-  for (const { name, severity, range } of grave) console.log(`audit: ${severity}: ${name} ${range}`);
+  for (const { name, severity, range } of grave)
+    console.log(`audit: ${severity}: ${name} ${range}`);
   console.log(`audit: ${grave.length} grave vulnerabilities in production dependencies`);
   if (grave.length > 0) process.exitCode = 1;
 }
