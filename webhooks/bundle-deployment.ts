@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { record } from '../api/record.ts';
 import { bundleDeploymentSpecSchema } from '../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../api/v1alpha1/labels.ts';
 import {
@@ -15,7 +16,7 @@ import {
 const deploymentSchema = z.object({
   metadata: z.object({
     name: z.string().optional(),
-    annotations: z.record(z.string(), z.string()).optional(),
+    annotations: record(z.string()).optional(),
   }),
   spec: bundleDeploymentSpecSchema
     .pick({ serviceAccount: true, dependsOn: true, health: true })

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { record } from '../api/record.ts';
 import { annotation } from '../api/v1alpha1/labels.ts';
 import {
   type AdmissionRequest,
@@ -10,7 +11,7 @@ import {
 } from './review.ts';
 
 const deploymentSchema = z.object({
-  metadata: z.object({ annotations: z.record(z.string(), z.string()).optional() }),
+  metadata: z.object({ annotations: record(z.string()).optional() }),
   spec: z.looseObject({}).optional(),
 });
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { parseJson as parseExactJson } from '../api/json.ts';
+import { record } from '../api/record.ts';
 
 const userSchema = z.object({
   username: z.string(),
   uid: z.string().optional(),
   groups: z.array(z.string()).optional(),
-  extra: z.record(z.string(), z.array(z.string())).optional(),
+  extra: record(z.array(z.string())).optional(),
 });
 
 const admissionRequestSchema = z.object({

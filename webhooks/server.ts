@@ -3,8 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { KeyPair } from '../core/certificates/key-pair.ts';
+import { BodyBudget, type BodyReservation } from './body-budget.ts';
 import type { Clock, Logger } from './cluster.ts';
-import { HttpProblem, readBody } from './read-body.ts';
+import { guardConnections } from './connection-guard.ts';
+import { HttpProblem } from './http-problem.ts';
+import { readBody } from './read-body.ts';
 import { observeRequest, pathOf, type RequestObserver } from './request-observer.ts';
 import {
   type AdmissionRequest,
@@ -28,6 +31,15 @@ export interface WebhookServerOptions {
   readonly observer?: RequestObserver;
 }
 
+interface Serving extends WebhookServerOptions {
+  readonly budget: BodyBudget;
+}
+
+interface ReadingReview extends Serving {
+  readonly reservation: BodyReservation;
+  readonly signal: AbortSignal;
+}
+
 export interface WebhookServer {
   readonly port: number;
   /** Serves new connections with another key pair; one that cannot be used is refused and logged. */
@@ -45,11 +57,12 @@ const keepAliveTimeout = 120_000;
 /** Serves admission reviews over HTTPS; resolves once it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   const { certificates, routes, observer, logger, host, port, clock } = options;
+  const budget = new BodyBudget();
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     // Paths of strangers are as many as they can think of.
     if (observer !== undefined && routes.has(path)) observeRequest(path, { response, observer });
-    const send = await answer(request, response, options);
+    const send = await answer(request, response, { ...options, budget });
     // While the server closes, a connection must not stay open for a next request.
     response.shouldKeepAlive &&= server.listening;
     send();
@@ -59,12 +72,16 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       cert: certificates.certificate,
       key: certificates.privateKey,
       minVersion: 'TLSv1.2',
-      headersTimeout: 10_000,
+      handshakeTimeout: 5_000,
+      headersTimeout: 5_000,
       requestTimeout: 30_000,
+      // How often Node looks for those who are late; else every 30 s.
+      connectionsCheckingInterval: 1_000,
       keepAliveTimeout,
     },
     (request, response) => void serve(request, response),
   );
+  guardConnections(server, logger);
   server.on('tlsClientError', (error) => {
     logger.warn({ error: error.message }, 'TLS handshake with a client of the webhooks failed');
   });
@@ -120,7 +137,7 @@ function timeLimit({ url = '' }: IncomingMessage): number {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  options: WebhookServerOptions,
+  options: Serving,
 ): Promise<() => void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort(new Error('the API server has closed the connection')));
@@ -140,14 +157,26 @@ async function answer(
 
 async function review(
   request: IncomingMessage,
-  { routes, logger }: WebhookServerOptions,
+  options: Serving,
   signal: AbortSignal,
+): Promise<AdmissionReviewAnswer> {
+  const reservation = options.budget.open(request.socket.remoteAddress ?? '');
+  try {
+    return await judgeBody(request, { ...options, reservation, signal });
+  } finally {
+    reservation.close();
+  }
+}
+
+async function judgeBody(
+  request: IncomingMessage,
+  { routes, logger, clock, reservation, signal }: ReadingReview,
 ): Promise<AdmissionReviewAnswer> {
   const path = pathOf(request);
   const validator = routes.get(path);
   if (validator === undefined) throw new HttpProblem(404, `there is no webhook at ${path}`);
   if (request.method !== 'POST') throw new HttpProblem(405, 'a webhook takes POST only');
-  const admission = parse(await readBody(request));
+  const admission = parse(await readBody(request, { reservation, clock }));
   const verdict = await judge(validator, admission, signal).catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
     logger.error(

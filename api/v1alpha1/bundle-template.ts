@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { record } from '../record.ts';
 import { bundleSpecSchema } from './bundle.ts';
 
 export const templateMetadataSchema = z.object({
   name: z.string().optional().describe('Not used: the name of the Bundle is generated.'),
   namespace: z.string().optional().describe('Not used: Bundles have no namespace.'),
-  labels: z.record(z.string(), z.string()).optional().describe('Labels of the Bundle.'),
-  annotations: z.record(z.string(), z.string()).optional().describe('Annotations of the Bundle.'),
+  labels: record(z.string()).optional().describe('Labels of the Bundle.'),
+  annotations: record(z.string()).optional().describe('Annotations of the Bundle.'),
   finalizers: z.array(z.string()).optional().describe('Not used.'),
 });
 

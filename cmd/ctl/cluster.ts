@@ -5,7 +5,7 @@ import type { ClusterFlags } from './cluster-flags.ts';
 import { explainedNotFound } from './explained-not-found.ts';
 
 /** The cluster of a command, with the user's own identity. */
-export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery'> {
+export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery' | 'clockOffset'> {
   readonly config: Kubeconfig;
   /** What the user shows the API server. */
   credentials(): Promise<Credentials>;
@@ -22,9 +22,16 @@ export async function withCluster<T>(
   };
   const config = loadKubeconfig(options);
   const source = new CredentialSource(config);
-  const { client, discovery, close } = connect({ ...options, userAgent: 'rukpakctl' });
+  const kube = connect({ ...options, userAgent: 'rukpakctl' });
+  const { client, discovery, clockOffset, close } = kube;
   try {
-    return await work({ client, discovery, config, credentials: () => source.current() });
+    return await work({
+      client,
+      discovery,
+      clockOffset,
+      config,
+      credentials: () => source.current(),
+    });
   } catch (error) {
     throw await explainedNotFound(error, client);
   } finally {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../api/record.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { queryString } from '../../core/kube/object-url.ts';
 import type { Cluster } from './cluster.ts';
@@ -20,7 +21,7 @@ const intOrName = z.union([z.int(), z.string()]);
 
 const serviceSchema = z.object({
   spec: z.object({
-    selector: z.record(z.string(), z.string()).default({}),
+    selector: record(z.string()).default({}),
     ports: z
       .array(
         z.object({ name: z.string().default(''), port: z.int(), targetPort: intOrName.optional() }),

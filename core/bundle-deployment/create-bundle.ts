@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
@@ -37,7 +38,7 @@ export async function createBundle(
     // Nobody tells when it is gone: it may have no labels.
     wakeAfter(longestWait);
     throw new Error(
-      `Bundle "${key.name}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
+      `Bundle "${key.name}" exists and was not made for this template (${madeBy(live)}): delete it, or give the BundleDeployment another name`,
       { cause: error },
     );
   }
@@ -51,4 +52,22 @@ function withFinalizer(
   if (!bundleClasses.has(bundle.spec.provisionerClassName)) return bundle;
   const finalizers = [finalizer.deleteCachedBundle];
   return { ...bundle, metadata: { ...bundle.metadata, finalizers } };
+}
+
+/** What the API server knows of who made a Bundle: it keeps no users, but the programs that they use. */
+function madeBy({ metadata }: KubernetesObject): string {
+  const { creationTimestamp, ownerReferences = [] } = metadata;
+  const entries = (metadata as { readonly managedFields?: readonly ManagedFields[] }).managedFields;
+  const [first] = (entries ?? []).toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : 1));
+  const owner = ownerReferences.find(({ controller }) => controller);
+  return [
+    ...(creationTimestamp == null ? [] : [`made ${creationTimestamp}`]),
+    ...(first?.manager === undefined ? [] : [`by "${first.manager}"`]),
+    owner === undefined ? 'no owner' : `owner ${owner.kind} "${owner.name}" with UID ${owner.uid}`,
+  ].join(', ');
+}
+
+interface ManagedFields {
+  readonly manager?: string;
+  readonly time?: string;
 }

@@ -77,6 +77,24 @@ describe('a Bundle that has the labels of a deployment’s own and is not', () =
     expect(fixture.wakeAfter).toBe(60_000);
   });
 
+  test('is told with who made it', async () => {
+    const fixture = aFixture();
+    const managedFields = [
+      { manager: 'later', time: '2026-02-01T00:00:00Z' },
+      { manager: 'kubectl-create', time: '2026-01-01T00:00:00Z' },
+    ];
+    const owner = { ...ownerReferences[0], name: 'other', uid: 'u-2' };
+    const metadata = { managedFields, ownerReferences: [owner] } as unknown as Bundle['metadata'];
+    const forged = aForged(v1, {
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...metadata,
+    });
+    fixture.have({ ...forged, spec: other.spec });
+    expect(await fixture.failure()).toMatchObject({
+      message: `Bundle "${nameOf(v1)}" exists and was not made for this template (made 2026-01-01T00:00:00Z, by "kubectl-create", owner BundleDeployment "other" with UID u-2): delete it, or give the BundleDeployment another name`,
+    });
+  });
+
   test('does not say that the deployment’s objects are to stay', async () => {
     const metadata = {
       deletionTimestamp: '2026-01-01T00:00:00Z',

@@ -130,7 +130,7 @@ describe('a Bundle', () => {
     const stranger = fixture.client.put(aBundleOf(v1, undefined, metadata));
     expect(await fixture.failure()).toBeInstanceOf(Error);
     expect(fixture.conditions).toEqual([
-      `HasValidBundle Unknown ReconcileFailed: Bundle "${nameOf(v1)}" exists and was not made for this template: delete it, or give the BundleDeployment another name`,
+      `HasValidBundle Unknown ReconcileFailed: Bundle "${nameOf(v1)}" exists and was not made for this template (owner BundleDeployment "demo" with UID uid-of-demo): delete it, or give the BundleDeployment another name`,
     ]);
     expect(fixture.client.peek({ name: nameOf(v1) })).toEqual(stranger);
     expect(fixture.applier.apply).not.toHaveBeenCalled();

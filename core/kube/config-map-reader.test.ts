@@ -25,6 +25,15 @@ test('both kinds of values are read, as bytes, of the one namespace', async () =
   expect([...(content?.get('b.bin') ?? [])]).toEqual([0, 1, 255]);
 });
 
+test('keys are kept that prototypes have', async () => {
+  const data = JSON.parse('{"__proto__":"a","constructor":"b"}') as object;
+  const binaryData = JSON.parse('{"toString":"AAH/"}') as object;
+  const get = answering({ data, binaryData });
+  const content = await createConfigMapReader({ get }, 'system').read('content', signal);
+  expect([...(content?.keys() ?? [])].sort()).toEqual(['__proto__', 'constructor', 'toString']);
+  expect(Buffer.from(content?.get('__proto__') ?? []).toString()).toBe('a');
+});
+
 test('an empty ConfigMap has no values, one that does not exist is undefined', async () => {
   const empty = createConfigMapReader({ get: answering({}) }, 'system');
   expect([...((await empty.read('content', signal)) ?? ['none'])]).toEqual([]);

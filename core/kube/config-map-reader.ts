@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { record } from '../../api/record.ts';
 import type { ConfigMapReader } from '../contracts/source.ts';
 import { isNotFound } from './api-error.ts';
 import { configMapResource } from './core-resources.ts';
 import type { KubeClient } from './kube-client.ts';
 
 const configMapSchema = z.object({
-  data: z.record(z.string(), z.string()).default({}),
-  binaryData: z.record(z.string(), z.base64()).default({}),
+  data: record(z.string()).default({}),
+  binaryData: record(z.base64()).default({}),
 });
 
 /** Reads ConfigMaps of one namespace, each time anew. */

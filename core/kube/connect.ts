@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
+import { type ClockOffset, measureClockOffset } from './clock-offset.ts';
 import { CredentialSource } from './credentials.ts';
 import type { Discovery, NamespacedKinds, ServedApis } from './discovery.ts';
 import { DiscoveryClient } from './discovery-client.ts';
@@ -20,6 +21,7 @@ export interface KubeConnection {
   readonly discovery: Discovery & ServedApis & NamespacedKinds;
   /** URL of the API server. */
   readonly server: string;
+  readonly clockOffset: (signal: AbortSignal) => Promise<ClockOffset>;
   /** Ends every request and watch under way. */
   readonly close: () => Promise<void>;
 }
@@ -38,6 +40,7 @@ export function connect({ userAgent, logger, ...options }: ConnectOptions): Kube
     client,
     discovery: new DiscoveryClient(client, { logger }),
     server,
+    clockOffset: async (signal) => await measureClockOffset(transport, systemClock, signal),
     close: async () => await transport.close(),
   };
 }

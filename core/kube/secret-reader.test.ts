@@ -38,6 +38,13 @@ describe('a Secret', () => {
     );
   });
 
+  test('keeps keys that prototypes have', async () => {
+    const data = JSON.parse('{"__proto__":"bWU=","constructor":"YQo="}') as object;
+    const secret = await reading(aSecret({ data }));
+    expect(secret?.data.get('__proto__')).toEqual(Buffer.from('me'));
+    expect(secret?.data.size).toBe(2);
+  });
+
   test('is decoded to bytes, and may have none', async () => {
     const data = { username: 'bWU=', password: '', binary: '/+8A', 'ssh-privatekey': 'YQo=' };
     const secret = await reading(aSecret({ type: 'kubernetes.io/basic-auth', data }));

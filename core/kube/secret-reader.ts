@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { record } from '../../api/record.ts';
 import type { SecretContent, SecretReader } from '../contracts/source.ts';
 import { isNotFound } from './api-error.ts';
 import { secretResource } from './core-resources.ts';
@@ -7,7 +8,7 @@ import type { KubeClient } from './kube-client.ts';
 
 const secretSchema = z.object({
   type: z.string().default('Opaque'),
-  data: z.record(z.string(), z.base64()).default({}),
+  data: record(z.base64()).default({}),
 });
 
 /** Reads Secrets of one namespace, each time anew: credentials change, and are not kept. */

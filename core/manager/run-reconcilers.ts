@@ -6,6 +6,7 @@ import { EventRecorder } from '../runtime/event-recorder.ts';
 import { Manager } from '../runtime/manager.ts';
 import { DiskStore } from '../store/disk-store.ts';
 import { createArchiveCleaner } from './archive-cleaner.ts';
+import { createClockCheck } from './clock-check.ts';
 import { createControllers } from './controllers.ts';
 import { elected } from './elected.ts';
 import { watchKinds } from './kinds.ts';
@@ -58,7 +59,9 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const parts = { ...alive, kube, kinds, store, unpacking, uploads, events, clock };
     const controllers = createControllers(options, parts);
     const manager = new Manager(logger);
-    manager.add(createHealthServer(options, kinds));
+    const { clockOffset } = kube;
+    const clockCheck = createClockCheck({ clockOffset, metrics: metrics.clock, clock, logger });
+    manager.add(createHealthServer(options, kinds), clockCheck);
     manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
     manager.add(...kinds.reflectors);
     manager.add(createArchiveCleaner(store, kinds, onLeftover));

@@ -68,9 +68,11 @@ describe('plain scalars', () => {
     ['-.INF', '-Inf'],
     ['.NaN', 'NaN'],
   ])('%s has no JSON', (word, goName) => {
-    expect(() => parseYaml(`a: ${word}\n`)).toThrow(
-      `error converting YAML to JSON: json: unsupported value: ${goName}`,
-    );
+    for (const text of [`a: ${word}\n`, `a: [1, ${word}]\n`, `a: {b: ${word}}\n`]) {
+      expect(() => parseYaml(text), text).toThrow(
+        `error converting YAML to JSON: json: unsupported value: ${goName}`,
+      );
+    }
   });
 });
 
@@ -95,7 +97,12 @@ describe('keys', () => {
     ["'010'", '010'],
     ['2001-01-01', '2001-01-01'],
     ['9007199254740993', '9007199254740993'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['18446744073709551616', '1.8446744e+19'],
+    ['-9223372036854775809', '-9.223372e+18'],
     ['a b', 'a b'],
+    ['a\u00a0', 'a\u00a0'],
+    ['a\ufeff', 'a\ufeff'],
     ['a:b', 'a:b'],
     ['"a\\tb: c"', 'a\tb: c'],
   ])('%s is the key %j', (written, key) => {
@@ -105,6 +112,16 @@ describe('keys', () => {
   it.each(['~', 'null', ''])('a null key (%j) is refused', (key) => {
     expect(() => parseYaml(`a: b\n${key}: 1\n`)).toThrow(
       'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: 1',
+    );
+  });
+
+  it.each([
+    ['9223372036854775808', '0x8000000000000000'],
+    ['{18446744073709551615', '0xffffffffffffffff'],
+  ])('an integer of 64 bits without a sign (%s) is refused', (key, shown) => {
+    const text = `a: b\nc:\n  ${key}: v${key.startsWith('{') ? '}' : ''}\n`;
+    expect(() => parseYaml(text)).toThrow(
+      `error converting YAML to JSON: unsupported map key of type: uint64, key: ${shown}, value: "v"`,
     );
   });
 
@@ -136,6 +153,9 @@ describe('tags', () => {
     ['!!str', ''],
     ['! 1', '1'],
     ['!app yes', 'yes'],
+    ['!<constructor> 1', '1'],
+    ['!<__proto__> 1', '1'],
+    ['!<toString> yes', 'yes'],
     ['!!int "3"', 3],
     ['!!float 3', 3],
     ['!!float "1e3"', 1000],
@@ -247,6 +267,20 @@ c: plain
     });
   });
 
+  it('reads block scalars that say how far they are indented', () => {
+    const text =
+      'a: |2\n   x\n    \n\nb: |2-\n     \nc: >1+\n  x\n\nd:\n- |-2\n   x\n   \ne: |2\nf: |2+\n\n\ng: 1\n';
+    expect(parseYaml(text)).toEqual({
+      a: ' x\n  \n',
+      b: '   ',
+      c: ' x\n\n',
+      d: [' x\n '],
+      e: '',
+      f: '\n\n',
+      g: 1,
+    });
+  });
+
   it('reads lists in the column of their key, nested and compact', () => {
     const text =
       'a:\n- b: 1\n  c:\n  - 2\n-\n  - 3\n- - 4\n  - 5\n- \nd: # none\ne: [x, {f: 010}, "]"]\n';
@@ -269,6 +303,11 @@ c: plain
       a: 'x\ny\n',
       b: 1,
     });
+  });
+
+  it('takes a next line for the end of a line, and a second mark for a blank', () => {
+    expect(parseYaml('a: 1\x85# c\x85b: "x\x85y"\n')).toEqual({ a: 1, b: 'x y' });
+    expect(parseYaml(Buffer.from('\ufeff\ufeffa: 1\n b: 2\n'))).toEqual({ a: 1, b: 2 });
   });
 
   it('takes a tab for no part of a value, and leaves odd escaped breaks to the package', () => {

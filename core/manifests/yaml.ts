@@ -13,8 +13,16 @@ export function parseYaml(content: Uint8Array | string): JsonValue {
   return readYamlDocument(decodeYamlText(content), 1);
 }
 
+/** YAML 1.1 has one more character that ends a line; kubectl finds documents before it matters. */
+function withPlainBreaks(text: string): string {
+  return text.includes(nextLine) ? text.replaceAll(nextLine, '\n') : text;
+}
+
+const nextLine = '\x85';
+
 /** Reads one document of text that is already decoded; `firstLine` is its first line's number. */
-export function readYamlDocument(text: string, firstLine: number): JsonValue {
+export function readYamlDocument(written: string, firstLine: number): JsonValue {
+  const text = withPlainBreaks(written);
   const read = readBlockStyle(text);
   if (read !== undefined) return read.value;
   return new NodeReader().read(composeDocument(text, firstLine)?.contents);

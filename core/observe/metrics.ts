@@ -1,5 +1,6 @@
 import { ApplyMetrics } from './apply-metrics.ts';
 import { CertificateMetrics } from './certificate-metrics.ts';
+import { ClockMetrics } from './clock-metrics.ts';
 import { ContentMetrics } from './content-metrics.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import { Exposition } from './exposition.ts';
@@ -16,6 +17,7 @@ export class Metrics extends Exposition {
   readonly applying = new ApplyMetrics(this.registry);
   readonly content = new ContentMetrics(this.registry);
   readonly objects = new ObjectMetrics(this.registry);
+  readonly clock = new ClockMetrics(this.registry);
   readonly leader = new LeaderMetrics(this.registry);
   readonly certificates = new CertificateMetrics(this.registry);
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { parseBindAddress } from './bind-address.ts';
@@ -25,12 +27,30 @@ async function start(options: Partial<HealthServerOptions> = {}) {
   return { server, get, abort, running };
 }
 
+/** `fetch` would send another address. */
+async function statusOf(server: HealthServer, path: string): Promise<number | undefined> {
+  const wanted = request({ host: '127.0.0.1', port: server.address?.port, path, timeout: 5_000 });
+  wanted.on('timeout', () => wanted.destroy(new Error(`no answer to ${path}`))).end();
+  const [response] = (await once(wanted, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
+
 describe('HealthServer', () => {
   test('says ok', async () => {
     const { get } = await start({ readyChecks: { caches: async () => undefined } });
     expect(await get('/healthz')).toEqual([200, 'ok']);
     expect(await get('/readyz?verbose')).toEqual([200, 'ok']);
     expect((await get('/'))[0]).toBe(404);
+  });
+
+  test('answers an address that is none, and goes on', async () => {
+    const { server, get } = await start();
+    for (const path of ['//', '///[', 'http://', 'http://a:99999/', '/%']) {
+      const status = await statusOf(server, path);
+      expect(status, path).toBe(404);
+    }
+    expect(await get('/healthz')).toEqual([200, 'ok']);
   });
 
   test('says which checks fail and why', async () => {

@@ -60,7 +60,8 @@ export class HealthServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    // What a stranger sends may be no address at all.
+    const [path = ''] = (request.url ?? '').split('?', 1);
     const checks = this.#checksFor(path);
     if (checks === undefined) {
       respond(response, 404, 'not found\n');

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { cachedAccessReviewer } from './access-cache.ts';
 import type { AccessReview } from './access-review.ts';
 
@@ -60,6 +61,53 @@ describe('cachedAccessReviewer', () => {
     );
     down = false;
     expect(await reviewer.review({ token: 't' }, request, signal)).toEqual(allowed);
+  });
+
+  it('asks once for what many ask at the same time, whoever of them leaves', async () => {
+    const gate = Promise.withResolvers<void>();
+    let calls = 0;
+    const reviewer = cachedAccessReviewer(
+      {
+        review: async () => {
+          calls += 1;
+          await gate.promise;
+          return allowed;
+        },
+      },
+      systemClock,
+    );
+    const leaving = new AbortController();
+    const first = reviewer.review({ token: 't' }, request, leaving.signal);
+    const others = Array.from({ length: 300 }, () =>
+      reviewer.review({ token: 't' }, request, signal),
+    );
+    leaving.abort(new Error('left'));
+    await expect(first).rejects.toThrow('left');
+    gate.resolve();
+    expect(new Set(await Promise.all(others))).toEqual(new Set([allowed]));
+    expect(calls).toBe(1);
+  });
+
+  it('asks for 16 at a time: strangers’ tokens leave connections for core itself', async () => {
+    let running = 0;
+    let most = 0;
+    const reviewer = cachedAccessReviewer(
+      {
+        review: async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await setImmediate();
+          running -= 1;
+          throw new Error('refused');
+        },
+      },
+      systemClock,
+    );
+    const asked = Array.from({ length: 300 }, (_, i) =>
+      reviewer.review({ token: `t${i}` }, request, signal).catch((error: Error) => error.message),
+    );
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['refused']));
+    expect([most, running]).toEqual([16, 0]);
   });
 
   it('forgets the least recently used beyond a thousand', async () => {

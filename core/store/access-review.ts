@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { record } from '../../api/record.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { Caller } from './authenticate.ts';
 
@@ -33,7 +34,7 @@ const tokenReview = z.object({
         username: z.string().optional(),
         uid: z.string().optional(),
         groups: z.array(z.string()).optional(),
-        extra: z.record(z.string(), z.array(z.string())).optional(),
+        extra: record(z.array(z.string())).optional(),
       })
       .optional(),
   }),

@@ -8,6 +8,8 @@ import { deploymentOfPlan } from './plan-path.ts';
 import { sendText } from './text-response.ts';
 
 const reviewTimeout = 10_000;
+/** Seconds. */
+const retryAfter = '5';
 
 /** HEAD is a `get` here: RukPak's proxy asked for an empty verb, which no role can grant. */
 const verbs: ReadonlyMap<string, string> = new Map([
@@ -35,10 +37,14 @@ export function authorize(reviewer: AccessReviewer, logger: Logger): RequestHand
       review = await reviewer.review(caller, access, reviewSignal(response));
     } catch (error) {
       logger.error({ error: errorMessage(error), path }, 'cannot authorize request');
+      response.set('Retry-After', retryAfter);
       return sendText(response, 503, 'the API server could not be asked whether to allow this');
     }
     if (!review.authenticated) return sendUnauthorized(response);
-    if (review.allowed) return next();
+    if (review.allowed) {
+      response.locals['user'] = review.user;
+      return next();
+    }
     const resource = 'resource' in access ? access.resource : '';
     sendText(
       response,

@@ -4,6 +4,7 @@ import { errorMessage } from '../errors.ts';
 import type { ContentMetrics } from '../observe/content-metrics.ts';
 import type { AccessReviewer } from './access-review.ts';
 import { authorize } from './authorize.ts';
+import { shareReaders } from './reader-shares.ts';
 import { type ServeArchiveOptions, serveArchive } from './serve-archive.ts';
 import { sendText } from './text-response.ts';
 
@@ -26,7 +27,7 @@ export function createContentApp(options: ContentAppOptions): Express {
   app.enable('strict routing');
   app.use(logResponses(options.logger), measureResponses(options.metrics));
   app.use(authorize(options.reviewer, options.logger));
-  app.get('/bundles/:file', serveArchive(options));
+  app.get('/bundles/:file', shareReaders(), serveArchive(options));
   app.all('/bundles/:file', methodNotAllowed);
   const { renderMetrics } = options;
   if (renderMetrics !== undefined) {

@@ -1,6 +1,7 @@
-import type { BigIntStats } from 'node:fs';
+import type { BigIntStats, ReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
+import type { Clock } from '../clock.ts';
 import { WaitingError } from '../errors.ts';
 import type { ContentMetrics } from '../observe/content-metrics.ts';
 import { currentArchive } from './current-archive.ts';
@@ -19,13 +20,19 @@ export interface ServeArchiveOptions {
   readonly directory: string;
   readonly bundles: ServedBundles;
   readonly metrics: ContentMetrics;
+  readonly clock: Clock;
 }
+
+/** A reader that takes less than this in such a time (milliseconds) is cut, for its place. */
+const leastTaken = 64 * 1024;
+const stallTime = 30_000;
 
 /** Seconds after which another try is worth it. */
 const retryAfter = '10';
 
 /** GET and HEAD of Bundles' archives, with ranges and conditions (spec 4.2). */
 export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ file: string }> {
+  const { clock } = options;
   return async (request, response) => {
     let archive: OpenArchive | undefined;
     try {
@@ -37,7 +44,7 @@ export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ fil
     }
     if (archive === undefined) return sendText(response, 404, '404 page not found');
     try {
-      options.metrics.sent(await respond(archive, request as Request, response));
+      options.metrics.sent(await respond(archive, request as Request, { response, clock }));
     } finally {
       await archive.file.close();
     }
@@ -48,7 +55,7 @@ export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ fil
 async function respond(
   { file, stat, stamp }: OpenArchive,
   request: Request,
-  response: Response,
+  { response, clock }: { readonly response: Response; readonly clock: Clock },
 ): Promise<number> {
   const size = Number(stat.size);
   response.set({
@@ -78,9 +85,24 @@ async function respond(
     return 0;
   }
   const content = file.createReadStream({ start, end, autoClose: false });
+  const ended = new AbortController();
+  void cutStalled(content, clock, ended.signal);
   // A client that leaves early is its own business; the log shows the request either way.
   await pipeline(content, response).catch(() => response.destroy());
+  ended.abort();
   return content.bytesRead;
+}
+
+/** Bytes are read as the client takes them. */
+async function cutStalled(content: ReadStream, clock: Clock, ended: AbortSignal): Promise<void> {
+  for (let taken = 0; ; taken = content.bytesRead) {
+    await clock.sleep(stallTime, ended).catch(() => undefined);
+    if (ended.aborted) return;
+    if (content.bytesRead < taken + leastTaken) {
+      content.destroy(new Error('the client does not take what it is sent'));
+      return;
+    }
+  }
 }
 
 /** Archives are replaced by new files, never written to: inode, time and size tell them apart. */

@@ -42,6 +42,16 @@ function reachedFolders(place: string, folder: string): ReadonlySet<string> {
   return reached;
 }
 
+test('maps are read with every key: z.record leaves __proto__ out', () => {
+  const files = sourceFiles().filter((path) => !/^(?:examples|deploy)\//.test(path));
+  const wrong = files.filter(
+    (path) =>
+      path !== 'api/record.ts' &&
+      /\bz\s*\.\s*record\(/.test(readFileSync(join(root, path), 'utf8')),
+  );
+  expect(wrong).toEqual([]);
+});
+
 describe('imports go down only', () => {
   test('every source file has a place in the table', () => {
     expect(sourceFiles().filter((path) => placeOf(path) === undefined)).toEqual([]);

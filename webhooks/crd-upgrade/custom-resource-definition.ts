@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { record } from '../../api/record.ts';
 import { hasCode, type ObjectClient, type ResourceRef } from '../cluster.ts';
 import type { JsonSchema } from './schema/json-schema.ts';
 
@@ -17,8 +18,8 @@ const versionSchema = z.object({
 const crdSchema = z.object({
   metadata: z.object({
     name: z.string(),
-    labels: z.record(z.string(), z.string()).optional(),
-    annotations: z.record(z.string(), z.string()).optional(),
+    labels: record(z.string()).optional(),
+    annotations: record(z.string()).optional(),
     deletionTimestamp: z.string().optional(),
   }),
   spec: z.object({

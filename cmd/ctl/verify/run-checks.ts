@@ -3,6 +3,7 @@ import { ApiError } from '../../../core/kube/api-error.ts';
 import { admissionChecks } from './admission.ts';
 import { certificateChecks } from './certificates.ts';
 import { type Check, type Checker, failed, skipped, type VerifyContext } from './check.ts';
+import { clockChecks } from './clock.ts';
 import { contentChecks } from './content.ts';
 import { definitionChecks } from './definitions.ts';
 import { namespaceChecks } from './namespaces.ts';
@@ -12,6 +13,7 @@ import { webhookChecks } from './webhooks.ts';
 
 /** In the order in which one thing needs the other; by the subject that stands for all of each. */
 const checkers: readonly (readonly [subject: string, check: Checker])[] = [
+  ['clock', clockChecks],
   ['CRDs', definitionChecks],
   ['namespaces', namespaceChecks],
   ['permissions', permissionChecks],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../../api/record.ts';
 import { secretResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { acceptMetadata } from '../../kube/metadata-only.ts';
@@ -26,7 +27,7 @@ const itemSchema = z.object({
   metadata: z.object({
     name: z.string(),
     uid: z.string(),
-    labels: z.record(z.string(), z.string()).default({}),
+    labels: record(z.string()).default({}),
     ownerReferences: z
       .array(
         z.object({

@@ -1,4 +1,4 @@
-import { Composer, type CST, type Document, isScalar, Lexer, Parser } from 'yaml';
+import { Composer, type CST, type Document, isScalar, Lexer, Parser, Schema } from 'yaml';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
 import { lineAt, maxNesting, yamlError } from './yaml-error.ts';
 
@@ -35,10 +35,13 @@ function compose(text: string): Document.Parsed | Problem | undefined {
   }
 }
 
+const schema = new Schema({ schema: 'failsafe', resolveKnownTags: false });
+// Of a plain object the package would take what `!<constructor>` finds for a tag.
+schema.knownTags = Object.create(null);
+
 const options = {
   version: '1.1',
-  schema: 'failsafe',
-  resolveKnownTags: false,
+  schema,
   uniqueKeys: false,
   strict: false,
 } as const;

@@ -1,12 +1,23 @@
-import { resolveFloat, resolveInteger, resolvePlain } from './plain-scalar.ts';
+import { fitsSixtyFourBits, resolveFloat, resolveInteger, resolvePlain } from './plain-scalar.ts';
 
-/** The JSON key that a plain scalar makes: `on` is "true", `1e6` is "1e+06"; undefined for null. */
+/**
+ * The JSON key that a plain scalar makes: `on` is "true", `1e6` is "1e+06". Undefined for what Go
+ * takes for no key: null, and integers that fit 64 bits without a sign only.
+ */
 export function plainKey(text: string): string | undefined {
   const value = resolvePlain(text);
   if (typeof value === 'string') return value;
   if (value === null) return undefined;
   if (typeof value === 'boolean') return String(value);
-  return resolveInteger(text)?.toString() ?? floatKey(resolveFloat(text) ?? Number.NaN);
+  const integer = resolveInteger(text);
+  if (integer === undefined) return floatKey(resolveFloat(text) ?? Number.NaN);
+  if (isUnsigned(integer)) return undefined;
+  // What is beyond 64 bits is a float for Go.
+  return fitsSixtyFourBits(integer) ? integer.toString() : floatKey(Number(integer));
+}
+
+function isUnsigned(integer: bigint | number): boolean {
+  return integer >= 2n ** 63n && fitsSixtyFourBits(integer);
 }
 
 /** Sets a member as data, so that the key `__proto__` is a key like any other. */

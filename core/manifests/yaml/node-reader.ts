@@ -11,7 +11,7 @@ import {
 } from 'yaml';
 import { type JsonValue, stringifyJson } from '../../../api/json.ts';
 import { plainKey, setMember } from './map-key.ts';
-import { resolvePlain } from './plain-scalar.ts';
+import { resolveInteger, resolvePlain } from './plain-scalar.ts';
 import { resolveTagged } from './tagged-scalar.ts';
 import { conversionError, maxNesting, nestingError, shortened, yamlError } from './yaml-error.ts';
 
@@ -72,7 +72,7 @@ export class NodeReader {
       }
       const text = this.#readKey(key);
       const read = this.read(value);
-      if (text === undefined) throw nullKey(read);
+      if (text === undefined) throw unsupportedKey(this.#follow(key), read);
       setMember(object, text, read);
     }
   }
@@ -165,9 +165,13 @@ function textOf(node: Scalar): string {
   return text;
 }
 
-function nullKey(value: JsonValue): Error {
+// As Go prints a type, a key and a value; what it takes for no key is an integer or null.
+function unsupportedKey(key: YamlNode, value: JsonValue): Error {
+  const integer = isScalar(key) ? resolveInteger(textOf(key)) : undefined;
+  const shown =
+    integer === undefined ? '%!s(<nil>), key: <nil>' : `uint64, key: 0x${integer.toString(16)}`;
   const text = shortened(stringifyJson(value));
-  return conversionError(`unsupported map key of type: %!s(<nil>), key: <nil>, value: ${text}`);
+  return conversionError(`unsupported map key of type: ${shown}, value: ${text}`);
 }
 
 function notMergeable(): Error {

@@ -85,6 +85,6 @@ function withoutUnderscores(text: string): string {
   return text.includes('_') ? text.replaceAll('_', '') : text;
 }
 
-function fitsSixtyFourBits(value: bigint): boolean {
+export function fitsSixtyFourBits(value: bigint | number): boolean {
   return value >= -(2n ** 63n) && value < 2n ** 64n;
 }

@@ -1,4 +1,4 @@
-import { resolveFloat, resolveInteger, resolvePlain } from './plain-scalar.ts';
+import { fitsSixtyFourBits, resolveFloat, resolveInteger, resolvePlain } from './plain-scalar.ts';
 import { yamlError } from './yaml-error.ts';
 
 type Resolved = null | boolean | number | bigint | string;
@@ -6,7 +6,7 @@ type Resolved = null | boolean | number | bigint | string;
 /** A scalar with an explicit tag, whatever its style: Go reads the text, then holds it to the tag. */
 export function resolveTagged(tag: string, text: string): Resolved {
   if (tag === `${core}binary`) return decodeBinary(text);
-  const accepts = acceptors[tag];
+  const accepts = acceptors.get(tag);
   if (accepts === undefined) return text;
   const value = resolvePlain(text);
   if (accepts(value, text)) return value;
@@ -18,13 +18,16 @@ export function resolveTagged(tag: string, text: string): Resolved {
 const core = 'tag:yaml.org,2002:';
 
 // Tags that are not here (`!!str`, `!`, an application's own) leave the text as it is.
-const acceptors: Readonly<Record<string, (value: Resolved, text: string) => boolean>> = {
-  [`${core}null`]: (value) => value === null,
-  [`${core}bool`]: (value) => typeof value === 'boolean',
-  [`${core}int`]: (_, text) => resolveInteger(text) !== undefined,
-  [`${core}float`]: (_, text) => (resolveInteger(text) ?? resolveFloat(text)) !== undefined,
-  [`${core}timestamp`]: (_, text) => timestamp.test(text),
-};
+const acceptors: ReadonlyMap<string, (value: Resolved, text: string) => boolean> = new Map<
+  string,
+  (value: Resolved, text: string) => boolean
+>([
+  [`${core}null`, (value) => value === null],
+  [`${core}bool`, (value) => typeof value === 'boolean'],
+  [`${core}int`, (_, text) => isInteger(text)],
+  [`${core}float`, (_, text) => (resolveInteger(text) ?? resolveFloat(text)) !== undefined],
+  [`${core}timestamp`, (_, text) => timestamp.test(text)],
+]);
 
 const timestamp =
   /^\d{4}-\d{1,2}-\d{1,2}(?:[Tt ]\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?(?:Z|[-+]\d{2}:\d{2})?)?$/;
@@ -33,7 +36,13 @@ function kindOf(value: Resolved, text: string): string {
   if (value === null) return 'null';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'str';
-  return resolveInteger(text) === undefined ? 'float' : 'int';
+  return isInteger(text) ? 'int' : 'float';
+}
+
+// What is beyond 64 bits is a float for Go.
+function isInteger(text: string): boolean {
+  const integer = resolveInteger(text);
+  return integer !== undefined && fitsSixtyFourBits(integer);
 }
 
 function decodeBinary(text: string): string {

@@ -5,7 +5,9 @@ import { yamlError } from './yaml-error.ts';
  * @throws TerminalError for bytes that are not UTF-8 and for control characters, as Go does.
  */
 export function decodeYamlText(content: Uint8Array | string): string {
-  const decoded = typeof content === 'string' ? content.replace(/^\uFEFF/, '') : decode(content);
+  const written = typeof content === 'string' ? content.replace(/^\uFEFF/, '') : decode(content);
+  // For Go a second mark is a blank.
+  const decoded = written.replace(/^\uFEFF/, ' ');
   const bad = controlCharacter.exec(decoded);
   if (bad !== null) throw yamlError('control characters are not allowed');
   const text = decoded.includes('\r') ? decoded.replace(/\r\n?/g, '\n') : decoded;

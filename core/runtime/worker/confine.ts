@@ -1,4 +1,5 @@
 import { createRequire, registerHooks, syncBuiltinESMExports } from 'node:module';
+import type { Socket } from 'node:net';
 import { extname } from 'node:path';
 
 const extension = extname(import.meta.url);
@@ -12,11 +13,12 @@ const ownModules: Readonly<Record<string, string>> = {
 
 /**
  * Prepares this process for code that we did not write, before any of it is loaded. What Node's
- * permissions do not cover is taken away here (docs/adr/0023).
+ * permissions do not cover is taken away here (docs/adr/0023). `channel` is the process's own socket.
  */
-export function confine(): void {
+export function confine(channel: Socket): void {
   lendSdk();
   keepFromOthers();
+  refuseUnixSockets(channel);
 }
 
 /** A single file, such as from a ConfigMap, has no node_modules to find the sdk in. */
@@ -62,4 +64,29 @@ function keepFromOthers(): void {
     throw new Error('a class may not change the flags of V8');
   };
   syncBuiltinESMExports();
+}
+
+/** What all Unix sockets of Node stand on. */
+interface Pipe {
+  bind: unknown;
+  connect: unknown;
+  listen: unknown;
+}
+
+/** Container runtimes and other processes listen there, and a file of its own is made for each. */
+function refuseUnixSockets(channel: Socket): void {
+  const { _handle: handle } = channel as unknown as { readonly _handle: Pipe };
+  const prototype = Object.getPrototypeOf(handle) as Pipe;
+  for (const name of ['bind', 'connect', 'listen'] satisfies readonly (keyof Pipe)[]) {
+    if (typeof prototype[name] !== 'function') throw new Error(`Node's Pipe has no ${name}`);
+    Object.defineProperty(prototype, name, {
+      value: refuseUnixSocket,
+      writable: false,
+      configurable: false,
+    });
+  }
+}
+
+function refuseUnixSocket(): never {
+  throw new Error('a class may not use Unix sockets');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../../api/record.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import type { DeploymentContext } from '../../contracts/provisioner.ts';
 import type { SecretContent } from '../../contracts/source.ts';
@@ -89,7 +90,7 @@ const fromWorker = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('log'),
     level: z.enum(['debug', 'info', 'warn', 'error']),
-    fields: z.record(z.string(), z.unknown()),
+    fields: record(z.unknown()),
     message: z.string(),
   }),
   /** The files of a result are those that the handler was given. */

@@ -32,6 +32,8 @@ export default defineProvisioner({ className: 'good', bundle: run, configure: ru
 const hostile = `
 import { readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import { request } from 'node:http';
+import { connect, createServer } from 'node:net';
 import { setPriority } from 'node:os';
 import v8, { setFlagsFromString } from 'node:v8';
 
@@ -99,6 +101,12 @@ const behaviours: Record<string, (context: any) => unknown> = {
     flags: quietly(() => setFlagsFromString('--max-semi-space-size=8')),
     sameFlags: quietly(() => v8.setFlagsFromString('--max-semi-space-size=8')),
     bindings: quietly(() => (process as any).binding('v8')),
+    socket: quietly(() => connect('/tmp/rukpak-some.sock').on('error', () => {})),
+    abstract: quietly(() => connect({ path: '\\0rukpak-some' }).on('error', () => {})),
+    http: quietly(() => request({ socketPath: '/tmp/rukpak-some.sock' }).on('error', () => {})),
+    listen: quietly(() => createServer().on('error', () => {}).listen('/tmp/rukpak-class.sock')),
+    handle: quietly(() => new (process.stdout as any)._handle.constructor(0).bind('/tmp/rukpak-class.sock')),
+    changed: quietly(() => { delete Object.getPrototypeOf((process.stdout as any)._handle).bind; }),
     env: Object.keys(process.env).join(),
     cwd: process.cwd(),
   } })],
@@ -183,6 +191,13 @@ test('a class has little of this machine', async () => {
       flags: 'a class may not change the flags of V8',
       sameFlags: 'a class may not change the flags of V8',
       bindings: 'process.binding',
+      ...Object.fromEntries(
+        ['socket', 'abstract', 'http', 'listen', 'handle'].map((way) => [
+          way,
+          'a class may not use Unix sockets',
+        ]),
+      ),
+      changed: expect.stringContaining('Cannot delete property') as string,
       cwd: '/',
     },
   });

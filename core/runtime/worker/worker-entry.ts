@@ -23,7 +23,7 @@ const frames = new FrameSocket(socket, {
   onOversize: () => undefined,
 });
 const sender = new Sender(frames);
-if (process.argv[2] === 'confined') confine();
+if (process.argv[2] === 'confined') confine(socket);
 
 function receive(message: ToWorker, body: Uint8Array): void {
   switch (message.type) {

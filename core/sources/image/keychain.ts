@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../../api/record.ts';
 import { matchesHost } from './host-pattern.ts';
 import type { ImageReference } from './reference.ts';
 
@@ -38,7 +39,7 @@ const authSchema = z.looseObject({
   password: z.string().optional(),
   identitytoken: z.string().optional(),
 });
-const authsSchema = z.record(z.string(), authSchema);
+const authsSchema = record(authSchema);
 const configSchema = z.looseObject({
   auths: authsSchema.optional(),
   credHelpers: z.unknown().optional(),

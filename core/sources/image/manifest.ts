@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../../api/record.ts';
 import { TerminalError } from '../../errors.ts';
 import { digestProblem } from './digest.ts';
 import { type Platform, selectPlatform } from './platform.ts';
@@ -76,7 +77,7 @@ const indexSchema = z.object({
   manifests: z.array(
     descriptorSchema.extend({
       artifactType: z.string().optional(),
-      annotations: z.record(z.string(), z.string()).optional(),
+      annotations: record(z.string()).optional(),
     }),
   ),
 });

@@ -71,6 +71,7 @@ describe('a registries.conf', () => {
     ['[[registry]]\nprefix = "a.b/c"', 'registry[0].location: a prefix without a wildcard needs'],
     ['[[registry]]\nlocation = "https://a.b"', 'registry[0].location: it must not begin with a s'],
     ['[[registry]]\nlocation = "mirror/x"', 'registry[0].location: it must begin with a host that'],
+    ['[[registry]]\nlocation = "a.b:65536/x"', 'registry[0].location: "a.b:65536" is no valid'],
     ['[[registry]]\nlocation = "*.a.b"', 'registry[0].location: it is no location'],
     ['[[registry]]\nprefix = "a.*.b"\nlocation = "a.b"', 'registry[0].prefix: a wildcard is only'],
     ['[[registry]]\nlocation = "a.b"\ninsecure = "yes"', 'registry[0].insecure: Invalid input: e'],

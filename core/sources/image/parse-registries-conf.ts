@@ -119,6 +119,9 @@ function checkLocation(location: string, path: readonly PropertyKey[]): void {
   if (!/[.:]/.test(host) && host !== 'localhost') {
     throw fieldError(path, 'it must begin with a host that has a dot or a port, as in host:443');
   }
+  if (!URL.canParse(`https://${host}`)) {
+    throw fieldError(path, `"${host}" is no valid address of a host`);
+  }
 }
 
 function checkPrefix(prefix: string, path: readonly PropertyKey[]): void {

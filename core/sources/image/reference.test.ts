@@ -68,6 +68,17 @@ describe('parseImageReference', () => {
     );
   });
 
+  it.each(['quay.io:65536', '1.2.3.4.5', '256.1.1.1:5000', 'registry.0x', '[1:2]:5000'])(
+    'refuses the registry %j, which no URL can have',
+    (host) => {
+      expect(() => parseImageReference(`${host}/a`)).toThrow(
+        new TerminalError(
+          `error parsing image reference: invalid reference format: ref names the registry "${host}", which is no valid address`,
+        ),
+      );
+    },
+  );
+
   it('takes no time over hostile names', () => {
     const started = cpuTime();
     for (const part of ['a-', 'a_', 'a.', '-', 'a--']) {

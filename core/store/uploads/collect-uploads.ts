@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../../api/record.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import { secretResource } from '../../kube/core-resources.ts';
@@ -22,7 +23,7 @@ interface Garbage {
 const secretItem = z.object({
   metadata: z.object({
     creationTimestamp: z.string(),
-    labels: z.record(z.string(), z.string()),
+    labels: record(z.string()),
   }),
 });
 

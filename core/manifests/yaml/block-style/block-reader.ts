@@ -4,6 +4,7 @@ import { plainKey, setMember } from '../map-key.ts';
 import { resolvePlain } from '../plain-scalar.ts';
 import { maxNesting } from '../yaml-error.ts';
 import { Anchors } from './anchors.ts';
+import { trimBlanksEnd } from './blanks.ts';
 import { readBlockScalar } from './block-scalar.ts';
 import { Cursor, char, unsupported } from './cursor.ts';
 import { readFlow } from './flow.ts';
@@ -169,7 +170,7 @@ class BlockReader {
     if (!startsPlain(cursor)) return undefined;
     const end = colonOf(cursor.text, cursor.at);
     if (end === undefined) return undefined;
-    const text = cursor.text.slice(cursor.at, end).trimEnd();
+    const text = trimBlanksEnd(cursor.text.slice(cursor.at, end));
     const key = plainKey(text);
     if (key === undefined || text === '<<' || text.length > longestKey) throw unsupported;
     cursor.at = end;

@@ -5,25 +5,39 @@ import { type Cursor, char, unsupported } from './cursor.ts';
  * column `parent`, and stops at the content that follows.
  */
 export function readBlockScalar(cursor: Cursor, parent: number): string {
-  const headerEnd = cursor.text.indexOf('\n', cursor.at);
-  const header = headerPattern.exec(cursor.text.slice(cursor.at, headerEnd));
-  if (header === null) throw unsupported;
-  const [, style, chomping = ''] = header;
-  const start = headerEnd + 1;
-  const indent = contentIndent(cursor.text, start, parent);
-  if (indent === undefined && chomping === '+') throw unsupported;
+  const start = cursor.text.indexOf('\n', cursor.at) + 1;
+  const { style, chomping, indicator } = headerIn(cursor.text.slice(cursor.at, start - 1));
+  const indent =
+    indicator === undefined
+      ? contentIndent(cursor.text, start, parent)
+      : Math.max(parent, 0) + indicator;
   const lines = readLines(cursor, start, indent);
   if (cursor.column > parent) throw unsupported;
-  if (indent === undefined) return '';
   const used = lines.findLastIndex((line) => line !== '') + 1;
+  if (used === 0) return chomping === '+' ? '\n'.repeat(lines.length) : '';
   const content = lines.slice(0, used);
   return (
     (style === '>' ? fold(content) : content.join('\n')) + ending(chomping, lines.length - used)
   );
 }
 
-// An indentation indicator is left to the fallback: hardly any manifest has one.
-const headerPattern = /^([|>])([-+]?)(?: +(?:#.*)?)?$/;
+interface Header {
+  readonly style: string;
+  readonly chomping: string;
+  /** Columns of indentation; undefined where the first line shows them. */
+  readonly indicator: number | undefined;
+}
+
+function headerIn(line: string): Header {
+  const [, style = '', marks = ''] = headerPattern.exec(line) ?? [];
+  if (style === '') throw unsupported;
+  const [chomping = ''] = /[-+]/.exec(marks) ?? [];
+  const [columns] = /[1-9]/.exec(marks) ?? [];
+  return { style, chomping, indicator: columns === undefined ? undefined : Number(columns) };
+}
+
+// Chomping and the columns of indentation come in any order.
+const headerPattern = /^([|>])([-+]?[1-9]?|[1-9][-+])(?:[ \t]+(?:#.*)?)?$/;
 
 /** Column of the first line with content; undefined where there is none for this scalar. */
 function contentIndent(text: string, firstLine: number, parent: number): number | undefined {

@@ -47,7 +47,10 @@ function readNode(cursor: Cursor, depth: number): JsonValue {
   const code = cursor.code();
   if (isQuote(code)) return readQuoted(cursor);
   if (code === char.bracket || code === char.brace) return readCollection(cursor, depth + 1);
-  return resolvePlain(readWord(cursor));
+  const value = resolvePlain(readWord(cursor));
+  // Infinity has no JSON: the fallback words the error.
+  if (typeof value === 'number' && !Number.isFinite(value)) throw unsupported;
+  return value;
 }
 
 // Steps over the opening bracket or the comma; false at the end of the collection, which is passed.

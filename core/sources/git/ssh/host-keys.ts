@@ -4,13 +4,16 @@ import type { SSHAddress } from '../repository-address.ts';
 import { isAbout, type KnownHost, keyTypeOf } from './known-hosts.ts';
 
 /** What a host may identify itself with; best first where nothing is known. */
-const algorithmsOf: Readonly<Record<string, readonly ServerHostKeyAlgorithm[]>> = {
-  'ssh-ed25519': ['ssh-ed25519'],
-  'ecdsa-sha2-nistp256': ['ecdsa-sha2-nistp256'],
-  'ecdsa-sha2-nistp384': ['ecdsa-sha2-nistp384'],
-  'ecdsa-sha2-nistp521': ['ecdsa-sha2-nistp521'],
-  'ssh-rsa': ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'],
-};
+const algorithmsOf: ReadonlyMap<string, readonly ServerHostKeyAlgorithm[]> = new Map<
+  string,
+  readonly ServerHostKeyAlgorithm[]
+>([
+  ['ssh-ed25519', ['ssh-ed25519']],
+  ['ecdsa-sha2-nistp256', ['ecdsa-sha2-nistp256']],
+  ['ecdsa-sha2-nistp384', ['ecdsa-sha2-nistp384']],
+  ['ecdsa-sha2-nistp521', ['ecdsa-sha2-nistp521']],
+  ['ssh-rsa', ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa']],
+]);
 
 /** The lines of a known_hosts file that are about one host. */
 export class HostKeys {
@@ -31,8 +34,8 @@ export class HostKeys {
   /** Known types first, so that a host with several keys shows one that is known. */
   get algorithms(): readonly ServerHostKeyAlgorithm[] {
     const types = this.#lines.filter(({ marker }) => marker === 'none').map((line) => line.keyType);
-    const ordered = new Set([...types, ...Object.keys(algorithmsOf)]);
-    return [...ordered].flatMap((type) => algorithmsOf[type] ?? []);
+    const ordered = new Set([...types, ...algorithmsOf.keys()]);
+    return [...ordered].flatMap((type) => algorithmsOf.get(type) ?? []);
   }
 
   /** @throws Error where the key that the host shows is not to be trusted */

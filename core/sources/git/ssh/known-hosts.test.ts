@@ -57,6 +57,18 @@ describe('a host is known by', () => {
     expect(() => hostKeys(text, 'git.example.com', 2222).check(good)).not.toThrow();
   });
 
+  test('its name where other lines are named as what every object has', () => {
+    const odd = ['constructor', 'toString', '__proto__'].map((name) =>
+      line(`${name} git.example.com`),
+    );
+    const types = line('git.example.com', aKey('x', 'constructor'), 'constructor');
+    const known = hostKeys([...odd, types, line('git.example.com')].join('\n'));
+    expect(() => known.check(good)).not.toThrow();
+    expect(known.algorithms.map((algorithm) => typeof algorithm)).toEqual(
+      known.algorithms.map(() => 'string'),
+    );
+  });
+
   test('an IPv6 address', () => {
     expect(() => hostKeys(line('2001:db8::1'), '2001:db8::1').check(good)).not.toThrow();
     const onPort = hostKeys(line('[2001:db8::1]:2222'), '2001:db8::1', 2222);

@@ -17,14 +17,14 @@ export function parseKnownHosts(text: string): readonly KnownHost[] {
   return text.split('\n').flatMap((line) => parseLine(line) ?? []);
 }
 
-const markers: Readonly<Record<string, KnownHost['marker']>> = {
-  '@revoked': 'revoked',
-  '@cert-authority': 'cert-authority',
-};
+const markers: ReadonlyMap<string, KnownHost['marker']> = new Map([
+  ['@revoked', 'revoked'],
+  ['@cert-authority', 'cert-authority'],
+]);
 
 function parseLine(line: string): KnownHost | undefined {
   const fields = line.trim().split(/[ \t]+/);
-  const marker = markers[fields[0] ?? ''];
+  const marker = markers.get(fields[0] ?? '');
   const [hosts = '', keyType = '', encoded = ''] = marker === undefined ? fields : fields.slice(1);
   if (/^[#@]/.test(hosts)) return undefined;
   const key = Buffer.from(encoded, 'base64');

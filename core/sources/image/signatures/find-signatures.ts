@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { record } from '../../../../api/record.ts';
 import { digestProblem } from '../digest.ts';
 import type { Descriptor } from '../manifest.ts';
 import type { ManifestContent } from '../registry-client.ts';
@@ -27,7 +28,7 @@ const descriptorSchema = z.object({
   mediaType: z.string(),
   digest: z.string().refine((digest) => digestProblem(digest) === undefined),
   size: z.int().nonnegative().max(maxSignatureSize),
-  annotations: z.record(z.string(), z.string()).optional(),
+  annotations: record(z.string()).optional(),
   artifactType: z.string().optional(),
 });
 const layersSchema = z.object({ layers: z.array(descriptorSchema) });

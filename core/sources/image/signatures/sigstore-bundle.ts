@@ -1,5 +1,6 @@
 import { bundleFromJSON } from '@sigstore/bundle';
 import { z } from 'zod';
+import { record } from '../../../../api/record.ts';
 import type { SignedStatement } from './signed-statement.ts';
 
 /** Sigstore's bundles, which newer signers attach as referrers of the image. */
@@ -11,7 +12,7 @@ const statementType = 'application/vnd.in-toto+json';
 
 const statementSchema = z.object({
   predicateType: z.string(),
-  subject: z.array(z.object({ digest: z.record(z.string(), z.string()) })),
+  subject: z.array(z.object({ digest: record(z.string()) })),
 });
 
 /**

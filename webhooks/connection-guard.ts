@@ -1,0 +1,104 @@
+import type { Server } from 'node:https';
+import { Socket } from 'node:net';
+import type { Logger } from './cluster.ts';
+
+/** An API server has at most 200 changes under way by default, each with a connection. */
+const maxOfAddress = 256;
+const maxConnections = 512;
+
+interface Connection {
+  readonly key: string;
+  readonly socket: Socket;
+  readonly address: string;
+  /** Requests that are being answered. */
+  running: number;
+  /** Whether a request was answered on it, as on those that the API server keeps. */
+  hasServed: boolean;
+}
+
+/**
+ * Bounds the connections of a server, of all clients and of each address. One more takes the place
+ * of one that is idle: first of one that never sent a request, of the address that has most.
+ */
+export function guardConnections(server: Server, logger: Logger): void {
+  const guard = new ConnectionGuard(logger);
+  server.on('connection', (socket) => {
+    if (socket instanceof Socket) guard.add(socket);
+  });
+  server.on('request', ({ socket }, response) => {
+    guard.begin(socket);
+    response.once('close', () => guard.end(socket));
+  });
+}
+
+class ConnectionGuard {
+  readonly #connections = new Map<string, Connection>();
+  readonly #logger: Logger;
+  #closed = 0;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  add(socket: Socket): void {
+    const key = keyOf(socket);
+    const { remoteAddress: address = '' } = socket;
+    const own = this.#of(address);
+    const isFull = this.#connections.size >= maxConnections;
+    if (own.length >= maxOfAddress || isFull) {
+      const others = isFull && own.length < maxOfAddress ? [...this.#connections.values()] : own;
+      const given = this.#leastUseful(others) ?? { socket, address, key };
+      given.socket.destroy();
+      this.#connections.delete(given.key);
+      this.#say(given);
+      if (given.socket === socket) return;
+    }
+    const connection = { key, socket, address, running: 0, hasServed: false };
+    this.#connections.set(key, connection);
+    socket.once('close', () => {
+      if (this.#connections.get(key) === connection) this.#connections.delete(key);
+    });
+  }
+
+  begin(socket: Socket): void {
+    const connection = this.#connections.get(keyOf(socket));
+    if (connection !== undefined) connection.running += 1;
+  }
+
+  end(socket: Socket): void {
+    const connection = this.#connections.get(keyOf(socket));
+    if (connection === undefined) return;
+    connection.running -= 1;
+    connection.hasServed = true;
+  }
+
+  // A flood of connections is none of log lines.
+  #say({ address }: Pick<Connection, 'address'>): void {
+    if (this.#closed % 1_000 === 0) {
+      const { size: connections } = this.#connections;
+      this.#logger.warn(
+        { address, connections },
+        'too many connections to the webhooks: idle ones are closed',
+      );
+    }
+    this.#closed += 1;
+  }
+
+  #of(address: string): readonly Connection[] {
+    return [...this.#connections.values()].filter((connection) => connection.address === address);
+  }
+
+  /** The oldest where several are alike. */
+  #leastUseful(connections: readonly Connection[]): Connection | undefined {
+    const counts = Map.groupBy(connections, ({ address }) => address);
+    const crowd = ({ address }: Connection): number => counts.get(address)?.length ?? 0;
+    return connections
+      .filter(({ running }) => running === 0)
+      .toSorted((a, b) => Number(a.hasServed) - Number(b.hasServed) || crowd(b) - crowd(a))[0];
+  }
+}
+
+/** TLS has a socket of its own, with the other's ends. */
+function keyOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
