@@ -14,6 +14,7 @@ import { isKindNotFound } from '../kube/api-error.ts';
 import { applyRun } from './apply-run.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
+import { notYetJudged } from './health/rules/own-verdicts.ts';
 import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
@@ -58,12 +59,15 @@ export class ApplyEngine implements Applier {
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {
-    const { records, drift } = this.#parts;
-    return records
-      .of(owner.metadata.name ?? '')
-      .map((record) => drift.health(record))
-      .filter((message) => message !== undefined)
-      .map((message) => ({ message }));
+    const { records, drift, rules } = this.#parts;
+    const name = owner.metadata.name ?? '';
+    const problems = records.of(name).flatMap((record): HealthProblem[] => {
+      const message = drift.health(record);
+      if (message === undefined) return [];
+      const isUnknown = record.found === true && message.endsWith(notYetJudged);
+      return [isUnknown ? { message, unknown: true } : { message }];
+    });
+    return oneFor(rules.commonProblem(name), problems);
   }
 
   knows(ownerName: string): boolean {
@@ -92,4 +96,22 @@ export class ApplyEngine implements Applier {
   onChange(listener: (ownerName: string) => void): void {
     this.#listeners.push(listener);
   }
+}
+
+/** The problems, but one alone of all objects whose problem is the same. */
+function oneFor(
+  problem: string | undefined,
+  problems: readonly HealthProblem[],
+): readonly HealthProblem[] {
+  if (problem === undefined) return problems;
+  const isSame = ({ message }: HealthProblem): boolean => message.endsWith(problem);
+  const same = problems.filter(isSame);
+  const [first] = same;
+  if (first === undefined || same.length === 1) return problems;
+  const message = `${first.message} (and ${same.length - 1} more objects)`;
+  const others = problems.filter((each) => !isSame(each));
+  return [
+    ...others,
+    same.every(({ unknown }) => unknown) ? { message, unknown: true } : { message },
+  ];
 }

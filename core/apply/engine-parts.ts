@@ -2,6 +2,7 @@ import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-
 import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
+import type { ObjectJudge } from '../contracts/object-judge.ts';
 import type { Discovery, NamespacedKinds } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
@@ -11,7 +12,7 @@ import { GivenObjects } from './adoption/given-objects.ts';
 import { DriftDetector } from './drift/drift.ts';
 import { FinishedObjects } from './drift/finished-objects.ts';
 import { RepairBackoff } from './drift/repair-backoff.ts';
-import { HealthRules } from './health/health-rules.ts';
+import { HealthRules } from './health/rules/health-rules.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
 import { HookWatch } from './hooks/hook-watch.ts';
 import { AppliedRecords } from './inventory/applied-records.ts';
@@ -40,6 +41,8 @@ export interface ApplyEngineOptions {
   readonly logger: Logger;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
+  /** Evaluates the rules of spec.health. */
+  readonly judge: ObjectJudge;
   /** Where namespaced objects without a namespace go. */
   readonly systemNamespace: string;
   /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
@@ -93,7 +96,7 @@ export function engineParts(
   const records = new AppliedRecords();
   const claims = new Claims();
   const backoff = new RepairBackoff(clock);
-  const rules = new HealthRules();
+  const rules = new HealthRules({ ...options, onJudged: (id) => drift.judged(id) });
   const finished = new FinishedObjects();
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
