@@ -9,6 +9,9 @@ import { errorMessage } from '../../../core/errors.ts';
 import { openJudge } from '../../../core/manager/defaults/judge.ts';
 import { silentLogger } from '../silent-logger.ts';
 
+/** As many as core has judged at once. */
+const atOnce = 256;
+
 /** By entry; the built-in rules count for others. */
 export type CustomStatuses = ReadonlyMap<InventoryEntry, ObjectStatus>;
 
@@ -32,20 +35,38 @@ export async function judgedBy(
   judge: ObjectJudge,
   { deployment: { metadata, spec }, entries, signal }: StatusesRequest,
 ): Promise<CustomStatuses> {
+  const { name: owner = '' } = metadata;
   const rules = spec.health?.rules ?? [];
   const byKind = new RulesByKind(rules);
   const judged = entries.flatMap((entry) => {
     const rule = byKind.find(entry.resource);
-    return rule === undefined ? [] : [{ entry, rule, json: stringifyJson(entry.object) }];
+    return rule === undefined ? [] : [{ entry, rule }];
   });
-  if (judged.length === 0) return new Map();
-  const { name: owner = '' } = metadata;
+  const statuses = new Map<InventoryEntry, ObjectStatus>();
+  const failure = await problemOf(async () => {
+    for (let start = 0; start < judged.length; start += atOnce) {
+      const some = judged.slice(start, start + atOnce);
+      const objects = some.map(({ entry, rule }) => ({ rule, json: stringifyJson(entry.object) }));
+      const verdicts = await judge.judge({ owner, rules, objects, signal });
+      for (const [at, verdict] of verdicts.entries()) {
+        const entry = some[at]?.entry;
+        if (entry !== undefined) statuses.set(entry, verdict);
+      }
+    }
+  });
+  signal.throwIfAborted();
+  if (failure === undefined) return statuses;
+  const others = judged.filter(({ entry }) => !statuses.has(entry));
+  for (const { entry } of others) statuses.set(entry, inProgress(failure));
+  return statuses;
+}
+
+/** Why something cannot be done, in one sentence; undefined where it is done. */
+async function problemOf(work: () => Promise<void>): Promise<string | undefined> {
   try {
-    const verdicts = await judge.judge({ owner, rules, objects: judged, signal });
-    return new Map(judged.map(({ entry }, at) => [entry, verdicts[at] ?? inProgress('')]));
+    await work();
+    return undefined;
   } catch (error) {
-    signal.throwIfAborted();
-    const problem = inProgress(errorMessage(error));
-    return new Map(judged.map(({ entry }) => [entry, problem]));
+    return errorMessage(error);
   }
 }

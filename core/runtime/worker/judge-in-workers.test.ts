@@ -47,6 +47,9 @@ function doubled(times: number): string {
   return text;
 }
 
+/** A text a thousand times as long as one is estimated to be. */
+const longText = { text: 'x'.repeat(1_000_000) };
+
 const healthy = 'Current: Resource is current';
 const callee = 'spec.health of BundleDeployment demo';
 const needsMemory = `${callee} needs more than 128 MiB of memory for this content: make the expressions of spec.health simpler`;
@@ -65,8 +68,10 @@ test('an expression that is too expensive is not evaluated, admitted or not', as
   ]);
 });
 
-/** A text a thousand times as long as one is estimated to be. */
-const longText = { text: 'x'.repeat(1_000_000) };
+test('an error that quotes a whole text is cut', async () => {
+  const [verdict] = await judged({ healthy: 'bool(self.text)' }, longText);
+  expect(verdict).toMatch(/^InProgress: spec\.health\.rules\[0\]\.healthy: bool\(\) .*x{500}/);
+});
 
 describe('an object that is larger than the estimate assumes fails its own deployment alone', () => {
   test.each([

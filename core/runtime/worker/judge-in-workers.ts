@@ -23,7 +23,7 @@ const memoryMegabytes = 128;
 /** Milliseconds for the objects of one request, the start of a process included. */
 const processorLimit = 5_000;
 /** Milliseconds by the clock; for systems that do not tell what a process has used. */
-const runningLimit = 60_000;
+const runningLimit = 120_000;
 /** Of all verdicts of a request. */
 const maxBytes = 16 * 1024 * 1024;
 const advice = 'make the expressions of spec.health simpler';

@@ -5,6 +5,9 @@ import type { JudgedObject, Verdict } from '../../../contracts/object-judge.ts';
 import type { CustomRule } from '../status.ts';
 import { customRule } from './custom-rule.ts';
 
+/** Some errors quote a whole text of the object. */
+const maxMessage = 2_048;
+
 /**
  * Judges objects by their owner's rules, one after the other. Nothing bounds the time and memory that
  * the rules take: it is called in worker processes, which end with a call that takes too much.
@@ -26,6 +29,6 @@ export default function judgeObjects(
   };
   return Array.from(objects, ({ rule, json }) => {
     const { status, message } = ruleAt(rule)(parseJson(json) as unknown as KubernetesObject);
-    return { status, message } as Verdict;
+    return { status, message: message.slice(0, maxMessage) } as Verdict;
   });
 }
