@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Condition } from '../../api/meta.ts';
 import type { HealthRule } from '../../api/v1alpha1/deployment-policies.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
@@ -45,8 +46,12 @@ async function install(judged: Judged): Promise<void> {
   await kubectl.apply(await deployment(judged));
 }
 
+async function conditionFor(name: string): Promise<Condition | undefined> {
+  return conditionOf(await kubectl.get('bundledeployment', name), 'Healthy');
+}
+
 async function healthOf(name: string): Promise<string> {
-  const found = conditionOf(await kubectl.get('bundledeployment', name), 'Healthy');
+  const found = await conditionFor(name);
   return `${found?.status}: ${found?.message}`;
 }
 
@@ -74,6 +79,15 @@ test('a rule that is too expensive is refused, with the estimate and the limit',
   await expect(kubectl.apply(made)).rejects.toThrow(
     /spec\.health\.rules\[0\]\.healthy is too expensive: its estimated cost of \d+ exceeds the limit of 10000000/,
   );
+});
+
+test('a restart of core leaves healthy what is healthy', async () => {
+  await goodOneIsHealthy('restarted');
+  const { lastTransitionTime } = (await conditionFor('restarted')) ?? {};
+  await system.terminate();
+  await system.restart();
+  await goodOneIsHealthy('after-the-restart');
+  expect(await conditionFor('restarted')).toMatchObject({ status: 'True', lastTransitionTime });
 });
 
 test('rules that pass the estimate and exhaust their process fail alone', async () => {
