@@ -1,4 +1,4 @@
-import { ruleProblem } from '../core/apply/health/custom-rule.ts';
+import { ruleProblem } from '../core/apply/health/rules/custom-rule.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { connect } from '../core/kube/connect.ts';

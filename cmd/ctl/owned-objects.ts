@@ -2,7 +2,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { FormerReleases } from '../../core/apply/adoption/former-releases.ts';
-import { HealthRules } from '../../core/apply/health/health-rules.ts';
+import { RulesByKind } from '../../core/apply/health/rules/rules-by-kind.ts';
 import { ApplySetParents } from '../../core/apply/inventory/applyset-parent.ts';
 import { Inventory, slim } from '../../core/apply/inventory/inventory.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -16,8 +16,6 @@ import { silentLogger } from './silent-logger.ts';
 /** What a deployment has in the cluster, found as the core finds it. */
 export interface OwnedObjects {
   readonly inventory: Inventory;
-  /** The deployment's own, of `spec.health`. */
-  readonly rules: HealthRules;
   /** `Kind.group` of what the user may not list. */
   readonly hidden: readonly string[];
 }
@@ -40,8 +38,7 @@ export async function ownedObjects(
 ): Promise<OwnedObjects> {
   const { owner, signal } = request;
   const inventory = new Inventory();
-  const rules = new HealthRules();
-  rules.use(owner);
+  const rules = new RulesByKind(owner.spec.health?.rules ?? []);
   const selector = `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${owner.metadata.name}`;
   const kinds = await kindsOf(client, request);
   const lists = mapInOrder(eachOf(kinds), concurrentLists, async ({ group, kind }) => {
@@ -61,11 +58,11 @@ export async function ownedObjects(
     if (!(error instanceof ApiError) || error.code !== 403) throw error;
     hidden.push(name);
   }
-  return { inventory, rules, hidden };
+  return { inventory, hidden };
 
   async function list(resource: Resource): Promise<void> {
     // Otherwise their contents are read by nobody, and there may be thousands.
-    const hasRule = rules.find(owner.metadata.name ?? '', resource) !== undefined;
+    const hasRule = rules.find(resource) !== undefined;
     const transform = (object: Parameters<Inventory['put']>[1]): void => {
       const entry = inventory.put(resource, object);
       if (!hasRule) slim(entry);

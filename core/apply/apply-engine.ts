@@ -16,6 +16,7 @@ import { applyRun } from './apply-run.ts';
 import { awaitedController } from './awaited-controller.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
+import { notYetJudged } from './health/rules/own-verdicts.ts';
 import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
@@ -60,14 +61,17 @@ export class ApplyEngine implements Applier {
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {
-    const { records, drift, inventory } = this.#parts;
-    return records.of(owner.metadata.name ?? '').flatMap((record) => {
+    const { records, drift, inventory, rules } = this.#parts;
+    const name = owner.metadata.name ?? '';
+    const problems = records.of(name).flatMap((record): HealthProblem[] => {
       const problem = drift.health(record);
       if (problem === undefined) return [];
-      const { object } = inventory.get(record.resource, record.key) ?? {};
-      const awaited = awaitedController(object);
+      const isUnknown = record.found === true && problem.endsWith(notYetJudged);
+      if (isUnknown) return [{ message: problem, unknown: true }];
+      const awaited = awaitedController(inventory.get(record.resource, record.key)?.object);
       return [{ message: awaited === undefined ? problem : `${problem} (${awaited})` }];
     });
+    return oneFor(rules.commonProblem(name), problems);
   }
 
   knows(ownerName: string): boolean {
@@ -96,4 +100,22 @@ export class ApplyEngine implements Applier {
   onChange(listener: (ownerName: string, news: ObjectNews) => void): void {
     this.#listeners.push(listener);
   }
+}
+
+/** The problems, but one alone of all objects whose problem is the same. */
+function oneFor(
+  problem: string | undefined,
+  problems: readonly HealthProblem[],
+): readonly HealthProblem[] {
+  if (problem === undefined) return problems;
+  const isSame = ({ message }: HealthProblem): boolean => message.endsWith(problem);
+  const same = problems.filter(isSame);
+  const [first] = same;
+  if (first === undefined || same.length === 1) return problems;
+  const message = `${first.message} (and ${same.length - 1} more objects)`;
+  const others = problems.filter((each) => !isSame(each));
+  return [
+    ...others,
+    same.every(({ unknown }) => unknown) ? { message, unknown: true } : { message },
+  ];
 }

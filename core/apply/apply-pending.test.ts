@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { aDesiredObject } from '../../test/helpers/desired-objects.ts';
 import { EventList } from '../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
+import { inProcessJudge } from '../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
@@ -43,6 +44,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
       client,
       discovery,
       clock: new ManualClock(),
+      judge: inProcessJudge,
       logger: silentLogger,
       events: new EventList(),
       systemNamespace: 'rukpak-system',

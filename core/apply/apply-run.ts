@@ -163,8 +163,9 @@ async function settle(
   { parts, owner, name, set, hooks, signal }: Run,
   waiting: readonly GroupKind[],
 ): Promise<void> {
-  const { records, claims, parents, finished } = parts;
+  const { records, claims, parents, finished, rules } = parts;
   records.keepOnly(name, [...set.ids]);
+  rules.keepOnly(name, set.ids);
   claims.keepOnly(set.ids, name);
   finished.keepOnly(name, set.ids);
   const hookKinds = hooks.map(({ resource }) => resource);

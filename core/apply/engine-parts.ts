@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { ObjectNews } from '../contracts/applier.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
+import type { ObjectJudge } from '../contracts/object-judge.ts';
 import type { Discovery, NamespacedKinds } from '../kube/discovery.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { ApplyMetrics } from '../observe/apply-metrics.ts';
@@ -12,7 +13,7 @@ import { GivenObjects } from './adoption/given-objects.ts';
 import { DriftDetector } from './drift/drift.ts';
 import { FinishedObjects } from './drift/finished-objects.ts';
 import { RepairBackoff } from './drift/repair-backoff.ts';
-import { HealthRules } from './health/health-rules.ts';
+import { HealthRules } from './health/rules/health-rules.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
 import { HookWatch } from './hooks/hook-watch.ts';
 import { AppliedRecords } from './inventory/applied-records.ts';
@@ -41,6 +42,8 @@ export interface ApplyEngineOptions {
   readonly logger: Logger;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
+  /** Evaluates the rules of spec.health. */
+  readonly judge: ObjectJudge;
   /** Where namespaced objects without a namespace go. */
   readonly systemNamespace: string;
   /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
@@ -94,7 +97,7 @@ export function engineParts(
   const records = new AppliedRecords();
   const claims = new Claims();
   const backoff = new RepairBackoff(clock);
-  const rules = new HealthRules();
+  const rules = new HealthRules({ ...options, onJudged: (id) => drift.judged(id) });
   const finished = new FinishedObjects();
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });

@@ -18,7 +18,7 @@ export async function readJudged(run: Run): Promise<void> {
 
 function isJudged({ parts: { rules, inventory }, name }: Run, object: DesiredObject): boolean {
   const { resource, key } = object;
-  return rules.find(name, resource) !== undefined && inventory.get(resource, key)?.slim === true;
+  return rules.has(name, resource) && inventory.get(resource, key)?.slim === true;
 }
 
 async function read({ parts, client, signal }: Run, { resource, key }: DesiredObject) {

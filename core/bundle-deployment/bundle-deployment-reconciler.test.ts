@@ -253,6 +253,22 @@ describe('Installed and Healthy', () => {
     expect(fixture.conditions[2]).toBe(healthy);
   });
 
+  test('Healthy stays until the rules of spec.health are evaluated after a restart', async () => {
+    const fixture = aFixture();
+    fixture.applier.health.mockReturnValue([{ message: 'one', unknown: true }]);
+    await fixture.reconcile();
+    expect(fixture.conditions[2]).toBe('Healthy False Unhealthy: one');
+    fixture.applier.health.mockReturnValue([]);
+    await fixture.reconcile();
+    fixture.applier.health.mockReturnValue([{ message: 'one', unknown: true }]);
+    const { requeueAfter } = await fixture.reconcile();
+    expect(requeueAfter).toBeLessThanOrEqual(60_000);
+    expect(fixture.conditions[2]).toBe(healthy);
+    fixture.applier.health.mockReturnValue([{ message: 'one', unknown: true }, { message: 'two' }]);
+    await fixture.reconcile();
+    expect(fixture.conditions[2]).toBe('Healthy False Unhealthy: one\ntwo');
+  });
+
   test('Healthy is not told of with the gate off', async () => {
     for (const outcome of ['succeeds', 'fails']) {
       const fixture = new BundleDeploymentFixture(aStoredDeployment(), { reportHealth: false });

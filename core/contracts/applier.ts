@@ -100,6 +100,8 @@ export interface HoldUp {
 export interface HealthProblem {
   /** `(<group>/<version>, Kind=<Kind>)(<ns>/<name>): <text>` */
   readonly message: string;
+  /** The object is as an earlier process left it, and whether it is healthy is about to be known. */
+  readonly unknown?: true;
 }
 
 /** One field that an apply would change. */

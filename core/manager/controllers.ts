@@ -9,6 +9,7 @@ import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { ObjectNews } from '../contracts/applier.ts';
+import type { ObjectJudge } from '../contracts/object-judge.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
@@ -27,6 +28,7 @@ import type { Uploads } from './uploads.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
+  readonly judge: ObjectJudge;
   readonly kinds: Kinds;
   readonly store: DiskStore;
   readonly unpacking: UnpackDependencies;
@@ -114,14 +116,15 @@ function createDeploymentController(
   parts: ControllerParts,
   { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
-  const { kube, kinds, store, events, metrics, clock, signal } = parts;
+  const { kube, judge, kinds, store, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
   const { pruneDefaults, defaultDeletionPolicy } = options;
   const defaults = { pruneDefaults, defaultDeletionPolicy };
-  const applier = new ApplyEngine({ ...shared, ...defaults, discovery, systemNamespace, signal });
+  const engine = { ...shared, ...defaults, discovery, judge, systemNamespace, signal };
+  const applier = new ApplyEngine(engine);
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });

@@ -8,6 +8,7 @@ import { DiskStore } from '../store/disk-store.ts';
 import { createArchiveCleaner } from './archive-cleaner.ts';
 import { createClockCheck } from './clock-check.ts';
 import { createControllers } from './controllers.ts';
+import { openJudge } from './defaults/judge.ts';
 import { elected } from './elected.ts';
 import { watchKinds } from './kinds.ts';
 import { createLeftoverReport } from './leftover-report.ts';
@@ -32,6 +33,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     logger,
   });
   const life = new AbortController();
+  const judge = openJudge({ clock, logger });
   try {
     const { client } = kube;
     const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
@@ -56,7 +58,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
       const isDeleted = type === 'deleted' || metadata.deletionTimestamp !== undefined;
       if (isDeleted) restorer.abandon(metadata.uid ?? '');
     });
-    const parts = { ...alive, kube, kinds, store, unpacking, uploads, events, clock };
+    const parts = { ...alive, kube, judge, kinds, store, unpacking, uploads, events, clock };
     const controllers = createControllers(options, parts);
     const manager = new Manager(logger);
     const { clockOffset } = kube;
@@ -73,6 +75,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     await events.flush(AbortSignal.timeout(2_000));
   } finally {
     life.abort(new Error('the manager stops'));
+    await judge.close();
     await kube.close();
   }
 }

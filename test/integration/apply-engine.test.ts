@@ -10,6 +10,7 @@ import { connect } from '../../core/kube/connect.ts';
 import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { inProcessJudge } from '../helpers/in-process-judge.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';
@@ -36,6 +37,7 @@ function anEngine(): ApplyEngine {
     discovery: new DiscoveryClient(connection.client),
     clock: systemClock,
     logger: silentLogger,
+    judge: inProcessJudge,
     events: { event: (_regarding, event) => void events.push(event) },
     systemNamespace: namespace,
     signal: stop.signal,

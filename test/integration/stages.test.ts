@@ -8,6 +8,7 @@ import { connect } from '../../core/kube/connect.ts';
 import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { eventually } from '../helpers/eventually.ts';
+import { inProcessJudge } from '../helpers/in-process-judge.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
@@ -45,6 +46,7 @@ function aProcess(): Process {
     discovery: new DiscoveryClient(connection.client),
     clock: systemClock,
     logger: silentLogger,
+    judge: inProcessJudge,
     events: { event: () => undefined },
     systemNamespace: namespace,
     signal: stop.signal,

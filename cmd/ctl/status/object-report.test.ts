@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { HealthRules } from '../../../core/apply/health/health-rules.ts';
 import { Inventory } from '../../../core/apply/inventory/inventory.ts';
+import { inProcessJudge } from '../../../test/helpers/in-process-judge.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { judgedBy } from './custom-statuses.ts';
 import { objectReports } from './object-report.ts';
 
 const resource = {
@@ -13,7 +14,7 @@ const resource = {
 };
 
 /** A database that has two of three replicas, by the rules of its deployment. */
-function reported(...rules: readonly { readonly healthy: string }[]): string[] {
+async function reported(...rules: readonly { readonly healthy: string }[]): Promise<string[]> {
   const stored = aStoredDeployment();
   const name = stored.metadata.name ?? '';
   const inventory = new Inventory();
@@ -31,19 +32,21 @@ function reported(...rules: readonly { readonly healthy: string }[]): string[] {
     spec: { replicas: 3 },
     status: { ready: 2 },
   });
-  const own = new HealthRules();
   const kind = { group: 'example.com', kind: 'Database' };
   const health = { rules: rules.map((rule) => ({ ...kind, ...rule })) };
-  own.use({ ...stored, spec: { ...stored.spec, health } });
-  return objectReports({ inventory, rules: own }, name, 0).map(
-    ({ status, message }) => `${status}: ${message}`,
-  );
+  const deployment = { ...stored, spec: { ...stored.spec, health } };
+  const entries = inventory.ownedBy(name);
+  const { signal } = new AbortController();
+  const custom = await judgedBy(inProcessJudge, { deployment, entries, signal });
+  return objectReports(entries, custom, 0).map(({ status, message }) => `${status}: ${message}`);
 }
 
-test('an object is judged by the rules of its deployment, where it has some for the kind', () => {
-  expect(reported()).toEqual(['Current: Resource is current']);
-  expect(reported({ healthy: 'self.status.ready == self.spec.replicas' })).toEqual([
+test('an object is judged by the rules of its deployment, where it has some for the kind', async () => {
+  expect(await reported()).toEqual(['Current: Resource is current']);
+  expect(await reported({ healthy: 'self.status.ready == self.spec.replicas' })).toEqual([
     'InProgress: spec.health.rules[0].healthy does not hold',
   ]);
-  expect(reported({ healthy: 'self.status.ready == 2' })).toEqual(['Current: Resource is current']);
+  expect(await reported({ healthy: 'self.status.ready == 2' })).toEqual([
+    'Current: Resource is current',
+  ]);
 });

@@ -1,11 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import type { CustomRule } from '../../../core/apply/health/custom-rule.ts';
 import { apiServiceProblem } from '../../../core/apply/health/extensions.ts';
+import type { ObjectStatus } from '../../../core/apply/health/status.ts';
 import { isHookObject } from '../../../core/apply/hooks/hook.ts';
 import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
 import { inKindOrder } from '../../../core/apply/objects/order.ts';
-import type { OwnedObjects } from '../owned-objects.ts';
+import type { CustomStatuses } from './custom-statuses.ts';
 
 /** One object of a deployment. */
 export interface ObjectReport {
@@ -22,21 +22,21 @@ export interface ObjectReport {
 
 /** What a deployment owns, in the order of installation. `now` is in milliseconds. */
 export function objectReports(
-  { inventory, rules }: Pick<OwnedObjects, 'inventory' | 'rules'>,
-  owner: string,
+  owned: readonly InventoryEntry[],
+  custom: CustomStatuses,
   now: number,
 ): readonly ObjectReport[] {
   // One object may be listed in two versions.
-  const entries = new Map(inventory.ownedBy(owner).map((entry) => [entry.id, entry]));
+  const entries = new Map(owned.map((entry) => [entry.id, entry]));
   return inKindOrder([...entries.values()])
     .flatMap((group) => group.toSorted((a, b) => a.id.localeCompare(b.id)))
-    .map((entry) => objectReport(entry, now, rules.find(owner, entry.resource)));
+    .map((entry) => objectReport(entry, now, custom.get(entry)));
 }
 
 function objectReport(
   { object, resource, key }: InventoryEntry,
   now: number,
-  rule: CustomRule | undefined,
+  custom: ObjectStatus | undefined,
 ): ObjectReport {
   const { apiVersion, kind } = object;
   const { namespace, name } = key;
@@ -47,9 +47,9 @@ function objectReport(
     kind,
     ...(namespace === undefined ? {} : { namespace }),
     name,
-    ...(isApiService && rule === undefined
+    ...(isApiService && custom === undefined
       ? apiServiceStatus(object)
-      : statusOf(object, now, rule)),
+      : statusOf(object, now, custom)),
     ...(isHookObject(object) ? { hook: true } : {}),
   };
 }
@@ -57,9 +57,9 @@ function objectReport(
 function statusOf(
   object: KubernetesObject,
   now: number,
-  rule: CustomRule | undefined,
+  custom: ObjectStatus | undefined,
 ): Pick<ObjectReport, 'status' | 'message'> {
-  const { status, message } = computeStatus(object, now, rule);
+  const { status, message } = computeStatus(object, now, custom && (() => custom));
   return { status, message };
 }
 

@@ -7,6 +7,7 @@ import { listAll } from '../../../core/kube/list-all.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../owned-objects.ts';
 import { type BundleReport, bundleReports } from './bundle-report.ts';
+import { customStatuses } from './custom-statuses.ts';
 import { isHealthy, type ObjectReport, objectReports } from './object-report.ts';
 
 /** Everything about one deployment. */
@@ -44,7 +45,9 @@ export async function statusReport(
     signal,
   });
   const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
-  const items = objectReports(owned, name, Date.now());
+  const entries = owned.inventory.ownedBy(name);
+  const custom = await customStatuses({ deployment, entries, signal });
+  const items = objectReports(entries, custom, Date.now());
   const kept = items.filter(({ hook }) => hook === undefined);
   return {
     name,

@@ -48,6 +48,11 @@ test.each([
   ['no JSON', pack('secret'), 'it is not JSON with a manifest'],
   ['JSON of something else', pack('{"manifest":{}}'), 'it is not JSON with a manifest'],
   ['a manifest that is none', aRelease('- [secret'), 'its manifest holds what is no object'],
+  [
+    'what takes long to read',
+    aRelease(`{"apiVersion":"v1","kind":"A","data":{"a":"${'b'.repeat(256 * 1024)}"}}`),
+    "its manifest has more than 262144 characters in other styles than RukPak's",
+  ],
   ['too many kinds', aRelease(many.join('---\n')), 'it has more than 500 kinds'],
 ])('%s is refused without a word of its content', async (_, release, message) => {
   await expect(releaseKinds(release)).rejects.toThrow(new Error(message));

@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
@@ -8,6 +9,8 @@ import type { GroupKind } from '../objects/group-kind.ts';
 
 /** Helm's limit is the Secret's, 1 MiB of gzip; text that unpacks to more is no release. */
 const maxReleaseBytes = 64 * 1024 * 1024;
+/** Documents that have to be read as a whole, together; RukPak wrote none. */
+const maxReadCharacters = 256 * 1024;
 /** The names of the kinds must fit into one annotation. */
 const maxKinds = 500;
 
@@ -25,7 +28,7 @@ export async function releaseKinds(release: string): Promise<readonly GroupKind[
   if (text === undefined) {
     throw new Error(`it is not gzip of at most ${maxReleaseBytes} bytes`);
   }
-  return kindsOf(manifestOf(text.toString('utf8')));
+  return await kindsOf(manifestOf(text.toString('utf8')));
 }
 
 function manifestOf(release: string): string {
@@ -36,10 +39,21 @@ function manifestOf(release: string): string {
   }
 }
 
-function kindsOf(manifest: string): readonly GroupKind[] {
+async function kindsOf(manifest: string): Promise<readonly GroupKind[]> {
   const kinds = new Map<string, GroupKind>();
+  let read = 0;
   for (const document of manifest.split(/^---.*$/m)) {
-    for (const { group, kind } of kindsOfDocument(document)) {
+    const known = blockKind(document);
+    if (known === undefined) {
+      read += document.length;
+      if (read > maxReadCharacters) {
+        throw new Error(
+          `its manifest has more than ${maxReadCharacters} characters in other styles than RukPak's`,
+        );
+      }
+      await othersTurn();
+    }
+    for (const { group, kind } of known ?? kindsOfDocument(document)) {
       if (!/^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind) || group.length > 253) continue;
       kinds.set(`${kind}.${group}`, { group, kind });
     }
@@ -49,10 +63,14 @@ function kindsOf(manifest: string): readonly GroupKind[] {
 }
 
 /** Reading a whole document takes long; RukPak wrote them in block style, where two lines tell. */
-function kindsOfDocument(document: string): readonly GroupKind[] {
+function blockKind(document: string): readonly GroupKind[] | undefined {
   const apiVersion = /^apiVersion: ["']?([^\s"']+)["']?$/m.exec(document)?.[1];
   const kind = /^kind: ["']?([^\s"']+)["']?$/m.exec(document)?.[1];
-  if (apiVersion !== undefined && kind !== undefined) return [gvkOf({ apiVersion, kind })];
+  if (apiVersion === undefined || kind === undefined) return undefined;
+  return [gvkOf({ apiVersion, kind })];
+}
+
+function kindsOfDocument(document: string): readonly GroupKind[] {
   try {
     return parseObjects(Buffer.from(document)).map(gvkOf);
   } catch {

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Resource } from '../../kube/resource.ts';
-import { HealthRules } from '../health/health-rules.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';
@@ -38,7 +38,7 @@ beforeEach(() => {
     inventory,
     records,
     backoff,
-    rules: new HealthRules(),
+    rules: someHealthRules(),
     finished: new FinishedObjects(),
     clock,
     signal,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { ObjectNews } from '../../contracts/applier.ts';
-import type { HealthRules } from '../health/health-rules.ts';
 import { objectHealth } from '../health/object-health.ts';
+import type { HealthRules } from '../health/rules/health-rules.ts';
 import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
 import {
   type Inventory,
@@ -93,8 +93,7 @@ export class DriftDetector implements InventoryListener {
     const entry = inventory.get(record.resource, record.key);
     const object = entry?.object;
     // A rule's message can say anything of an object: only its owner may ask for that.
-    const isOwn = entry?.owner === record.owner;
-    const rule = isOwn ? rules.find(record.owner, record.resource) : undefined;
+    const rule = entry?.owner === record.owner ? rules.find(record, entry) : undefined;
     const { problem, recheckAfter } = objectHealth(
       { ...record, object, rule, finished: finished.find(record) },
       clock.now(),
@@ -102,6 +101,11 @@ export class DriftDetector implements InventoryListener {
     record.problem = problem;
     if (recheckAfter !== undefined) this.#later(record, recheckAfter);
     return problem;
+  }
+
+  /** Reviews an object of which its owner's rules may say something else. */
+  judged(id: string): void {
+    this.#review(id);
   }
 
   forget(id: string): void {
@@ -144,7 +148,7 @@ export class DriftDetector implements InventoryListener {
   /** What differs is still to be compared field by field; what is as applied needs no content. */
   #settled(entry: InventoryEntry, { owner, resource }: AppliedRecord): void {
     // A rule may ask for anything that the object has.
-    if (this.#options.rules.find(owner, resource) === undefined) slim(entry);
+    if (!this.#options.rules.has(owner, resource)) slim(entry);
   }
 
   /** Reviews an object once more after a while; one pending review per object, the latest. */

@@ -3,11 +3,10 @@ import { gvkOf } from '../../kube/resource.ts';
 import { integerAt } from '../fields/json-fields.ts';
 import { jobStatus } from './batch.ts';
 import { alwaysCurrent, claimStatus, serviceStatus } from './core-kinds.ts';
-import type { CustomRule } from './custom-rule.ts';
 import { definitionStatus } from './extensions.ts';
 import { conditionOf } from './object-conditions.ts';
 import { podStatus } from './pods.ts';
-import { current, failed, inProgress, type ObjectStatus } from './status.ts';
+import { type CustomRule, current, failed, inProgress, type ObjectStatus } from './status.ts';
 import {
   daemonSetStatus,
   deploymentStatus,

@@ -2,8 +2,8 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FinishedObject } from '../../contracts/applier.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
 import { computeStatus } from './compute-status.ts';
-import type { CustomRule } from './custom-rule.ts';
 import { apiServiceProblem } from './extensions.ts';
+import type { CustomRule } from './status.ts';
 
 /** Which object, and what the watch knows of it; undefined where it does not exist. */
 export interface HealthSubject {

@@ -1,3 +1,5 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+
 /** The outcome of kstatus for one object (spec section 10). */
 export interface ObjectStatus {
   readonly status: 'Current' | 'InProgress' | 'Failed' | 'Terminating';
@@ -5,6 +7,9 @@ export interface ObjectStatus {
   /** Milliseconds after which the outcome may differ without any event. */
   readonly recheckAfter?: number;
 }
+
+/** Judges the objects of one kind in place of a built-in rule. */
+export type CustomRule = (object: KubernetesObject) => ObjectStatus;
 
 export function current(message: string): ObjectStatus {
   return { status: 'Current', message };

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { inProcessJudge } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
@@ -60,7 +61,7 @@ beforeEach(() => {
   const systemNamespace = 'rukpak-system';
   const [clock, events, logger] = [new ManualClock(), new EventList(), silentLogger];
   parts = engineParts(
-    { client, discovery, clock, logger, events, systemNamespace, signal },
+    { client, discovery, clock, logger, events, judge: inProcessJudge, systemNamespace, signal },
     (name) => void woken.push(name),
   );
 });

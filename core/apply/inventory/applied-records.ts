@@ -9,6 +9,8 @@ export interface AppliedRecord {
   readonly key: ObjectKey;
   /** Fields of it that others may change. */
   readonly ignored?: IgnoredTree | undefined;
+  /** This process found it as it is, and has written nothing. */
+  readonly found?: true;
   /** Digest of the desired object. */
   readonly digest: string;
   /** Digest of what it runs, where it ends by itself. */

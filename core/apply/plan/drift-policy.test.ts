@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
 import { FinishedObjects } from '../drift/finished-objects.ts';
 import { RepairBackoff } from '../drift/repair-backoff.ts';
-import { HealthRules } from '../health/health-rules.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { Claims } from '../ownership/claims.ts';
@@ -36,7 +36,7 @@ beforeEach(() => {
   [woken, version] = [0, 1];
   const notify = () => void (woken += 1);
   const backoff = new RepairBackoff(clock);
-  const rules = new HealthRules();
+  const rules = someHealthRules();
   drift = new DriftDetector({
     inventory,
     records,

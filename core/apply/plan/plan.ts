@@ -75,7 +75,7 @@ function standingRecord(
     return context.isFinished(object) ? recordWithout(object, context.owner) : undefined;
   }
   const isUnknown = record === undefined && isFound(object, entry, context);
-  return isUnknown ? recordOf(object, entry) : undefined;
+  return isUnknown ? { ...recordOf(object, entry), found: true } : undefined;
 }
 
 /** The record of an object that now is as desired. */

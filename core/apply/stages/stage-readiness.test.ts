@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
 import { FinishedObjects } from '../drift/finished-objects.ts';
 import { RepairBackoff } from '../drift/repair-backoff.ts';
-import { HealthRules } from '../health/health-rules.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { Claims } from '../ownership/claims.ts';
@@ -25,7 +25,7 @@ function problemAfterDeletion(mode: 'Warn' | 'Off') {
   const clock = new ManualClock();
   const { signal } = new AbortController();
   const [inventory, records] = [new Inventory(), new AppliedRecords()];
-  const [backoff, rules, notify] = [new RepairBackoff(clock), new HealthRules(), () => undefined];
+  const [backoff, rules, notify] = [new RepairBackoff(clock), someHealthRules(), () => undefined];
   const drift = new DriftDetector({
     inventory,
     records,

@@ -1,4 +1,9 @@
-import { bundleDeploymentReason as reason } from '../../../api/v1alpha1/conditions.ts';
+import {
+  bundleDeploymentCondition,
+  bundleDeploymentReason as reason,
+} from '../../../api/v1alpha1/conditions.ts';
+import type { HealthProblem } from '../../contracts/applier.ts';
+import { findCondition } from '../../runtime/conditions.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepOutcome } from '../state.ts';
 import { healthy } from '../status.ts';
@@ -13,6 +18,7 @@ export async function checkHealth(
 ): Promise<StepOutcome> {
   if (!reportHealth) return 'continue';
   const problems = applier.health(state.deployment);
+  if (isAsReported(state, problems)) return { requeueAfter: recheckInterval };
   if (problems.length > 0) {
     const message = problems.map((problem) => problem.message).join('\n');
     state.status = healthy(
@@ -25,4 +31,17 @@ export async function checkHealth(
   const message = 'BundleDeployment is healthy';
   state.status = healthy(state.status, { status: 'True', reason: reason.healthy, message }, clock);
   return 'continue';
+}
+
+/**
+ * After a restart nothing has changed but that the rules are still to be evaluated: what an earlier
+ * process said of the same Bundle holds until then.
+ */
+function isAsReported(
+  { deployment, target, status }: BundleDeploymentState,
+  problems: readonly HealthProblem[],
+): boolean {
+  if (problems.length === 0 || !problems.every(({ unknown }) => unknown)) return false;
+  const reported = findCondition(status.conditions, bundleDeploymentCondition.healthy);
+  return reported?.status === 'True' && deployment.status?.activeBundle === target?.metadata.name;
 }

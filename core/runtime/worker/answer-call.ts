@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { Bundle, BundleDeployment, BundleSource } from '../../../api/v1alpha1/index.ts';
 import { checkFiles } from '../../content/check-files.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
@@ -12,6 +13,7 @@ import type { ContentCollector } from './content-transfer.ts';
 import { describeModule } from './describe-module.ts';
 import { checkFilesShape } from './files-shape.ts';
 import { forwardingLogger } from './forwarding-logger.ts';
+import { type JudgeFunction, judgedObjects, verdictFiles } from './judge-files.ts';
 import { loadModule } from './load-module.ts';
 import type { CallMessage, FetchOrigin, HandlerName } from './messages.ts';
 import { objectTexts } from './object-texts.ts';
@@ -32,6 +34,7 @@ export const answerWith: Readonly<Record<HandlerName, (call: RunningCall) => Pro
   deployment: answerWithObjects,
   inputs: answerWithInputs,
   fetch: answerWithContent,
+  judge: answerWithVerdicts,
   describe: answerWithDescription,
 };
 
@@ -45,6 +48,12 @@ async function answerWithContent(call: RunningCall): Promise<void> {
   const { files, resolvedSource } = await source.fetch(message.object as BundleSource, context);
   await sender.send({ type: 'resolved', source: { ...resolvedSource } });
   await sender.sendFiles(files);
+}
+
+async function answerWithVerdicts({ message, sender, content }: RunningCall): Promise<void> {
+  const judge = (await loadModule(message.module)) as JudgeFunction;
+  const rules = message.object as readonly HealthRule[];
+  await sender.sendFiles(verdictFiles(judge(rules, judgedObjects(content.files()))));
 }
 
 async function answerWithStored(call: RunningCall): Promise<void> {

@@ -7,16 +7,36 @@ export function endedBy({ exitCode, signalCode }: ChildProcess, callee: string):
   return new Error(`the worker process of ${callee} ended ${how}: what it printed is in the log`);
 }
 
+interface MemoryBound {
+  readonly memoryMegabytes: number;
+  /** Whether a flag of core sets it. */
+  readonly isFlag: boolean;
+  readonly advice?: string | undefined;
+}
+
+const flagAdvice = 'make it smaller, split it, or allow more (--provisioner-memory)';
+
 /** Why one was ended that takes too much memory: another try would end the same way. */
 export function needsMore(
   callee: string,
-  { memoryMegabytes, isFlag }: { readonly memoryMegabytes: number; readonly isFlag: boolean },
+  { memoryMegabytes, isFlag, advice }: MemoryBound,
 ): TerminalError {
-  const wayOut = isFlag
-    ? 'make it smaller, split it, or allow more (--provisioner-memory)'
-    : 'make it smaller or split it';
+  const wayOut = advice ?? (isFlag ? flagAdvice : 'make it smaller or split it');
   return new TerminalError(
     `${callee} needs more than ${memoryMegabytes} MiB of memory for this content: ${wayOut}`,
+  );
+}
+
+/** Why one was ended that takes more processor time than it may. */
+export function tooSlow(
+  callee: string,
+  {
+    limit,
+    advice = 'make it smaller',
+  }: { readonly limit: number; readonly advice?: string | undefined },
+): TerminalError {
+  return new TerminalError(
+    `${callee} takes more than ${limit / 1000} s of processor time for this content: ${advice}`,
   );
 }
 

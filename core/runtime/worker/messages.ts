@@ -16,8 +16,15 @@ export type ToWorker = CallMessage | ContentMessage | AbortMessage;
 /** An object may have the three mebibytes that the API server takes, and comes with smaller ones. */
 export const maxFrameBytes = 5 * 1024 * 1024;
 
-/** A provisioner's handlers, what a source does, and the question what a module serves. */
-export type HandlerName = 'bundle' | 'configure' | 'deployment' | 'inputs' | 'fetch' | 'describe';
+/** A provisioner's handlers, what a source or judge does, and the question what a module serves. */
+export type HandlerName =
+  | 'bundle'
+  | 'configure'
+  | 'deployment'
+  | 'inputs'
+  | 'fetch'
+  | 'judge'
+  | 'describe';
 
 /** What `configure` and `deployment` are given besides content and object. */
 export type GivenFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed' | 'installed'>;
@@ -39,7 +46,7 @@ export interface CallMessage {
   /** Who is called, for messages: `class "acme"`. */
   readonly callee: string;
   readonly handler: HandlerName;
-  /** The Bundle or BundleDeployment; for `fetch` a source. */
+  /** The Bundle or BundleDeployment; for `fetch` a source, for `judge` rules. */
   readonly object: object;
   /** For `fetch`. */
   readonly origin?: FetchOrigin;

@@ -8,7 +8,7 @@ import { TerminalError } from '../../errors.ts';
 import { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
-import { endedBy, needsMore, unreadable } from './ends.ts';
+import { endedBy, needsMore, tooSlow, unreadable } from './ends.ts';
 import { FrameSocket } from './frame-socket.ts';
 import { type FromWorker, maxFrameBytes, type ToWorker } from './messages.ts';
 import { OutputAllowance } from './output-allowance.ts';
@@ -16,12 +16,17 @@ import { parseMessage } from './parse-message.ts';
 import { type Confinement, startProcess } from './start-process.ts';
 import { fromThrown, toThrown } from './thrown.ts';
 import { watchMemory } from './watch-memory.ts';
+import { watchProcessor } from './watch-processor.ts';
 
 export interface WorkerProcessOptions {
   /** Bound on the JavaScript heap; where it is confined, on buffers and the like too. */
   readonly memoryMegabytes: number;
   /** For modules of others. */
   readonly confinement?: Confinement | undefined;
+  /** Milliseconds of processor time that one call may take, where the system tells it. */
+  readonly processorLimit?: number | undefined;
+  /** What to do about content that takes too much, for messages. */
+  readonly advice?: string | undefined;
   readonly clock: Clock;
   /** Takes what the process prints. */
   readonly logger: Logger;
@@ -97,6 +102,7 @@ export class WorkerProcess {
     this.#running = { call, answer: new Answer({ callee, limits }), ...answered };
     this.#hold(true);
     signal.addEventListener('abort', abort, { once: true });
+    void this.#watchProcessor(callee, finished.signal);
     try {
       const delivered = this.#deliver(call);
       return await Promise.race([answered.promise, delivered.then(() => answered.promise)]);
@@ -205,8 +211,8 @@ export class WorkerProcess {
   }
 
   #needsMore(): Error {
-    const { memoryMegabytes, confinement } = this.#options;
-    return needsMore(this.#callee, { memoryMegabytes, isFlag: confinement !== undefined });
+    const { memoryMegabytes, confinement, advice } = this.#options;
+    return needsMore(this.#callee, { memoryMegabytes, isFlag: confinement !== undefined, advice });
   }
 
   async #watchMemory(): Promise<void> {
@@ -220,6 +226,15 @@ export class WorkerProcess {
       signal: this.#ended.signal,
       onExcess: () => this.#end(this.#needsMore()),
     });
+  }
+
+  async #watchProcessor(callee: string, finished: AbortSignal): Promise<void> {
+    const { processorLimit: limit, advice, clock } = this.#options;
+    const { pid } = this.#process;
+    if (limit === undefined || pid === undefined) return;
+    const signal = AbortSignal.any([finished, this.#ended.signal]);
+    const onExcess = (): void => this.#end(tooSlow(callee, { limit, advice }));
+    await watchProcessor({ pid, limit, clock, signal, onExcess });
   }
 
   #keep(text: string): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { cpuTime } from '../../../../test/helpers/cpu-time.ts';
 import { parseImagePolicies } from './image-policy.ts';
 
 function policies(spec: object, kind = 'ClusterImagePolicy'): unknown {
@@ -43,4 +44,19 @@ test('refuses other kinds and empty files', () => {
   expect(() => parseImagePolicies('policy.yaml', Buffer.from('# nothing'))).toThrow(
     'policy.yaml holds no ClusterImagePolicy',
   );
+});
+
+test('a pattern takes no time over a text that a stranger chose', () => {
+  const keyless = { identities: [{ issuer: 'a', subjectRegExp: '^(x+x+)+$' }] };
+  const globs = [{ glob: `${'**a'.repeat(12)}b` }];
+  const spec = { images: globs, authorities: [{ keyless }] };
+  const [policy] = policies(spec) as ReturnType<typeof parseImagePolicies>;
+  const [authority] = policy?.authorities ?? [];
+  if (authority?.type !== 'keyless') throw new Error('it is no keyless authority');
+  const [identity] = authority.identities;
+  const start = cpuTime();
+  expect(identity?.matches({ issuer: 'a', subject: `${'x'.repeat(40)}y` })).toBe(false);
+  expect(identity?.matches({ issuer: 'a', subject: 'x'.repeat(40) })).toBe(true);
+  expect(policy?.matches(`registry.example/${'a'.repeat(200)}`)).toBe(false);
+  expect(cpuTime() - start).toBeLessThan(1_000);
 });

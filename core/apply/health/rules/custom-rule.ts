@@ -1,17 +1,18 @@
-import type { KubernetesObject } from '../../../api/meta.ts';
-import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
-import { errorMessage } from '../../errors.ts';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import type { HealthRule } from '../../../../api/v1alpha1/deployment-policies.ts';
+import { errorMessage } from '../../../errors.ts';
+import { type CustomRule, current, failed, inProgress, type ObjectStatus } from '../status.ts';
 import { compileExpression, type Expression } from './expression.ts';
-import { current, failed, inProgress, type ObjectStatus } from './status.ts';
-
-/** Judges the objects of one kind in place of a built-in rule. */
-export type CustomRule = (object: KubernetesObject) => ObjectStatus;
 
 const maxMessage = 1_024;
 
+/** As of Kubernetes, for one rule of a CRD. */
+const maxCost = 10_000_000;
+
 /**
- * A rule of spec.health, ready to be used. One that is no CEL makes every object of its kind Failed
- * with a message that says so: a mistake must not look like health.
+ * A rule of spec.health, ready to be used, in a worker process. One that is no CEL or too expensive
+ * makes every object of its kind Failed with a message that says so: a mistake must not look like
+ * health.
  */
 export function customRule(rule: HealthRule, index: number): CustomRule {
   const field = `spec.health.rules[${index}]`;
@@ -27,7 +28,7 @@ export function customRule(rule: HealthRule, index: number): CustomRule {
   }
 }
 
-/** What is wrong with the expressions of a rule; undefined where nothing is. */
+/** What is wrong with the expressions of a rule; undefined where nothing is. Nothing is evaluated. */
 export function ruleProblem(rule: HealthRule, index: number): string | undefined {
   for (const field of ['healthy', 'failed', 'message'] as const) {
     const text = rule[field];
@@ -53,13 +54,25 @@ interface CompiledRule {
 }
 
 function compiled(text: string, field: string): Compiled {
+  const expression = compile(text, field);
+  if (expression.cost <= maxCost) return { field, expression };
+  throw new Error(
+    `${field} is too expensive: its estimated cost of ${shownCost(expression.cost)} exceeds the limit of ${maxCost}. Use fewer lists inside of lists, and shorter texts`,
+  );
+}
+
+function compile(text: string, field: string): Expression {
   try {
-    return { field, expression: compileExpression(text) };
+    return compileExpression(text);
   } catch (error) {
     throw new Error(`${field} is no CEL expression over self: ${errorMessage(error)}`, {
       cause: error,
     });
   }
+}
+
+function shownCost(cost: number): string {
+  return Number.isSafeInteger(Math.ceil(cost)) ? `${Math.ceil(cost)}` : cost.toExponential(1);
 }
 
 function judge({ healthy, fails, says }: CompiledRule, object: KubernetesObject): ObjectStatus {

@@ -1,0 +1,16 @@
+import { extname } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { judgeInWorkers, type WorkerJudge } from '../../runtime/worker/judge-in-workers.ts';
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const extension = extname(import.meta.url);
+const module = new URL(`../../apply/health/rules/judge-objects${extension}`, import.meta.url);
+
+/** Evaluates the rules of spec.health in processes of its own, until it is closed. */
+export function openJudge(options: {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): WorkerJudge {
+  return judgeInWorkers({ module, ...options });
+}
