@@ -4,7 +4,7 @@ import type { ContentMetrics } from '../observe/content-metrics.ts';
 import { aborted } from '../runtime/aborted.ts';
 import { storedContentKey } from './content-key.ts';
 import type { BundleCache, UnpackDependencies } from './dependencies.ts';
-import { isPinned } from './pin.ts';
+import { isPinned } from './known-pin.ts';
 import { unpack } from './unpack.ts';
 
 export interface ContentRestorerDependencies extends UnpackDependencies {

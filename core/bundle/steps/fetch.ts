@@ -3,9 +3,9 @@ import { TerminalError } from '../../errors.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
+import { wantedSource } from '../known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { fetchFailed } from '../status.ts';
-import { wantedSource } from '../wanted-source.ts';
 
 /** Gets the content from its source: from where it was pinned to, once it has been resolved. */
 export async function fetch(

@@ -1,9 +1,9 @@
 import type { UnpackDependencies } from '../dependencies.ts';
+import { wantedSource } from '../known-pin.ts';
 import { OwnFetch } from '../shared-fetches.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { fetchFailed } from '../status.ts';
 import { placesOf } from '../unpack-places.ts';
-import { wantedSource } from '../wanted-source.ts';
 
 /** Takes the content that others fetch already; where nobody does, this Bundle is to fetch it. */
 export async function joinFetch(
