@@ -37,6 +37,8 @@ describe('core', () => {
       provisionerUrl: [],
       provisionerUrlCredentials: [],
       provisionerUrlPlainHttp: [],
+      allowUnscopedSourceSecrets: false,
+      requireServiceAccount: false,
       insecureRegistry: [],
       leaderElect: false,
       featureGates: { BundleDeploymentHealth: true },

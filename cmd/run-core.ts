@@ -36,6 +36,8 @@ function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 
     registries: flags,
     kubeconfig: flags.kubeconfig,
     systemNamespace: systemNamespaceOf(flags),
+    allowUnscopedSourceSecrets: flags.allowUnscopedSourceSecrets,
+    requireInstallNamespace: flags.requireServiceAccount,
     limits: {
       maxBytes: flags.maxContentBytes,
       maxEntries: flags.maxContentEntries,

@@ -59,6 +59,8 @@ export const annotation = {
    * before, set by core.
    */
   pin: 'core.rukpak.io/pin',
+  /** On a Secret: the hosts that sources may show it to, as `git.example.com,*.corp:8443`. */
+  sourceHosts: 'core.rukpak.io/source-hosts',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
   uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */

@@ -49,7 +49,7 @@ beforeEach(() => {
     store,
     slots,
     fetches: new SharedFetches(),
-    secrets: { read: async () => undefined },
+    secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
     configMaps: { namespace: 'system', read: async () => undefined },
     limits: defaultLimits,
     clock,

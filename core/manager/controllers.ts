@@ -115,7 +115,15 @@ function createDeploymentController(
   const ownClasses = parts.unpacking.provisioners;
   const { pruneDefaults, defaultDeletionPolicy } = options;
   const defaults = { pruneDefaults, defaultDeletionPolicy };
-  const applier = new ApplyEngine({ ...shared, ...defaults, discovery, systemNamespace, signal });
+  const { requireInstallNamespace } = options;
+  const applier = new ApplyEngine({
+    ...shared,
+    ...defaults,
+    discovery,
+    systemNamespace,
+    requireInstallNamespace,
+    signal,
+  });
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });

@@ -28,6 +28,16 @@ export interface ManagerOptions {
    * namespace go. The pod's own namespace where absent, and `rukpak-system` outside of pods.
    */
   readonly systemNamespace?: string;
+  /**
+   * Whether sources may show a Secret without annotation `core.rukpak.io/source-hosts` to any host;
+   * false where absent.
+   */
+  readonly allowUnscopedSourceSecrets?: boolean;
+  /**
+   * Whether objects without a namespace are refused where their deployment has no
+   * spec.installNamespace; false where absent.
+   */
+  readonly requireInstallNamespace?: boolean;
   /** Bounds on content; core's, `defaultLimits` of the SDK, for those that are left out. */
   readonly limits?: Partial<ContentLimits>;
   readonly content?: Partial<ContentOptions>;

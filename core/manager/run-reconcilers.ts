@@ -40,7 +40,14 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const store = new DiskStore({ ...options.content, limits: options.limits, onLeftover });
     const uploads = createUploads(options, { client, events, kinds, clock, onLeftover });
     metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
-    const unpacking = unpackDependencies(options, { client, store, uploads, metrics, clock });
+    const unpacking = unpackDependencies(options, {
+      client,
+      kinds,
+      store,
+      uploads,
+      metrics,
+      clock,
+    });
     const alive = { metrics, signal: life.signal };
     const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
     const bundles = createServedBundles(kinds, restorer);

@@ -1,8 +1,11 @@
+import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { SharedFetches } from '../bundle/shared-fetches.ts';
+import { SourceSecrets } from '../bundle/source-secrets.ts';
 import type { OwnPlaces } from '../bundle/unpack-places.ts';
 import { UnpackSlots } from '../bundle/unpack-slots.ts';
 import type { Clock } from '../clock.ts';
+import type { SecretReader } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
 import { createConfigMapReader } from '../kube/config-map-reader.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
@@ -11,11 +14,14 @@ import type { Metrics } from '../observe/metrics.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 import { createUploadSource } from '../sources/upload/index.ts';
 import { classesWith } from './class-index.ts';
+import type { Kinds } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
+import { sourceAccount } from './source-account.ts';
 import type { Uploads } from './uploads.ts';
 
 export interface UnpackingParts {
   readonly client: KubeClient;
+  readonly kinds: Pick<Kinds, 'deployments'>;
   readonly store: ContentStore;
   readonly uploads: Uploads | undefined;
   readonly metrics: Metrics;
@@ -25,7 +31,7 @@ export interface UnpackingParts {
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
   settings: ManagerSettings,
-  { client, store, uploads, metrics, clock }: UnpackingParts,
+  { client, kinds: { deployments }, store, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
   const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
@@ -38,7 +44,12 @@ export function unpackDependencies(
     ownPlaces: new Map(
       Array.from(ownWorkers ?? [], ([className, size]) => [className, ownPlaces(size, clock)]),
     ),
-    secrets: createSecretReader(client, systemNamespace),
+    secrets: new SourceSecrets({
+      system: createSecretReader(client, systemNamespace),
+      as: (account) => accountReader(client, account),
+      accountOf: (bundle) => sourceAccount(bundle, deployments),
+      allowUnscoped: settings.allowUnscopedSourceSecrets,
+    }),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,
     unpackMetrics: metrics.unpacking,
@@ -51,4 +62,9 @@ function ownPlaces(size: number, clock: Clock): OwnPlaces {
   const workers = new Semaphore(size);
   const slots = new UnpackSlots({ slots: size, active: workers, clock });
   return { workers, slots, fetches: new SharedFetches() };
+}
+
+function accountReader(client: KubeClient, account: ServiceAccountRef): SecretReader {
+  const { namespace } = account;
+  return createSecretReader(client.impersonate(account), namespace, `namespace "${namespace}"`);
 }

@@ -51,7 +51,7 @@ export class BundleFixture {
       sources: new Map([['image', { type: 'image', fetch: this.fetch }]]),
       provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
       store: this.store,
-      secrets: { read: async () => undefined },
+      secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,
       slots: new UnpackSlots({ slots: 8, clock: this.clock }),

@@ -104,6 +104,7 @@ export class System {
       `--provisioner-storage-dir=${this.archives}`,
       `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
       `--insecure-registry=${this.#options.registry}`,
+      '--allow-unscoped-source-secrets',
       ...flags,
     ];
     this.#formerLog = this.log;

@@ -46,7 +46,7 @@ async function fetchContent(
         signal,
         logger: context.logger,
         limits,
-        secrets,
+        secrets: secrets.of(state.bundle),
         configMaps,
       }),
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },

@@ -12,9 +12,10 @@ export async function joinFetch(
   { signal, stopping }: StepContext,
 ): Promise<StepOutcome> {
   const { fetches } = placesOf(state.bundle, dependencies);
+  const identity = dependencies.secrets.identityOf(state.bundle);
   const waiting = AbortSignal.any([signal, stopping]);
   try {
-    const joined = await fetches.join(wantedSource(state.bundle), waiting);
+    const joined = await fetches.join(wantedSource(state.bundle), waiting, identity);
     if (joined instanceof OwnFetch) state.ownFetch = joined;
     else state.fetched = joined;
     return 'continue';

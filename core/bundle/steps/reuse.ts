@@ -31,7 +31,10 @@ export async function reuse(
 /** What stored content is from; undefined where there may be other content to fetch. */
 function storedSource({ bundle, status }: BundleState): BundleSource | undefined {
   const { source } = bundle.spec;
-  if (isNoted(source)) return status.resolvedSource;
+  if (isNoted(source)) {
+    const { resolvedSource } = status;
+    return pinIn(resolvedSource, source) === undefined ? undefined : resolvedSource;
+  }
   const pin = pinIn(source, source);
   if (pin !== undefined) return withPin(source, pin);
   // Of an upload only its status says whether there is another one since.
