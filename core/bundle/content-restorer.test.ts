@@ -47,6 +47,7 @@ beforeEach(() => {
     sources: new Map([['image', { type: 'image', fetch }]]),
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
+    release: ({ metadata }) => store.delete(metadata.name ?? ''),
     slots,
     fetches: new SharedFetches(),
     secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },

@@ -78,12 +78,12 @@ export class ContentRestorer {
   }
 
   async #restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
-    const { store, logger, metrics } = this.#dependencies;
+    const { release, logger, metrics } = this.#dependencies;
     const { name } = storedContentKey(bundle);
     try {
       await this.#unpack(bundle, signal);
       // Deleted meanwhile: nobody else will remove what was just stored.
-      if (!this.#isCurrent(bundle)) await store.delete(name);
+      if (!this.#isCurrent(bundle)) await release(bundle);
       metrics.content.restored('success');
     } catch (error) {
       metrics.content.restored('error');

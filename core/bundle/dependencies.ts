@@ -26,6 +26,8 @@ export interface UnpackDependencies extends ClassPlaces {
   /** By class name; only classes with a bundle handler. */
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   readonly store: ContentStore;
+  /** Removes what is stored of a Bundle that is gone or goes; what is installed is kept. */
+  readonly release: (bundle: Bundle) => Promise<void>;
   /** Absent where this process takes no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
   readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;

@@ -13,6 +13,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import type { DiskStore } from '../store/disk-store.ts';
+import type { KeptArchives } from '../store/kept-archives.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
@@ -26,6 +27,7 @@ export interface ControllerParts {
   readonly kube: KubeConnection;
   readonly kinds: Kinds;
   readonly store: DiskStore;
+  readonly kept: KeptArchives;
   readonly unpacking: UnpackDependencies;
   readonly uploads: Uploads | undefined;
   readonly events: EventRecorder;
@@ -108,7 +110,7 @@ function createDeploymentController(
   parts: ControllerParts,
   { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
-  const { kube, kinds, store, events, metrics, clock, signal } = parts;
+  const { kube, kinds, store, kept, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
@@ -137,11 +139,12 @@ function createDeploymentController(
     },
     bundles: {
       ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
+      kept: (name) => kept.get(name),
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
     bundleClasses: ownClasses,
-    content: createContentLoader({ store, ownClasses, onLost }, options),
+    content: createContentLoader({ stores: [store, kept], ownClasses, onLost }, options),
     applier,
     facts,
     certificates,

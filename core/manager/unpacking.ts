@@ -13,6 +13,7 @@ import { createSecretReader } from '../kube/secret-reader.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 import { createUploadSource } from '../sources/upload/index.ts';
+import type { KeptArchives } from '../store/kept-archives.ts';
 import { classesWith } from './class-index.ts';
 import type { Kinds } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
@@ -23,6 +24,7 @@ export interface UnpackingParts {
   readonly client: KubeClient;
   readonly kinds: Pick<Kinds, 'deployments'>;
   readonly store: ContentStore;
+  readonly kept: Pick<KeptArchives, 'release'>;
   readonly uploads: Uploads | undefined;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -31,7 +33,7 @@ export interface UnpackingParts {
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
   settings: ManagerSettings,
-  { client, kinds: { deployments }, store, uploads, metrics, clock }: UnpackingParts,
+  { client, kinds: { deployments }, store, kept, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
   const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
@@ -39,6 +41,7 @@ export function unpackDependencies(
     sources: new Map(all.map((source) => [source.type, source])),
     provisioners: classesWith(provisioners, 'bundle'),
     store,
+    release: (bundle) => kept.release(bundle),
     slots: new UnpackSlots({ slots: workers, clock }),
     fetches: new SharedFetches(),
     ownPlaces: new Map(

@@ -51,6 +51,7 @@ export class BundleFixture {
       sources: new Map([['image', { type: 'image', fetch: this.fetch }]]),
       provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
       store: this.store,
+      release: ({ metadata }) => this.store.delete(metadata.name ?? ''),
       secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,

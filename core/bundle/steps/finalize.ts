@@ -39,12 +39,12 @@ export async function finalize(
 
 async function deleteContent(
   bundle: Bundle,
-  { store, uploads }: BundleDependencies,
+  { release, uploads }: BundleDependencies,
   { signal }: StepContext,
 ): Promise<void> {
-  const key = storedContentKey(bundle);
-  await store.delete(key.name);
-  if (bundle.spec.source.type === 'upload') await uploads?.delete(key, signal);
+  await release(bundle);
+  if (bundle.spec.source.type !== 'upload') return;
+  await uploads?.delete(storedContentKey(bundle), signal);
 }
 
 async function changeFinalizer(
