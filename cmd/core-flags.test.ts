@@ -38,6 +38,8 @@ describe('core', () => {
       provisionerUrlCredentials: [],
       provisionerUrlPlainHttp: [],
       allowUnscopedSourceSecrets: false,
+      allowSourceAddress: [],
+      denySourceAddress: [],
       requireServiceAccount: false,
       insecureRegistry: [],
       leaderElect: false,

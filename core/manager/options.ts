@@ -4,6 +4,7 @@ import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
+import type { AddressPolicy } from '../net/address-policy.ts';
 import type { RegistryOptions } from './defaults/registry-options.ts';
 
 /** A process that serves some provisioner classes. Whatever is left out has core's default. */
@@ -21,6 +22,11 @@ export interface ManagerOptions {
   readonly sources?: readonly Source[];
   /** How core's image source reaches registries. */
   readonly registries?: RegistryOptions;
+  /**
+   * Which addresses core's sources connect to. Loopback, link-local and private ranges are denied where
+   * `allow` does not list them; registries that `registries` names are always allowed.
+   */
+  readonly sourceAddresses?: AddressPolicy;
   /** Kubeconfig file; KUBECONFIG, ~/.kube/config or the pod's own account otherwise. */
   readonly kubeconfig?: string | undefined;
   /**

@@ -69,7 +69,7 @@ export class KeptArchives {
     const { name = '', uid = '' } = metadata;
     const { store } = this.#options;
     if (!(await store.has({ name, uid }))) return;
-    const { managedFields: _, deletionTimestamp: __, ...rest } = metadata;
+    const { deletionTimestamp: _, ...rest } = metadata;
     const kept = { ...bundle, metadata: rest };
     const archives = this.#store();
     const temporary = temporaryPath(this.#directory);
