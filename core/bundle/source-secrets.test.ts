@@ -72,7 +72,7 @@ describe('a Secret is not shown to any other:', () => {
     ['files.corp', { ...http('https://evil.net/a.tgz'), image: { ref: 'files.corp/a' } }],
     ['', git('https://git.example.com/r')],
   ])('%j, %j', async (host, source) => {
-    await expect(reading(source as BundleSource, { hosts: [host] })).rejects.toThrow(
+    await expect(reading(source, { hosts: [host] })).rejects.toThrow(
       /^Secret "login" of the system namespace is not for host "/,
     );
   });

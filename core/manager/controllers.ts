@@ -115,17 +115,9 @@ function createDeploymentController(
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
-  const { pruneDefaults, defaultDeletionPolicy } = options;
-  const defaults = { pruneDefaults, defaultDeletionPolicy };
-  const { requireInstallNamespace } = options;
-  const applier = new ApplyEngine({
-    ...shared,
-    ...defaults,
-    discovery,
-    systemNamespace,
-    requireInstallNamespace,
-    signal,
-  });
+  const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace } = options;
+  const defaults = { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace };
+  const applier = new ApplyEngine({ ...shared, ...defaults, discovery, systemNamespace, signal });
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });
