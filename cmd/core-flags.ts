@@ -21,7 +21,9 @@ import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import { addProvisionerFlags, type ProvisionerFlags } from './provisioner-flags.ts';
 import { addProvisionerUrlFlags, type ProvisionerUrlFlags } from './provisioner-url-flags.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
+import { addSourceFlags, type SourceFlags } from './source-flags.ts';
 import { addUploadFlags, type UploadFlags } from './upload-flags.ts';
+import { type AdmissionFlags, addAdmissionFlags } from './webhook-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
 export interface CoreFlags
@@ -32,7 +34,9 @@ export interface CoreFlags
     CertificateFlags,
     DeploymentDefaultFlags,
     ProvisionerFlags,
-    ProvisionerUrlFlags {
+    ProvisionerUrlFlags,
+    SourceFlags,
+    AdmissionFlags {
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
   readonly workers: number;
@@ -68,6 +72,8 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
   addProvisionerFlags(command);
   addProvisionerUrlFlags(command);
   addLimitFlags(command);
+  addSourceFlags(command);
+  addAdmissionFlags(command);
   return command
     .addOption(
       booleanFlag('leader-elect', 'only the holder of the lease core.rukpak.io reconciles'),

@@ -15,12 +15,7 @@ import { duration } from './flag-values.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
 import { version } from './version.ts';
-import {
-  addAdmissionFlags,
-  addWebhookFlags,
-  addWebhookServerFlags,
-  type WebhookFlags,
-} from './webhook-flags.ts';
+import { addWebhookFlags, addWebhookServerFlags, type WebhookFlags } from './webhook-flags.ts';
 
 interface InstallFlags extends CrdGuardFlags {
   readonly kubeconfig?: string;
@@ -111,7 +106,6 @@ function createProgram({ stopSignal, createLogger, print }: Surroundings): Comma
   const all = program.command('all').description('run all in one process, as on a laptop');
   addCoreFlags(all, laptopDefaults);
   addWebhookServerFlags(all);
-  addAdmissionFlags(all);
   addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
     const { runAll: run } = await import('./run-all.ts');
     await run(flags, createLogger(flags.zapLogLevel), stopSignal());

@@ -5,9 +5,9 @@ import { systemNamespaceOf } from './process-flags.ts';
 import { runClasses } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
-import type { AdmissionFlags, WebhookServerFlags } from './webhook-flags.ts';
+import type { WebhookServerFlags } from './webhook-flags.ts';
 
-type AllFlags = CoreFlags & WebhookServerFlags & AdmissionFlags & CrdGuardFlags;
+type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags;
 
 /** Core and webhooks in one process; ready when both are. What ends one ends the other. */
 export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {

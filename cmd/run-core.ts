@@ -34,8 +34,11 @@ export async function runClasses(
 function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 'provisioners'> {
   return {
     registries: flags,
+    sourceAddresses: { allow: flags.allowSourceAddress, deny: flags.denySourceAddress },
     kubeconfig: flags.kubeconfig,
     systemNamespace: systemNamespaceOf(flags),
+    allowUnscopedSourceSecrets: flags.allowUnscopedSourceSecrets,
+    requireInstallNamespace: flags.requireServiceAccount,
     limits: {
       maxBytes: flags.maxContentBytes,
       maxEntries: flags.maxContentEntries,

@@ -48,9 +48,12 @@ export function addWebhookServerFlags(command: Command): Command {
     .option('--cert-dir <dir>', 'serve tls.crt and tls.key of this folder instead of our own');
 }
 
-/** The flags that `rukpak all` takes as well, about what is let through. */
+/** The flags that `rukpak core` and `rukpak all` take as well, about what is let through. */
 export function addAdmissionFlags(command: Command): Command {
   return command.addOption(
-    booleanFlag('require-service-account', 'refuse BundleDeployments without spec.serviceAccount'),
+    booleanFlag(
+      'require-service-account',
+      'refuse BundleDeployments without spec.serviceAccount (webhooks), and objects without a namespace of those without spec.installNamespace (core)',
+    ),
   );
 }

@@ -17,6 +17,7 @@ export type {
 export type { Logger } from './contracts/logger.ts';
 export type { RegistryOptions } from './manager/defaults/registry-options.ts';
 export type { ContentOptions, ManagerOptions, UploadOptions } from './manager/options.ts';
+export type { AddressPolicy } from './net/address-policy.ts';
 export {
   createRemoteProvisioner,
   type RemoteProvisioner,

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cpuTime } from '../test/helpers/cpu-time.ts';
 import { bundleValidator } from './bundle.ts';
 import type { AdmissionRequest, AdmissionVerdict } from './review.ts';
@@ -188,4 +188,34 @@ test('judges a path of a million parts in no time', async () => {
   });
   expect(allowed).toBe(false);
   expect(cpuTime() - start).toBeLessThan(2000);
+});
+
+describe('the note of what a Bundle was unpacked from', () => {
+  const pin = `sha256:${'1'.repeat(64)}`;
+  const noted = (value?: string): object => {
+    const annotations = value === undefined ? {} : { 'core.rukpak.io/pin': value };
+    return { metadata: { annotations }, spec: image };
+  };
+  const change = (before?: string, after?: string): Promise<AdmissionVerdict> =>
+    judge({ operation: 'UPDATE', oldObject: noted(before), object: noted(after) });
+
+  test.each([
+    ['is another one', pin, `sha256:${'2'.repeat(64)}`],
+    ['is emptied', pin, ''],
+    ['is removed', pin, undefined],
+    ['is removed before there is one', '', undefined],
+  ])('is denied where it %s', async (_, before, after) => {
+    expect(await change(before, after)).toEqual(
+      denial('annotation core.rukpak.io/pin says which content the Bundle has, and is immutable'),
+    );
+  });
+
+  test.each([
+    ['is new', undefined, ''],
+    ['is that of a Bundle from before there were notes', undefined, pin],
+    ['is filled in', '', pin],
+    ['stays', pin, pin],
+  ])('is allowed where it %s', async (_, before, after) => {
+    expect(await change(before, after)).toEqual(ok);
+  });
 });

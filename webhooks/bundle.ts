@@ -1,10 +1,15 @@
 import { z } from 'zod';
 import { bundleSpecSchema } from '../api/v1alpha1/bundle.ts';
+import { annotation } from '../api/v1alpha1/labels.ts';
 import { isSameSpec } from './bundle-immutable.ts';
 import { type ConfigMapReader, findSourceFault } from './bundle-source.ts';
 import { type AdmissionValidator, allowed, denied, errored } from './review.ts';
 
-const bundleSchema = z.object({ spec: bundleSpecSchema });
+const annotationsSchema = z.looseObject({ [annotation.pin]: z.string().optional() });
+const bundleSchema = z.object({
+  metadata: z.looseObject({ annotations: annotationsSchema.optional() }).optional(),
+  spec: bundleSpecSchema,
+});
 
 /** The validator behind `vbundles.core.rukpak.io` (spec section 11). */
 export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator {
@@ -16,10 +21,25 @@ export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator
       const old = bundleSchema.safeParse(oldObject);
       if (!old.success) return undecodable('oldObject', old.error);
       if (!isSameSpec(old.data.spec, bundle.data.spec)) return denied('bundle.spec is immutable');
+      if (!keepsPin(old.data, bundle.data)) {
+        return denied(
+          `annotation ${annotation.pin} says which content the Bundle has, and is immutable`,
+        );
+      }
     }
     const fault = await findSourceFault(bundle.data.spec.source, configMaps, signal);
     return fault === undefined ? allowed : denied(fault);
   };
+}
+
+/** Core writes the pin once: empty where it first sees a Bundle, its content's when it is unpacked. */
+function keepsPin(
+  old: z.infer<typeof bundleSchema>,
+  bundle: z.infer<typeof bundleSchema>,
+): boolean {
+  const before = old.metadata?.annotations?.[annotation.pin];
+  const after = bundle.metadata?.annotations?.[annotation.pin];
+  return before === '' ? after !== undefined : before === undefined || before === after;
 }
 
 function undecodable(field: string, error: z.ZodError) {

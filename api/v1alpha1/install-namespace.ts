@@ -15,3 +15,16 @@ export function installNamespaceOf(
   if (activeBundle !== '') return installNamespace ?? noted ?? systemNamespace;
   return noted ?? spec.installNamespace ?? installNamespace ?? systemNamespace;
 }
+
+/**
+ * Whether that is a namespace that somebody has named, or one that it is installed in already. What
+ * core is about to try is noted in the status, and says nothing.
+ */
+export function hasInstallNamespace({
+  metadata,
+  spec,
+  status = {},
+}: Pick<BundleDeployment, 'metadata' | 'spec' | 'status'>): boolean {
+  const noted = notedValue(metadata, annotation.installNamespace);
+  return (noted ?? spec.installNamespace ?? (status.activeBundle || undefined)) !== undefined;
+}

@@ -54,6 +54,13 @@ export const annotation = {
   rotateCertificates: 'core.rukpak.io/rotate-certificates',
   /** On pods of a bundle: another one where they use another certificate. */
   certificateHash: 'core.rukpak.io/certificate-hash',
+  /**
+   * On a Bundle of an image, git or HTTP source: digest or commit that it was unpacked from, empty
+   * before, set by core.
+   */
+  pin: 'core.rukpak.io/pin',
+  /** On a Secret: the hosts that sources may show it to, as `git.example.com,*.corp:8443`. */
+  sourceHosts: 'core.rukpak.io/source-hosts',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
   uploadDigest: 'core.rukpak.io/upload-digest',
   /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */

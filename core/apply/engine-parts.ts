@@ -46,6 +46,8 @@ export interface ApplyEngineOptions {
   readonly judge: ObjectJudge;
   /** Where namespaced objects without a namespace go. */
   readonly systemNamespace: string;
+  /** Whether they are refused where their deployment names no namespace for them. */
+  readonly requireInstallNamespace?: boolean | undefined;
   /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
   readonly pruneDefaults?: PrunePolicy | undefined;
   /** Of deployments without a spec.deletionPolicy; Delete where absent. */

@@ -11,6 +11,8 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import { ApiError } from '../kube/api-error.ts';
 
 const mark = { [annotation.configured]: 'true' };
+/** Of every new Bundle whose content may be another one tomorrow. */
+const unresolved = { [annotation.pin]: '' };
 const config = { watchNamespace: 'a' };
 const adapting: Partial<Provisioner> = { configure: async (files) => files };
 
@@ -44,7 +46,7 @@ describe('a new Bundle', () => {
   test('is marked where there is a config', async () => {
     const fixture = aFixture();
     await fixture.reconcile();
-    expect(annotationsOf(fixture)).toEqual(mark);
+    expect(annotationsOf(fixture)).toEqual({ ...mark, ...unresolved });
     expect(fixture.client.count('create')).toBe(1);
     expect(fixture.client.patches.map(({ options }) => options.subresource)).toEqual(['status']);
   });
@@ -53,23 +55,23 @@ describe('a new Bundle', () => {
     const fixture = aFixture({ annotations: { note: 'y' } });
     await fixture.reconcile();
     const [bundle] = fixture.bundles.list();
-    expect(bundle?.metadata.annotations).toEqual({ note: 'y', ...mark });
+    expect(bundle?.metadata.annotations).toEqual({ note: 'y', ...mark, ...unresolved });
   });
 
   test.each<[string, Options]>([
-    ['without a config', { config: undefined, annotations: mark }],
+    ['without a config', { config: undefined, annotations: { ...mark, [annotation.pin]: 'x' } }],
     ['of a class that adapts nothing', { bundleClass: {}, annotations: mark }],
   ])('is not %s, whatever its template says', async (_, options) => {
     const fixture = aFixture(options);
     await fixture.reconcile();
     const [bundle] = fixture.bundles.list();
-    expect(bundle?.metadata.annotations).toEqual({});
+    expect(bundle?.metadata.annotations).toEqual(unresolved);
   });
 
   test('has no other mark than the true one', async () => {
     const fixture = aFixture({ annotations: { [annotation.configured]: 'false' } });
     await fixture.reconcile();
-    expect(fixture.bundles.list()[0]?.metadata.annotations).toEqual(mark);
+    expect(fixture.bundles.list()[0]?.metadata.annotations).toEqual({ ...mark, ...unresolved });
   });
 });
 

@@ -3,6 +3,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { unresolvedNote } from '../bundle/known-pin.ts';
 import { isAlreadyExists } from '../kube/api-error.ts';
 import { withMark } from './configured-mark.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
@@ -44,14 +45,21 @@ export async function createBundle(
   }
 }
 
-/** Its reconciler would add it, with a request of its own; where that one is another process, it may not run. */
+/**
+ * Its reconciler would add it and the empty note of its content, with a request of its own; where
+ * that one is another process, it may not run.
+ */
 function withFinalizer(
   bundle: Bundle,
   { bundleClasses }: Pick<BundleDeploymentDependencies, 'bundleClasses'>,
 ): Bundle {
   if (!bundleClasses.has(bundle.spec.provisionerClassName)) return bundle;
   const finalizers = [finalizer.deleteCachedBundle];
-  return { ...bundle, metadata: { ...bundle.metadata, finalizers } };
+  const metadata = { ...bundle.metadata, finalizers };
+  const note = unresolvedNote(bundle.spec.source);
+  if (note === undefined) return { ...bundle, metadata };
+  const annotations = { ...metadata.annotations, ...note };
+  return { ...bundle, metadata: { ...metadata, annotations } };
 }
 
 /** What the API server knows of who made a Bundle: it keeps no users, but the programs that they use. */

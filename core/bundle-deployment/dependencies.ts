@@ -26,6 +26,8 @@ export interface BundleDeploymentCache {
 export interface OwnedBundleCache {
   /** Bundles labelled as made for the deployment, in any order. */
   ownedBy(deploymentName: string): readonly Bundle[];
+  /** The Bundle of that name that is gone, and whose content is kept while it is installed. */
+  kept(name: string): Bundle | undefined;
   upsertIfNewer(bundle: Bundle): void;
 }
 

@@ -9,7 +9,11 @@ export function desiredBundle(deployment: BundleDeployment, hash: string): Bundl
   const { name = '' } = deployment.metadata;
   const { metadata, spec } = deployment.spec.template;
   const { [label.partOf]: _, ...labels } = metadata?.labels ?? {};
-  const { [annotation.configured]: __, ...annotations } = metadata?.annotations ?? {};
+  const {
+    [annotation.configured]: __,
+    [annotation.pin]: ___,
+    ...annotations
+  } = metadata?.annotations ?? {};
   return {
     apiVersion: 'core.rukpak.io/v1alpha1',
     kind: 'Bundle',

@@ -7,6 +7,7 @@ import type { BundleDeploymentState } from './state.ts';
 const because = { reason: 'Paused', message: 'by hand' };
 const bundles = {
   ownedBy: () => [aBundleOf(v1), aBundleOf(v2, { phase: 'Pending' })],
+  kept: () => undefined,
   upsertIfNewer: () => undefined,
 };
 

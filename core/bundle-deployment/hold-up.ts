@@ -1,6 +1,8 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { HoldUp } from '../contracts/applier.ts';
-import type { BundleDeploymentDependencies } from './dependencies.ts';
-import { ownBundle } from './own-bundles.ts';
+import type { BundleDeploymentDependencies, OwnedBundleCache } from './dependencies.ts';
+import { isOwn, ownBundle } from './own-bundles.ts';
 import type { BundleDeploymentState, StepOutcome } from './state.ts';
 
 /**
@@ -22,9 +24,33 @@ export function fallBack(
   { bundles }: Pick<BundleDeploymentDependencies, 'bundles'>,
 ): StepOutcome {
   const { activeBundle, rollback } = state.status;
-  const active = ownBundle(state.deployment, rollback?.to ?? activeBundle, bundles);
-  if (active?.status?.phase !== 'Unpacked') return 'done';
-  if (active.metadata.deletionTimestamp !== undefined) return 'done';
-  state.target = active;
+  const name = rollback?.to ?? activeBundle;
+  const target = keptBundle(state, bundles) ?? unpackedBundle(state.deployment, name, bundles);
+  if (target === undefined) return 'done';
+  state.target = target;
   return 'continue';
+}
+
+/**
+ * What is installed, where its Bundle is gone and its content is not: one that has come under its
+ * name since may have other content, and does not take its place before it is unpacked.
+ */
+export function keptBundle(
+  { deployment, status }: BundleDeploymentState,
+  bundles: Pick<OwnedBundleCache, 'kept'>,
+): Bundle | undefined {
+  const { activeBundle = '', rollback, applied } = status;
+  const kept = bundles.kept(rollback?.to ?? activeBundle);
+  if (kept === undefined || !isOwn(kept, deployment)) return undefined;
+  return applied === undefined || applied.uid === kept.metadata.uid ? kept : undefined;
+}
+
+function unpackedBundle(
+  deployment: BundleDeployment,
+  name: string | undefined,
+  bundles: Pick<OwnedBundleCache, 'ownedBy'>,
+): Bundle | undefined {
+  const bundle = ownBundle(deployment, name, bundles);
+  const isHere = bundle?.metadata.deletionTimestamp === undefined;
+  return isHere && bundle?.status?.phase === 'Unpacked' ? bundle : undefined;
 }

@@ -45,7 +45,8 @@ describe('the finalizer', () => {
     await fixture.reconcile();
     expect(fixture.live.metadata.finalizers).toEqual(['of/another', finalizer.deleteCachedBundle]);
     expect(fixture.live.status?.phase).toBe('Unpacked');
-    expect(fixture.client.calls).toEqual(['patch', 'patch']);
+    // The finalizer, the note of what it was unpacked from, the status.
+    expect(fixture.client.calls).toEqual(['patch', 'patch', 'patch']);
   });
 
   test('that cannot be added makes the Bundle Failing, and is tried again', async () => {
@@ -91,7 +92,7 @@ describe('a Bundle that is being deleted', () => {
     await fixture.reconcile();
     expect(fixture.live.metadata.finalizers).toEqual(['of/another']);
     expect(fixture.live.status).toEqual(status);
-    expect(fixture.client.calls).toEqual(['patch', 'patch']);
+    expect(fixture.client.calls).toEqual(['patch', 'patch', 'patch']);
     expect(fixture.fetch).toHaveBeenCalledTimes(1);
   });
 
@@ -196,7 +197,7 @@ describe('content', () => {
     await fixture.reconcile();
     await fixture.reconcile();
     expect(fixture.fetch).toHaveBeenCalledTimes(1);
-    expect(fixture.client.calls).toEqual(['patch']);
+    expect(fixture.phases).toEqual(['Unpacked']);
   });
 
   test('that was lost is fetched from where it was pinned to', async () => {
@@ -209,7 +210,7 @@ describe('content', () => {
       pinned,
     ]);
     expect(await fixture.store.has(key)).toBe(true);
-    expect(fixture.client.calls).toEqual(['patch']);
+    expect(fixture.phases).toEqual(['Unpacked']);
   });
 
   test('of a predecessor of the same name does not count', async () => {
@@ -447,15 +448,14 @@ describe('an unpacking that takes long', () => {
       const fixture = new BundleFixture(aKeptBundle());
       const fetched = slowly(fixture);
       const arrived = Promise.withResolvers<void>();
-      fixture.client.beforeCall = () =>
-        fixture.client.patches.length === 1 ? arrived.promise : undefined;
+      fixture.client.beforeCall = () => (fixture.phases.length === 1 ? arrived.promise : undefined);
       const reconciled = fixture.failure();
       await vi.advanceTimersByTimeAsync(2_000);
-      expect(fixture.client.patches).toHaveLength(1);
+      expect(fixture.phases).toHaveLength(1);
       if (succeeds) fetched.resolve(result);
       else fetched.reject(new Error('connection reset'));
       await vi.advanceTimersByTimeAsync(1_000);
-      expect(fixture.client.patches).toHaveLength(1);
+      expect(fixture.phases).toHaveLength(1);
       arrived.resolve();
       await reconciled;
       expect(fixture.phases).toEqual(['Unpacking', succeeds ? 'Unpacked' : 'Failing']);

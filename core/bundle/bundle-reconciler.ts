@@ -4,9 +4,11 @@ import { errorMessage, TerminalError } from '../errors.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import type { BundleDependencies } from './dependencies.ts';
+import { withKnownPin } from './known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';
 import { unpacking } from './status.ts';
 import { finalize } from './steps/finalize.ts';
+import { notePin } from './steps/note-pin.ts';
 import { reuse } from './steps/reuse.ts';
 import { recordTransition } from './transitions.ts';
 import { unpack } from './unpack.ts';
@@ -18,7 +20,7 @@ type Step = (
 ) => Promise<StepOutcome>;
 
 /** What comes before unpacking, and is quick. */
-const firstSteps: readonly Step[] = [finalize, reuse];
+const firstSteps: readonly Step[] = [finalize, notePin, reuse];
 
 /** Bundles in their first steps at once: at a start there may be thousands. */
 const maxFirstSteps = 64;
@@ -72,7 +74,7 @@ export class BundleReconciler {
 
   async #reconcile(bundle: Bundle, context: StepContext): Promise<void> {
     const observedGeneration = bundle.metadata.generation ?? 0;
-    const state: BundleState = { bundle, status: { ...bundle.status, observedGeneration } };
+    const state: BundleState = { bundle, status: { ...withKnownPin(bundle), observedGeneration } };
     const settle = this.#announceWhenSlow(state, context);
     try {
       await this.#runSteps(state, context);
@@ -94,6 +96,7 @@ export class BundleReconciler {
     const first = () => this.#runFirstSteps(state, context);
     if ((await this.#firstSteps.run(first, context.signal)) === 'done') return;
     await unpack(state, this.#dependencies, context);
+    await notePin(state, this.#dependencies, context);
   }
 
   async #runFirstSteps(state: BundleState, context: StepContext): Promise<StepOutcome> {

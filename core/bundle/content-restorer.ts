@@ -4,7 +4,7 @@ import type { ContentMetrics } from '../observe/content-metrics.ts';
 import { aborted } from '../runtime/aborted.ts';
 import { storedContentKey } from './content-key.ts';
 import type { BundleCache, UnpackDependencies } from './dependencies.ts';
-import { isPinned } from './pin.ts';
+import { isPinned } from './known-pin.ts';
 import { unpack } from './unpack.ts';
 
 export interface ContentRestorerDependencies extends UnpackDependencies {
@@ -78,12 +78,12 @@ export class ContentRestorer {
   }
 
   async #restore(bundle: Bundle, signal: AbortSignal): Promise<void> {
-    const { store, logger, metrics } = this.#dependencies;
+    const { release, logger, metrics } = this.#dependencies;
     const { name } = storedContentKey(bundle);
     try {
       await this.#unpack(bundle, signal);
       // Deleted meanwhile: nobody else will remove what was just stored.
-      if (!this.#isCurrent(bundle)) await store.delete(name);
+      if (!this.#isCurrent(bundle)) await release(bundle);
       metrics.content.restored('success');
     } catch (error) {
       metrics.content.restored('error');

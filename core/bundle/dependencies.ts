@@ -4,11 +4,12 @@ import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { ConfigMapReader, SecretReader, Source } from '../contracts/source.ts';
+import type { ConfigMapReader, Source } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
+import type { SourceSecrets } from './source-secrets.ts';
 import type { ClassPlaces } from './unpack-places.ts';
 
 /** Read and write access to the Bundles that the watch cache holds. */
@@ -29,9 +30,11 @@ export interface UnpackDependencies extends ClassPlaces {
   /** Of the machine that a server's name stands for. */
   readonly addressOf: (host: string) => Promise<string>;
   readonly store: ContentStore;
+  /** Removes what is stored of a Bundle that is gone or goes; what is installed is kept. */
+  readonly release: (bundle: Bundle) => Promise<void>;
   /** Absent where this process takes no uploads. */
   readonly uploads?: Pick<UploadStore, 'delete'> | undefined;
-  readonly secrets: SecretReader;
+  readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
   readonly unpackMetrics?: Pick<UnpackMetrics, 'ended' | 'phaseEnded' | 'fetched'>;

@@ -1,10 +1,11 @@
 import type {
-  Bundle,
   BundleSource,
   GitSource,
   HTTPSource,
   ImageSource,
 } from '../../api/v1alpha1/bundle.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import { TerminalError } from '../errors.ts';
 import {
   type ImageReference,
   parseImageReference,
@@ -13,8 +14,7 @@ import {
 
 /**
  * Whether a pin names content of the very place that the spec names; never so for ConfigMaps and
- * uploads, which have no other address than the spec's. A status may be written by more
- * people than a spec, and must not bring in other content.
+ * uploads, which have no other address than the spec's.
  */
 export function isPinOf(pin: BundleSource, spec: BundleSource): boolean {
   if (pin.type !== spec.type) return false;
@@ -23,13 +23,39 @@ export function isPinOf(pin: BundleSource, spec: BundleSource): boolean {
   return pin.http !== undefined && spec.http !== undefined && isBodyOf(pin.http, spec.http);
 }
 
+/** What `pin` adds to the spec: a digest or a commit; undefined where it is none of the spec's. */
+export function pinIn(pin: BundleSource | undefined, spec: BundleSource): string | undefined {
+  if (pin === undefined || !isPinOf(pin, spec)) return undefined;
+  if (pin.image !== undefined) return referenceOf(pin.image)?.digest;
+  return pin.git?.ref.commit ?? pin.http?.checksum;
+}
+
 /**
- * Whether fetching the Bundle again can only give the content that it was unpacked with: ConfigMaps
- * and uploads cannot change under an unpacked Bundle, everything else needs its pin.
+ * The spec at a digest or commit. Nothing but that is ever taken from elsewhere: RukPak's pins of
+ * images have lost their pull secret, and only a spec says where credentials go.
+ * @throws TerminalError where it is none of the source's type
  */
-export function isPinned({ spec: { source }, status }: Bundle): boolean {
-  if (source.type === 'configMaps' || source.type === 'upload') return true;
-  return status?.resolvedSource !== undefined && isPinOf(status.resolvedSource, source);
+export function withPin(spec: BundleSource, pin: string): BundleSource {
+  const { image, git, http } = spec;
+  const pinned: BundleSource = {
+    ...spec,
+    ...(image && { image: { ...image, ref: pinnedReference(image, pin) } }),
+    ...(git && { git: { ...git, ref: { commit: pin } } }),
+    ...(http && { http: { ...http, checksum: pin } }),
+  };
+  if (isPin(pin, spec) && isPinOf(pinned, spec)) return pinned;
+  throw new TerminalError(
+    `annotation ${annotation.pin} ${JSON.stringify(pin.slice(0, 100))} is none of a source of type ${spec.type}: put back the value that core has written, or delete this Bundle`,
+  );
+}
+
+function isPin(text: string, { git }: BundleSource): boolean {
+  return (git === undefined ? /^sha(?:256|512):[0-9a-f]{64,128}$/ : /^[0-9a-f]{40}$/).test(text);
+}
+
+function pinnedReference(image: ImageSource, pin: string): string {
+  const reference = referenceOf(image);
+  return reference === undefined ? image.ref : `${repositoryName(reference)}@${pin}`;
 }
 
 function isImageOf(pin: ImageSource, spec: ImageSource): boolean {

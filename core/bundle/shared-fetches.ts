@@ -17,11 +17,15 @@ export class SharedFetches {
 
   /**
    * The content, where somebody else fetches the same source; else the right to fetch it, which has
-   * to be given up in the end.
+   * to be given up in the end. What the rights of another identity fetched is not taken.
    * @throws what the other fetch throws, or the signal's reason where it is aborted before.
    */
-  async join(source: BundleSource, signal: AbortSignal): Promise<SourceResult | OwnFetch> {
-    const key = shareable.has(source.type) ? JSON.stringify(source) : undefined;
+  async join(
+    source: BundleSource,
+    signal: AbortSignal,
+    identity = '',
+  ): Promise<SourceResult | OwnFetch> {
+    const key = shareable.has(source.type) ? JSON.stringify([source, identity]) : undefined;
     for (;;) {
       const running = key === undefined ? undefined : this.#running.get(key);
       if (running === undefined) return this.#begin(key);

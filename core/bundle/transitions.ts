@@ -2,6 +2,8 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import { findCondition } from '../runtime/conditions.ts';
+import { isNoted } from './known-pin.ts';
+import { pinIn } from './pin.ts';
 
 const failures: ReadonlySet<string> = new Set([
   bundleReason.unpackFailed,
@@ -13,9 +15,24 @@ export function recordTransition(
   events: EventSink,
   { before, after }: { before: Bundle; after: Bundle },
 ): void {
+  recordForgery(events, { before, after });
   const old = findCondition(before.status?.conditions, bundleCondition.unpacked);
   const now = findCondition(after.status?.conditions, bundleCondition.unpacked);
   if (now === undefined || (now.reason === old?.reason && now.message === old.message)) return;
   const type = failures.has(now.reason) ? 'Warning' : 'Normal';
   events.event(after, { type, reason: now.reason, message: now.message });
+}
+
+/** Says that somebody else than core has written what a Bundle is unpacked from. */
+function recordForgery(
+  events: EventSink,
+  { before, after }: { before: Bundle; after: Bundle },
+): void {
+  const { resolvedSource } = before.status ?? {};
+  const { source } = before.spec;
+  const pin = pinIn(after.status?.resolvedSource, source);
+  if (resolvedSource === undefined || !isNoted(source)) return;
+  if (pin === undefined || pinIn(resolvedSource, source) === pin) return;
+  const message = `status.resolvedSource was not what this Bundle was unpacked from, ${pin}, and core has put it right: find out who else may write bundles/status`;
+  events.event(after, { type: 'Warning', reason: 'ResolvedSourceRestored', message });
 }

@@ -3,8 +3,13 @@ import type { BundleFiles, ContentLimits } from './bundle-files.ts';
 import type { Logger } from './logger.ts';
 import type { ContentKey } from './store.ts';
 
-/** Reads the Secrets of the system namespace, and no others. */
+/**
+ * Reads Secrets of one namespace, and no others: the system namespace, or that of the deployment's
+ * ServiceAccount, with its rights.
+ */
 export interface SecretReader {
+  /** For messages: `namespace "team-a"`; the system namespace where absent. */
+  readonly place?: string | undefined;
   /** Decoded values by key, and the Secret's type; undefined where there is no such Secret. */
   read(name: string, signal: AbortSignal): Promise<SecretContent | undefined>;
 }
@@ -13,6 +18,8 @@ export interface SecretReader {
 export interface SecretContent {
   readonly type: string;
   readonly data: ReadonlyMap<string, Uint8Array>;
+  /** Hosts that it may be shown to, as its annotation lists them; undefined where it has none. */
+  readonly hosts?: readonly string[] | undefined;
 }
 
 /** Reads the ConfigMaps of the system namespace, and no others. */

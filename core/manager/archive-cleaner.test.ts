@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
-import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
-import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { IndexedCache } from '../runtime/indexed-cache.ts';
 import { createArchiveCleaner } from './archive-cleaner.ts';
 
@@ -12,10 +12,16 @@ function setUp() {
     names: async () => ['demo', 'gone'],
     delete: vi.fn<(name: string) => Promise<void>>(async (name) => void removed.push(name)),
   };
+  const kept = {
+    release: async ({ metadata }: Bundle) => await store.delete(metadata.name ?? ''),
+    collect: vi.fn(async () => undefined),
+  };
+  const deployments = new IndexedCache<BundleDeployment>();
   const leftovers: unknown[] = [];
-  const cleaner = createArchiveCleaner(store, { bundles }, (error) => leftovers.push(error));
+  const onLeftover = (error: unknown): void => void leftovers.push(error);
+  const cleaner = createArchiveCleaner({ store, kept }, { bundles, deployments }, onLeftover);
   bundles.upsert(aStoredBundle());
-  return { bundles, store, removed, leftovers, cleaner };
+  return { bundles, deployments, kept, store, removed, leftovers, cleaner };
 }
 
 function version(resourceVersion: string, uid = 'uid-of-demo'): Bundle {
@@ -51,4 +57,14 @@ test('an archive that cannot be removed stops nothing', async () => {
   await cleaner.run(new AbortController().signal);
   await cleaner.ready?.(new AbortController().signal);
   expect(leftovers).toEqual([error, error, error]);
+});
+
+test('what is kept is looked at when a deployment changes, once all are known', async () => {
+  const { deployments, kept, cleaner } = setUp();
+  deployments.upsert(aStoredDeployment());
+  expect(kept.collect).not.toHaveBeenCalled();
+  await cleaner.run(new AbortController().signal);
+  expect(kept.collect).toHaveBeenCalledTimes(1);
+  deployments.remove(aStoredDeployment({ metadata: { resourceVersion: '2' } }));
+  expect(kept.collect).toHaveBeenCalledTimes(2);
 });

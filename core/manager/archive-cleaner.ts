@@ -3,22 +3,28 @@ import type { CacheChange } from '../runtime/indexed-cache.ts';
 import type { Runnable } from '../runtime/manager.ts';
 import type { DiskStore } from '../store/disk-store.ts';
 import { collectGarbage } from '../store/garbage-collection.ts';
+import type { KeptArchives } from '../store/kept-archives.ts';
 import type { OnLeftover } from '../store/temporary-files.ts';
 import type { Kinds } from './kinds.ts';
 
+export interface Archives {
+  readonly store: Pick<DiskStore, 'names' | 'delete'>;
+  readonly kept: Pick<KeptArchives, 'release' | 'collect'>;
+}
+
 /**
- * Removes archives of Bundles that are gone, at the start and from then on. Finalizers do so where
- * they run; they run in the leader, and Bundles may go while nobody is there.
+ * Removes archives of Bundles that are gone, at the start and from then on; what is installed is kept
+ * until something else is. Finalizers do so where they run; they run in the leader, and Bundles may
+ * go while nobody is there.
  */
 export function createArchiveCleaner(
-  store: Pick<DiskStore, 'names' | 'delete'>,
-  { bundles }: Pick<Kinds, 'bundles'>,
+  { store, kept }: Archives,
+  { bundles, deployments }: Pick<Kinds, 'bundles' | 'deployments'>,
   onLeftover: OnLeftover,
 ): Runnable {
   bundles.onChange((change) => {
-    if (!endsBundle(change)) return;
-    const { name = '' } = change.object.metadata;
-    store.delete(name).catch(onLeftover);
+    const ended = endedBundle(change);
+    if (ended !== undefined) kept.release(ended).catch(onLeftover);
   });
   const collected = Promise.withResolvers<void>();
   return {
@@ -26,6 +32,9 @@ export function createArchiveCleaner(
     ready: () => collected.promise,
     async run() {
       await collectGarbage(store, () => namesOf(bundles.list()), onLeftover);
+      await kept.collect();
+      // Before, not all deployments may have been known.
+      deployments.onChange(() => void kept.collect());
       collected.resolve();
     },
   };
@@ -36,7 +45,7 @@ function namesOf(bundles: readonly Bundle[]): readonly string[] {
 }
 
 /** A namesake may come before the watch tells of the end. */
-function endsBundle({ type, object, previous }: CacheChange<Bundle>): boolean {
-  if (type === 'deleted') return true;
-  return previous !== undefined && previous.metadata.uid !== object.metadata.uid;
+function endedBundle({ type, object, previous }: CacheChange<Bundle>): Bundle | undefined {
+  if (type === 'deleted') return object;
+  return previous?.metadata.uid === object.metadata.uid ? undefined : previous;
 }

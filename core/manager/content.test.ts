@@ -19,7 +19,7 @@ beforeEach(() => {
   lost = [];
   loader = createContentLoader(
     {
-      store,
+      stores: [store],
       ownClasses: new Map([['plain', { className: 'plain', bundle: async (files) => files }]]),
       onLost: (name) => lost.push(name),
     },

@@ -2,16 +2,17 @@ import { readFile } from 'node:fs/promises';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
 import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
-import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { ContentStore } from '../contracts/store.ts';
+import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
 import type { ContentOptions } from './options.ts';
 
 const podTokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 export interface ContentLoaderParts {
-  readonly store: Pick<ContentStore, 'load'>;
+  /** In the order in which they are asked. */
+  readonly stores: readonly Pick<ContentStore, 'load'>[];
   /** Whose Bundles this process unpacks. */
   readonly ownClasses: ReadonlyMap<string, Provisioner>;
   /** Has the Bundle of that name fetched again. */
@@ -23,7 +24,7 @@ export interface ContentLoaderParts {
  * process stores and has lost, or that the leader before it stored, is fetched again.
  */
 export function createContentLoader(
-  { store, ownClasses, onLost }: ContentLoaderParts,
+  { stores, ownClasses, onLost }: ContentLoaderParts,
   {
     content,
     limits,
@@ -32,6 +33,7 @@ export function createContentLoader(
     readonly limits: ContentLimits;
   },
 ): ContentLoader {
+  const store = { load: (key: ContentKey) => loadFirst(stores, key) };
   const fallback = createFallbackLoader({
     store,
     contentServers: content.contentServers,
@@ -56,6 +58,17 @@ export function createContentLoader(
   };
 }
 
-function contentKey({ metadata }: Bundle): { name: string; uid: string } {
+async function loadFirst(
+  stores: ContentLoaderParts['stores'],
+  key: ContentKey,
+): Promise<BundleFiles | undefined> {
+  for (const store of stores) {
+    const content = await store.load(key);
+    if (content !== undefined) return content;
+  }
+  return undefined;
+}
+
+function contentKey({ metadata }: Bundle): ContentKey {
   return { name: metadata.name ?? '', uid: metadata.uid ?? '' };
 }

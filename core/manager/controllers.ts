@@ -16,6 +16,7 @@ import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { precedence } from '../runtime/fair-queue.ts';
 import type { DiskStore } from '../store/disk-store.ts';
+import type { KeptArchives } from '../store/kept-archives.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { claimOfDeployment } from './claim-of-deployment.ts';
 import { classesWith } from './class-index.ts';
@@ -31,6 +32,7 @@ export interface ControllerParts {
   readonly judge: ObjectJudge;
   readonly kinds: Kinds;
   readonly store: DiskStore;
+  readonly kept: KeptArchives;
   readonly unpacking: UnpackDependencies;
   readonly uploads: Uploads | undefined;
   readonly events: EventRecorder;
@@ -116,13 +118,13 @@ function createDeploymentController(
   parts: ControllerParts,
   { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
-  const { kube, judge, kinds, store, events, metrics, clock, signal } = parts;
+  const { kube, judge, kinds, store, kept, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const ownClasses = parts.unpacking.provisioners;
-  const { pruneDefaults, defaultDeletionPolicy } = options;
-  const defaults = { pruneDefaults, defaultDeletionPolicy };
+  const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace } = options;
+  const defaults = { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace };
   const engine = { ...shared, ...defaults, discovery, judge, systemNamespace, signal };
   const applier = new ApplyEngine(engine);
   const facts = new RenderFacts({ client, discovery, systemNamespace, clock, logger, signal });
@@ -138,11 +140,12 @@ function createDeploymentController(
     },
     bundles: {
       ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
+      kept: (name) => kept.get(name),
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
     bundleClasses: ownClasses,
-    content: createContentLoader({ store, ownClasses, onLost }, options),
+    content: createContentLoader({ stores: [store, kept], ownClasses, onLost }, options),
     applier,
     facts,
     certificates,

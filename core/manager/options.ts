@@ -4,6 +4,7 @@ import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
+import type { AddressPolicy } from '../net/address-policy.ts';
 import type { RegistryOptions } from './defaults/registry-options.ts';
 
 /** A process that serves some provisioner classes. Whatever is left out has core's default. */
@@ -21,6 +22,11 @@ export interface ManagerOptions {
   readonly sources?: readonly Source[];
   /** How core's image source reaches registries. */
   readonly registries?: RegistryOptions;
+  /**
+   * Which addresses core's sources connect to. Loopback, link-local and private ranges are denied where
+   * `allow` does not list them; registries that `registries` names are always allowed.
+   */
+  readonly sourceAddresses?: AddressPolicy;
   /** Kubeconfig file; KUBECONFIG, ~/.kube/config or the pod's own account otherwise. */
   readonly kubeconfig?: string | undefined;
   /**
@@ -28,6 +34,16 @@ export interface ManagerOptions {
    * namespace go. The pod's own namespace where absent, and `rukpak-system` outside of pods.
    */
   readonly systemNamespace?: string;
+  /**
+   * Whether sources may show a Secret without annotation `core.rukpak.io/source-hosts` to any host;
+   * false where absent.
+   */
+  readonly allowUnscopedSourceSecrets?: boolean;
+  /**
+   * Whether objects without a namespace are refused where their deployment has no
+   * spec.installNamespace; false where absent.
+   */
+  readonly requireInstallNamespace?: boolean;
   /** Bounds on content; core's, `defaultLimits` of the SDK, for those that are left out. */
   readonly limits?: Partial<ContentLimits>;
   readonly content?: Partial<ContentOptions>;

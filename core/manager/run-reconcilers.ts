@@ -10,6 +10,7 @@ import { createClockCheck } from './clock-check.ts';
 import { createControllers } from './controllers.ts';
 import { openJudge } from './defaults/judge.ts';
 import { elected } from './elected.ts';
+import { keptArchives } from './kept-archives.ts';
 import { watchKinds } from './kinds.ts';
 import { createLeftoverReport } from './leftover-report.ts';
 import { createObjectCounts } from './object-counts.ts';
@@ -41,12 +42,14 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const metrics = new Metrics();
     const onLeftover = createLeftoverReport(options, { events, metrics: metrics.content });
     const store = new DiskStore({ ...options.content, limits: options.limits, onLeftover });
+    const kept = keptArchives(options, { store, kinds, onLeftover });
     const uploads = createUploads(options, { client, events, kinds, clock, onLeftover });
     metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
     const unpacking = unpackDependencies(options, {
       client,
       kinds,
       store,
+      kept,
       uploads,
       metrics,
       clock,
@@ -58,7 +61,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
       const isDeleted = type === 'deleted' || metadata.deletionTimestamp !== undefined;
       if (isDeleted) restorer.abandon(metadata.uid ?? '');
     });
-    const parts = { ...alive, kube, judge, kinds, store, unpacking, uploads, events, clock };
+    const parts = { ...alive, kube, judge, kinds, store, kept, unpacking, uploads, events, clock };
     const controllers = createControllers(options, parts);
     const manager = new Manager(logger);
     const { clockOffset } = kube;
@@ -66,7 +69,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     manager.add(createHealthServer(options, kinds), clockCheck);
     manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
     manager.add(...kinds.reflectors);
-    manager.add(createArchiveCleaner(store, kinds, onLeftover));
+    manager.add(createArchiveCleaner({ store, kept }, kinds, onLeftover));
     if (uploads?.shared === false) manager.add(uploads.collector);
     const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
     manager.add(elected([...controllers, ...ofLeader], { options, client, events, metrics }));

@@ -12,6 +12,8 @@ export interface ManagerSettings {
   readonly sources: readonly Source[];
   readonly kubeconfig?: string | undefined;
   readonly systemNamespace: string;
+  readonly allowUnscopedSourceSecrets: boolean;
+  readonly requireInstallNamespace: boolean;
   readonly limits: ContentLimits;
   readonly content: ContentOptions;
   readonly uploads?: UploadOptions | undefined;

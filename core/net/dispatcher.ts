@@ -1,9 +1,15 @@
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import { Agent, Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type AddressGuard, type AddressPolicy, createAddressGuard } from './address-policy.ts';
 import { createProxyChooser, type ProxyChooser, type ProxyConfig } from './proxy.ts';
 
 export interface DispatcherOptions {
   readonly proxy?: ProxyConfig | undefined;
+  /**
+   * Which addresses may be connected to; all where absent. Of what goes through a proxy, the proxy
+   * decides.
+   */
+  readonly addresses?: AddressPolicy | undefined;
   /** PEM certificates of authorities to trust besides Node's and the system's. */
   readonly caCertificates?: readonly string[];
   /** What servers that ask for it are shown; never the proxy. */
@@ -32,6 +38,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 class ProxiedDispatcher extends Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #choose: ProxyChooser;
+  readonly #guard: AddressGuard | undefined;
   /** By the proxy's address; the empty one has none. Made when first needed. */
   readonly #agents = new Map<string, Dispatcher>();
 
@@ -39,13 +46,17 @@ class ProxiedDispatcher extends Dispatcher {
     super();
     this.#options = options;
     this.#choose = createProxyChooser(options.proxy);
+    this.#guard = options.addresses && createAddressGuard(options.addresses);
   }
 
   override dispatch(
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
   ): boolean {
-    const proxy = this.#choose(new URL(options.origin ?? ''));
+    const origin = new URL(options.origin ?? '');
+    const proxy = this.#choose(origin);
+    // Names are looked at when they are resolved; addresses never are.
+    if (proxy === undefined) this.#guard?.checkHost(origin.hostname);
     // With the request, as undici's forwarding proxy knows no options of its own.
     return this.#agent(proxy).dispatch({ ...timeouts(this.#options), ...options }, handler);
   }
@@ -69,14 +80,19 @@ class ProxiedDispatcher extends Dispatcher {
     const key = proxy?.href ?? '';
     const known = this.#agents.get(key);
     if (known !== undefined) return known;
-    const agent = proxy === undefined ? directAgent(this.#options) : proxyAgent(this.#options, key);
+    const agent =
+      proxy === undefined
+        ? directAgent(this.#options, this.#guard)
+        : proxyAgent(this.#options, key);
     this.#agents.set(key, agent);
     return agent;
   }
 }
 
-function directAgent(options: DispatcherOptions): Dispatcher {
-  return new Agent({ connect: serverTls(options), connections: options.connections ?? null });
+function directAgent(options: DispatcherOptions, guard: AddressGuard | undefined): Dispatcher {
+  const lookup = guard && { lookup: guard.lookup };
+  const connect = { ...serverTls(options), ...lookup };
+  return new Agent({ connect, connections: options.connections ?? null });
 }
 
 function proxyAgent(options: DispatcherOptions, uri: string): Dispatcher {

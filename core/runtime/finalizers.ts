@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../api/meta.ts';
+import type { KubernetesObject, ObjectMeta } from '../../api/meta.ts';
 import { isNotFound } from '../kube/api-error.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import { keyOf, type Resource } from '../kube/resource.ts';
@@ -6,6 +6,8 @@ import { keyOf, type Resource } from '../kube/resource.ts';
 export interface FinalizerTarget {
   readonly client: KubeClient;
   readonly resource: Resource;
+  /** Written together with the finalizers. */
+  readonly metadata?: Pick<ObjectMeta, 'annotations'>;
   readonly signal: AbortSignal;
 }
 
@@ -41,11 +43,11 @@ export async function removeFinalizer(
 }
 
 async function writeFinalizers(
-  { client, resource, signal }: FinalizerTarget,
+  { client, resource, metadata, signal }: FinalizerTarget,
   object: KubernetesObject,
   finalizers: readonly string[],
 ): Promise<KubernetesObject> {
   const { uid, resourceVersion } = object.metadata;
-  const patch = { metadata: { uid, resourceVersion, finalizers } };
+  const patch = { metadata: { ...metadata, uid, resourceVersion, finalizers } };
   return await client.patch({ resource, key: keyOf(object) }, patch, { type: 'merge', signal });
 }

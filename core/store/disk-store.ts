@@ -81,6 +81,12 @@ export class DiskStore implements ContentStore {
     await rm(archivePath(this.#directory, name), { force: true });
   }
 
+  /** Moves a Bundle's archive into a store below this one. */
+  async move({ name }: ContentKey, to: DiskStore): Promise<void> {
+    await rename(archivePath(this.#directory, name), archivePath(to.#directory, name));
+    await syncDirectory(to.#directory);
+  }
+
   contentURL(name: string): string {
     return `${this.#externalAddress}/bundles/${encodeURIComponent(name)}.tgz`;
   }

@@ -96,6 +96,7 @@ export class CoreProcess implements AsyncDisposable {
           `--provisioner-storage-dir=${this.archives}`,
           `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
           `--insecure-registry=${this.#cluster.registry}`,
+          '--allow-source-address=127.0.0.0/8',
           ...this.#flags,
         ],
         {

@@ -60,6 +60,8 @@ export class BundleDeploymentFixture {
     [dependencyIndex]: ({ spec }) => spec.dependsOn?.map(({ name }) => name) ?? [],
   });
   readonly bundles = new IndexedCache<Bundle>({ [ownerIndex]: (bundle) => ownerOf(bundle) });
+  /** Gone, with its content kept. */
+  kept: Bundle | undefined;
   readonly events = new EventList();
   readonly clock = new ManualClock();
   readonly stop = new AbortController();
@@ -114,6 +116,7 @@ export class BundleDeploymentFixture {
       },
       bundles: {
         ownedBy: (name) => this.bundles.byIndex(ownerIndex, name),
+        kept: (name) => (this.kept?.metadata.name === name ? this.kept : undefined),
         upsertIfNewer: (bundle) => this.bundles.upsertIfNewer(bundle),
       },
       provisioners: new Map([['plain', { className: 'plain', deployment: this.handler }]]),

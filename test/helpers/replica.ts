@@ -51,6 +51,7 @@ export class Replica {
         `--provisioner-storage-dir=${join(storage, 'bundles')}`,
         `--upload-storage-dir=${join(storage, 'uploads')}`,
         `--insecure-registry=${options.registry}`,
+        '--allow-source-address=127.0.0.0/8',
       ],
       {
         cwd: root,

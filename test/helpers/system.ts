@@ -22,11 +22,15 @@ const mutatingConfigurationResource = {
   plural: 'mutatingwebhookconfigurations',
 } as const;
 
+const openSources = ['--allow-unscoped-source-secrets', '--allow-source-address=127.0.0.0/8,::1'];
+
 export interface SystemOptions {
   readonly kubeconfig: string;
   readonly registry: string;
   /** More flags for `rukpak all`. */
   readonly flags?: readonly string[];
+  /** Sources show Secrets, and connect, to no more than by default; servers of tests are on this machine. */
+  readonly restrictSources?: boolean;
   /** More flags for `rukpak install`. */
   readonly installFlags?: readonly string[];
   /** `RukpakProcess` for what is killed or measured; in this process otherwise. */
@@ -104,6 +108,7 @@ export class System {
       `--provisioner-storage-dir=${this.archives}`,
       `--upload-storage-dir=${join(this.#storage, 'uploads')}`,
       `--insecure-registry=${this.#options.registry}`,
+      ...(this.#options.restrictSources === true ? [] : openSources),
       ...flags,
     ];
     this.#formerLog = this.log;

@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { hasInstallNamespace } from '../../../api/v1alpha1/install-namespace.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Discovery } from '../../kube/discovery.ts';
 import type { Resource } from '../../kube/resource.ts';
+import { shortList } from '../../short-list.ts';
 import { kindKey, resolveKinds } from '../kinds/kinds.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
 import { missingResource, unknownKind } from '../objects/failures.ts';
@@ -11,6 +13,7 @@ import { contentProblem } from './content-check.ts';
 
 /** Milliseconds of work between two looks at what else there is to do. */
 const maxTurn = 10;
+const listedObjects = 5;
 
 /** Everything that a deployment shall have, with the marks of its owner. */
 export interface DesiredSet {
@@ -28,6 +31,8 @@ export interface DesiredSetRequest extends DesiredContext {
   readonly objects: readonly KubernetesObject[];
   readonly operation: 'install' | 'upgrade';
   readonly discovery: Discovery;
+  /** Whether objects without a namespace are refused where the deployment names none for them. */
+  readonly requireInstallNamespace?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -42,6 +47,8 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
   if (problems.length > 0) throw invalidContent(problems, operation);
   const kinds = await resolveKinds(objects, discovery, signal);
   if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);
+  const unplaced = unplacedObjects(request, kinds.resources);
+  if (unplaced !== undefined) throw invalidContent([unplaced], operation);
   const byID = new Map<string, DesiredObject>();
   let turn = performance.now();
   for (const object of objects) {
@@ -63,6 +70,20 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
     isServed: ({ object }) => !kinds.fromBundle.has(kindKey(object)),
     presentAs: ({ object }) => kinds.present.get(kindKey(object)),
   };
+}
+
+/** Why some objects have no place to go; undefined where all have. */
+function unplacedObjects(
+  { objects, owner, systemNamespace, requireInstallNamespace = false }: DesiredSetRequest,
+  resources: ReadonlyMap<string, Resource>,
+): string | undefined {
+  if (!requireInstallNamespace || hasInstallNamespace(owner)) return undefined;
+  const unplaced = objects.filter(
+    (object) => resources.get(kindKey(object))?.namespaced === true && !object.metadata.namespace,
+  );
+  if (unplaced.length === 0) return undefined;
+  const names = unplaced.map(({ kind, metadata }) => `${kind} "${metadata.name}"`);
+  return `${shortList(names, listedObjects)} would be installed in the system namespace "${systemNamespace}", which --require-service-account does not allow: set spec.installNamespace, or metadata.namespace of the objects`;
 }
 
 function invalidContent(problems: readonly string[], operation: 'install' | 'upgrade'): Error {

@@ -1,7 +1,7 @@
 import { TerminalError, WaitingError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { hasBegun } from '../has-begun.ts';
-import { fallBack } from '../hold-up.ts';
+import { fallBack, keptBundle } from '../hold-up.ts';
 import { longestWait } from '../longest-wait.ts';
 import { LostContentError } from '../lost-content-error.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
@@ -54,7 +54,8 @@ function isOfContent(error: unknown): boolean {
 function standsIn(state: BundleDeploymentState, dependencies: ReconcileDependencies): boolean {
   const { bundle, target } = state;
   if (bundle === undefined || target !== bundle) return false;
-  if (bundle.metadata.name === state.status.activeBundle) return false;
+  const isSame = bundle.metadata.name === state.status.activeBundle;
+  if (isSame && keptBundle(state, dependencies.bundles) === undefined) return false;
   if (fallBack(state, dependencies) === 'done') return false;
   if (!isReplaced(state, dependencies)) return true;
   state.target = bundle;

@@ -4,9 +4,9 @@ import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
+import { wantedSource } from '../known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { fetchFailed } from '../status.ts';
-import { wantedSource } from '../wanted-source.ts';
 
 /** Gets the content from its source: from where it was pinned to, once it has been resolved. */
 export async function fetch(
@@ -47,7 +47,7 @@ async function fetchContent(
         signal: onBehalfOf(creatorOf(state.bundle), signal),
         logger: context.logger,
         limits,
-        secrets,
+        secrets: secrets.of(state.bundle),
         configMaps,
       }),
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },

@@ -1,10 +1,12 @@
+import type { ObjectMeta } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
-import { finalizer } from '../../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import { addFinalizer, removeFinalizer } from '../../runtime/finalizers.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { BundleDependencies } from '../dependencies.ts';
+import { unresolvedNote, withKnownPin } from '../known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { finalizerFailed } from '../status.ts';
 
@@ -37,12 +39,12 @@ export async function finalize(
 
 async function deleteContent(
   bundle: Bundle,
-  { store, uploads }: BundleDependencies,
+  { release, uploads }: BundleDependencies,
   { signal }: StepContext,
 ): Promise<void> {
-  const key = storedContentKey(bundle);
-  await store.delete(key.name);
-  if (bundle.spec.source.type === 'upload') await uploads?.delete(key, signal);
+  await release(bundle);
+  if (bundle.spec.source.type !== 'upload') return;
+  await uploads?.delete(storedContentKey(bundle), signal);
 }
 
 async function changeFinalizer(
@@ -51,9 +53,21 @@ async function changeFinalizer(
   { dependencies, context }: { dependencies: BundleDependencies; context: StepContext },
 ): Promise<void> {
   const { client, cache } = dependencies;
-  const target = { client, resource: bundleResource, signal: context.signal };
+  const metadata = withNote(state.bundle);
+  const target = { client, resource: bundleResource, metadata, signal: context.signal };
   const written = await change(target, state.bundle, finalizer.deleteCachedBundle);
   if (written === undefined) return;
   state.bundle = written as Bundle;
+  // What was written into the status before core first saw the Bundle counts no longer.
+  const { observedGeneration = 0 } = state.status;
+  state.status = { ...withKnownPin(state.bundle), observedGeneration };
   cache.upsertIfNewer(state.bundle);
+}
+
+/** Nobody has unpacked a Bundle that has no finalizer yet. */
+function withNote({ metadata, spec }: Bundle): Pick<ObjectMeta, 'annotations'> {
+  const annotations = unresolvedNote(spec.source);
+  const isNew = metadata.annotations?.[annotation.pin] === undefined;
+  const isNoted = isNew && metadata.deletionTimestamp === undefined && annotations !== undefined;
+  return isNoted ? { annotations } : {};
 }

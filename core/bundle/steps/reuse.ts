@@ -1,21 +1,47 @@
+import type { BundleSource, BundleStatus } from '../../../api/v1alpha1/bundle.ts';
 import { bundleCondition } from '../../../api/v1alpha1/conditions.ts';
 import { findCondition } from '../../runtime/conditions.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { BundleDependencies } from '../dependencies.ts';
+import { isNoted } from '../known-pin.ts';
+import { pinIn, withPin } from '../pin.ts';
 import type { BundleState, StepOutcome } from '../state.ts';
+import { unpacked } from '../status.ts';
 
-/** A Bundle is unpacked once: nothing is left to do while its content is still stored. */
+/**
+ * A Bundle is unpacked once: nothing is left to do while its content is still stored, whatever its
+ * status says. That is put right.
+ */
 export async function reuse(
   state: BundleState,
-  dependencies: BundleDependencies,
+  { store, clock }: BundleDependencies,
 ): Promise<StepOutcome> {
   const { bundle, status } = state;
-  const { store } = dependencies;
-  const unpacked = findCondition(status.conditions, bundleCondition.unpacked)?.status === 'True';
   const key = storedContentKey(bundle);
-  if (!unpacked || status.phase !== 'Unpacked') return 'continue';
-  if (!(await store.has(key))) return 'continue';
+  const source = storedSource(state);
+  if (source === undefined || !(await store.has(key))) return 'continue';
   // The address may be another one than when the content was stored.
-  state.status = { ...status, contentURL: store.contentURL(key.name) };
+  const contentURL = store.contentURL(key.name);
+  state.status = saysUnpacked(status)
+    ? { ...status, contentURL }
+    : unpacked(status, { source, contentURL }, clock);
   return 'done';
+}
+
+/** What stored content is from; undefined where there may be other content to fetch. */
+function storedSource({ bundle, status }: BundleState): BundleSource | undefined {
+  const { source } = bundle.spec;
+  if (isNoted(source)) {
+    const { resolvedSource } = status;
+    return pinIn(resolvedSource, source) === undefined ? undefined : resolvedSource;
+  }
+  const pin = pinIn(source, source);
+  if (pin !== undefined) return withPin(source, pin);
+  // Of an upload only its status says whether there is another one since.
+  return source.type === 'configMaps' || saysUnpacked(status) ? source : undefined;
+}
+
+function saysUnpacked(status: BundleStatus): boolean {
+  const condition = findCondition(status.conditions, bundleCondition.unpacked);
+  return condition?.status === 'True' && status.phase === 'Unpacked';
 }

@@ -27,6 +27,8 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     ...parts,
     kubeconfig: options.kubeconfig,
     systemNamespace: options.systemNamespace ?? podNamespace(),
+    allowUnscopedSourceSecrets: options.allowUnscopedSourceSecrets ?? false,
+    requireInstallNamespace: options.requireInstallNamespace ?? false,
     limits: { ...defaultLimits, ...options.limits },
     content: { ...defaultContent, ...options.content },
     uploads: options.uploads,

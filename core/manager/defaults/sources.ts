@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Source } from '../../contracts/source.ts';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import { fetchInWorkers } from '../../runtime/worker/fetch-in-workers.ts';
 import { createConfigMapsSource } from '../../sources/configmaps/index.ts';
 import { createHttpSource } from '../../sources/http/index.ts';
@@ -13,6 +14,7 @@ export interface SourcesOptions {
   /** Besides core's, and in place of those of core that have their types. */
   readonly sources?: readonly Source[] | undefined;
   readonly registries?: RegistryOptions | undefined;
+  readonly sourceAddresses?: AddressPolicy | undefined;
   /** Bundles unpacked at once. */
   readonly workers: number;
   readonly logger: Logger;
@@ -33,12 +35,13 @@ const gitModule = new URL(`../../sources/git/index${extname(import.meta.url)}`, 
 /** Core's sources, and those that are given. */
 export async function openSources(options: SourcesOptions): Promise<OpenSources> {
   const { sources = [], registries = {}, workers, logger } = options;
-  const settings = { proxy: proxyFromEnvironment() };
+  const addresses = options.sourceAddresses ?? {};
+  const settings = { proxy: proxyFromEnvironment(), addresses };
   const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
   const size = workers * gitProcessesPerWorker;
   const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, logger });
   const ours = [
-    createImageSource(image),
+    createImageSource({ ...image, addresses }),
     git,
     createHttpSource(settings),
     createConfigMapsSource(),

@@ -2,6 +2,7 @@ import git from 'isomorphic-git';
 import type { BundleSource, GitSource } from '../../../api/v1alpha1/bundle.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import type { ProxyConfig } from '../../net/proxy.ts';
 import { readAuthSecret } from './auth-secret.ts';
 import { bundleDirectory } from './bundle-directory.ts';
@@ -21,11 +22,14 @@ import { SSHTransport } from './ssh/ssh-transport.ts';
 export interface GitSourceOptions {
   /** For repositories over HTTP(S); SSH knows no such proxies. */
   readonly proxy?: ProxyConfig | undefined;
+  /** Which addresses may be connected to, redirects included; all where absent. */
+  readonly addresses?: AddressPolicy | undefined;
 }
 
 /** Content from a git repository over HTTP(S) or SSH, pinned to the commit (spec section 3.2). */
-export function createGitSource({ proxy }: GitSourceOptions = {}): Source {
-  return { type: 'git', fetch: (source, context) => fetchGit(source, { ...context, proxy }) };
+export function createGitSource({ proxy, addresses }: GitSourceOptions = {}): Source {
+  const options = { proxy, addresses };
+  return { type: 'git', fetch: (source, context) => fetchGit(source, { ...context, ...options }) };
 }
 
 interface FetchContext extends SourceContext, GitSourceOptions {}
@@ -48,13 +52,13 @@ async function fetchGit({ git: spec }: BundleSource, context: FetchContext): Pro
 async function openTransport(
   spec: GitSource,
   address: RepositoryAddress,
-  { secrets, signal, limits: { maxBytes }, proxy }: FetchContext,
+  { secrets, signal, limits: { maxBytes }, proxy, addresses }: FetchContext,
 ): Promise<GitTransport> {
   const secret = await readAuthSecret(spec, secrets, signal);
   const insecureSkipVerify = spec.auth?.insecureSkipVerify ?? false;
   if (address.protocol === 'ssh') {
     const credentials = await sshCredentials(secret, address, insecureSkipVerify);
-    return new SSHTransport({ ...credentials, address, maxBytes, signal });
+    return new SSHTransport({ ...credentials, address, addresses, maxBytes, signal });
   }
   const credentials = httpCredentials(secret, address.url);
   return new HTTPTransport(address.url, {
@@ -63,6 +67,7 @@ async function openTransport(
     maxBytes,
     signal,
     proxy,
+    addresses,
   });
 }
 

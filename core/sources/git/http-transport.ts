@@ -1,5 +1,6 @@
 import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
 import { type Dispatcher, request } from 'undici';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import { createDispatcher } from '../../net/dispatcher.ts';
 import type { ProxyConfig } from '../../net/proxy.ts';
 import { requestError } from '../../net/request-error.ts';
@@ -9,6 +10,7 @@ import type { HTTPCredentials } from './http-credentials.ts';
 
 export interface HTTPTransportOptions extends HTTPCredentials {
   readonly proxy?: ProxyConfig | undefined;
+  readonly addresses?: AddressPolicy | undefined;
   readonly insecureSkipVerify: boolean;
   /** Bytes that all responses together may have. */
   readonly maxBytes: number;

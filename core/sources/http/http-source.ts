@@ -4,6 +4,7 @@ import { unpackFetched } from '../../content/unpack-fetched.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import { createDispatcher } from '../../net/dispatcher.ts';
 import type { ProxyConfig } from '../../net/proxy.ts';
 import { download } from './download.ts';
@@ -13,6 +14,8 @@ import { sourceURL } from './source-url.ts';
 
 export interface HttpSourceOptions {
   readonly proxy?: ProxyConfig | undefined;
+  /** Which addresses may be connected to, redirects included; all where absent. */
+  readonly addresses?: AddressPolicy | undefined;
   /** Milliseconds that a server may stay silent; 30 s where absent. */
   readonly idleTimeout?: number;
 }
@@ -27,13 +30,14 @@ export function createHttpSource(options: HttpSourceOptions = {}): Source {
 async function fetchHttp(
   { type, http }: BundleSource,
   context: SourceContext,
-  { proxy, idleTimeout = 30_000 }: HttpSourceOptions,
+  { proxy, addresses, idleTimeout = 30_000 }: HttpSourceOptions,
 ): Promise<SourceResult> {
   if (http === undefined) throw new TerminalError('bundle source http configuration is unset');
   const url = sourceURL(http.url);
   const { authorization, caCertificates } = await httpAccess(http.auth?.secret?.name, context);
   const dispatcher = createDispatcher({
     proxy,
+    addresses,
     caCertificates,
     insecureSkipVerify: http.auth?.insecureSkipVerify ?? false,
     connectTimeout,

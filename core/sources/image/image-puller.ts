@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import type { ProxyConfig } from '../../net/proxy.ts';
 import { downloadLayers } from './download-layers.ts';
 import type { Credentials, Keychain } from './keychain.ts';
@@ -32,6 +33,11 @@ export interface ImagePullerOptions {
   readonly caCertificates?: string | undefined;
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
+  /**
+   * Which addresses may be connected to, token servers and redirects included; all where absent.
+   * Registries that the other options name are no matter of it.
+   */
+  readonly addresses?: AddressPolicy | undefined;
   /** Refuses images before anything of them is downloaded. */
   readonly verifier?: ImageVerifier | undefined;
   /** Which manifest of an index to take; Linux on this process's architecture if absent. */

@@ -26,54 +26,50 @@ export async function readPullSecret(
   signal: AbortSignal,
 ): Promise<PullSecret> {
   if (name === undefined || name === '') return { keychain: emptyKeychain };
+  const { place = 'the system namespace' } = secrets;
   const secret = await secrets.read(name, signal);
   if (secret === undefined) {
-    const shortcoming = `pull secret "${name}" not found in the system namespace`;
+    const shortcoming = `pull secret "${name}" not found in ${place}`;
     return { keychain: { ...emptyKeychain, shortcoming } };
   }
-  const keychain = keychainOf(name, secret);
+  const shown = `pull secret "${name}" of ${place}`;
+  const keychain = keychainOf(shown, secret);
   const ca = secret.data.get('ca.crt');
-  return ca === undefined ? { keychain } : { keychain, caCertificates: checkedPem(name, text(ca)) };
+  return ca === undefined
+    ? { keychain }
+    : { keychain, caCertificates: checkedPem(shown, text(ca)) };
 }
 
 /** TLS itself passes over what is no certificate, and then trusts less than was asked for. */
-function checkedPem(name: string, pem: string): string {
+function checkedPem(shown: string, pem: string): string {
   try {
     new X509Certificate(pem).toString();
     return pem;
   } catch (error) {
-    throw new Error(
-      `pull secret "${name}" of the system namespace cannot be read: ca.crt: it is not a PEM certificate`,
-      { cause: error },
-    );
+    throw new Error(`${shown} cannot be read: ca.crt: it is not a PEM certificate`, {
+      cause: error,
+    });
   }
 }
 
-function keychainOf(name: string, secret: SecretContent): Keychain {
-  const { key, format } = formatOf(name, secret.type);
+function keychainOf(shown: string, secret: SecretContent): Keychain {
+  const { key, format } = formatOf(shown, secret.type);
   const value = secret.data.get(key);
   if (value === undefined) {
-    throw new Error(
-      `pull secret "${name}" of the system namespace has no key "${key}", which its type ${secret.type} requires`,
-    );
+    throw new Error(`${shown} has no key "${key}", which its type ${secret.type} requires`);
   }
   try {
     return parseDockerConfig(text(value), format);
   } catch (error) {
-    throw new Error(
-      `pull secret "${name}" of the system namespace cannot be read: ${key}: ${errorMessage(error)}`,
-      { cause: error },
-    );
+    throw new Error(`${shown} cannot be read: ${key}: ${errorMessage(error)}`, { cause: error });
   }
 }
 
-function formatOf(name: string, type: string): (typeof formats)[keyof typeof formats] {
+function formatOf(shown: string, type: string): (typeof formats)[keyof typeof formats] {
   if (type === 'kubernetes.io/dockerconfigjson' || type === 'kubernetes.io/dockercfg') {
     return formats[type];
   }
-  throw new Error(
-    `pull secret "${name}" of the system namespace is of type ${type}; it must be kubernetes.io/dockerconfigjson`,
-  );
+  throw new Error(`${shown} is of type ${type}; it must be kubernetes.io/dockerconfigjson`);
 }
 
 function text(bytes: Uint8Array): string {

@@ -1,9 +1,11 @@
 import { type Dispatcher, request } from 'undici';
 import type { Clock } from '../../clock.ts';
+import type { AddressPolicy } from '../../net/address-policy.ts';
 import { createDispatcher } from '../../net/dispatcher.ts';
 import { createProxyChooser, type ProxyChooser, type ProxyConfig } from '../../net/proxy.ts';
 import { type Failure, RetryPolicy } from '../../net/retry-policy.ts';
 import { discard, isRedirect, statusText, type TransportResponse } from './http-answer.ts';
+import type { RegistriesConfig } from './registries-config.ts';
 import type { RegistryCertificates } from './registry-certificates.ts';
 import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
 
@@ -16,6 +18,9 @@ export interface TransportOptions {
   readonly caCertificates: readonly string[];
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
+  readonly addresses?: AddressPolicy | undefined;
+  /** Those that an admin has chosen are connected to whatever their addresses are. */
+  readonly registries?: RegistriesConfig | undefined;
   readonly userAgent: string;
   readonly clock: Clock;
 }
@@ -40,6 +45,8 @@ export class Transport {
   /** As listed, and as URLs write them: without the port where it is HTTP's own. */
   readonly #insecure: ReadonlySet<string>;
   readonly #unchecked: ReadonlySet<string>;
+  /** As URLs write them. */
+  readonly #chosen: ReadonlySet<string>;
   readonly #proxyFor: ProxyChooser;
   /** By host, for those with certificates of their own; the empty name is for all others. */
   readonly #dispatchers = new Map<string, Dispatcher>();
@@ -53,6 +60,7 @@ export class Transport {
     const unchecked =
       uncheckedHost === undefined ? [] : hostNames(uncheckedHost, ['http', 'https']);
     this.#unchecked = new Set(unchecked);
+    this.#chosen = new Set(chosenHosts(options));
     this.#proxyFor = createProxyChooser(options.proxy);
   }
 
@@ -151,14 +159,16 @@ export class Transport {
   }
 
   #dispatcher({ host }: URL): Dispatcher {
-    const { hostCertificates, caCertificates, proxy } = this.#options;
+    const { hostCertificates, caCertificates, proxy, addresses } = this.#options;
     const own = hostCertificates?.get(host);
     const insecureSkipVerify = this.#unchecked.has(host);
-    const key = own === undefined && !insecureSkipVerify ? '' : host;
+    const isChosen = own !== undefined || insecureSkipVerify || this.#chosen.has(host);
+    const key = isChosen ? host : '';
     const known = this.#dispatchers.get(key);
     if (known !== undefined) return known;
     const dispatcher = createDispatcher({
       proxy,
+      addresses: isChosen ? undefined : addresses,
       caCertificates: [...caCertificates, ...(own?.caCertificates ?? [])],
       clientCertificate: own?.clientCertificate,
       insecureSkipVerify,
@@ -177,4 +187,18 @@ function hostNames(listed: string, schemes: readonly string[]): string[] {
     throw new Error(`insecure registry "${listed}" is not a host with an optional port`);
   }
   return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
+}
+
+/** Registries and mirrors that the configuration names, and does not block. */
+function chosenHosts({ insecureRegistries, registries }: TransportOptions): readonly string[] {
+  const rules = (registries?.registries ?? []).filter(({ blocked }) => !blocked);
+  const locations = [
+    ...rules.flatMap(({ prefix, location }) => [prefix, location ?? '']),
+    ...(registries?.registries ?? []).flatMap(({ mirrors }) =>
+      mirrors.map((each) => each.location),
+    ),
+  ];
+  return [...insecureRegistries, ...locations.map((location) => location.split('/')[0] ?? '')]
+    .filter((host) => host !== '' && !host.includes('*') && URL.canParse(`https://${host}`))
+    .flatMap((host) => hostNames(host, ['http', 'https']));
 }

@@ -39,6 +39,8 @@ export function systemCommand({ ports, storage, registry }: SystemOptions): stri
     `--webhook-bind-address=127.0.0.1:${ports.webhooks}`,
     `--provisioner-storage-dir=${storage}`,
     `--insecure-registry=${registry}`,
+    // Where the demo's git and file servers are: sources reach no loopback otherwise.
+    '--allow-source-address=127.0.0.1',
   ].join(' ');
 }
 

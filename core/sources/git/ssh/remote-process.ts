@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Client, ClientChannel, PublicKeyAuthMethod } from 'ssh2';
+import { type AddressPolicy, createAddressGuard } from '../../../net/address-policy.ts';
 import type { SSHAddress } from '../repository-address.ts';
 import type { SSHCredentials } from './ssh-credentials.ts';
 import { sshError } from './ssh-error.ts';
@@ -15,6 +16,8 @@ export interface SSHTimeouts {
 
 export interface RemoteProcessOptions extends SSHCredentials {
   readonly address: SSHAddress;
+  /** Which addresses may be connected to; all where absent. */
+  readonly addresses?: AddressPolicy | undefined;
   readonly timeouts: SSHTimeouts;
   /** Ends the connection. */
   readonly signal: AbortSignal;
@@ -40,7 +43,10 @@ export class RemoteProcess {
     this.#failed.promise.catch(() => undefined);
     const { host, port } = options.address;
     // A handshake is many small packets, and each would wait for the ACK of the one before.
-    this.#socket = connect({ host, port, noDelay: true });
+    const guard = options.addresses && createAddressGuard(options.addresses);
+    guard?.checkHost(host);
+    const lookup = guard && { lookup: guard.lookup };
+    this.#socket = connect({ host, port, noDelay: true, ...lookup });
     options.signal.addEventListener('abort', this.#abort, { once: true });
   }
 

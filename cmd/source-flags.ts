@@ -1,0 +1,40 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { rangeProblem } from '../core/net/address-policy.ts';
+import { booleanFlag, collect } from './flag-values.ts';
+
+/** What sources of Bundles may reach, and show to which servers. */
+export interface SourceFlags {
+  readonly allowUnscopedSourceSecrets: boolean;
+  readonly allowSourceAddress: readonly string[];
+  readonly denySourceAddress: readonly string[];
+}
+
+export function addSourceFlags(command: Command): Command {
+  return command
+    .option(
+      '--allow-source-address <range>',
+      'addresses (CIDR) that sources may connect to although they are denied; repeatable',
+      collectRanges,
+      [],
+    )
+    .option(
+      '--deny-source-address <range>',
+      'addresses (CIDR) that sources may not connect to, besides loopback, link-local and private ones; repeatable',
+      collectRanges,
+      [],
+    )
+    .addOption(
+      booleanFlag(
+        'allow-unscoped-source-secrets',
+        'show source Secrets without annotation core.rukpak.io/source-hosts to any host that a Bundle names',
+      ),
+    );
+}
+
+function collectRanges(value: string, values: readonly string[]): readonly string[] {
+  const problem = collect(value, [])
+    .map(rangeProblem)
+    .find((each) => each !== undefined);
+  if (problem !== undefined) throw new InvalidArgumentError(`${problem}.`);
+  return collect(value, values);
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
+import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import type { SecretContent } from '../contracts/source.ts';
+import { ApiError } from '../kube/api-error.ts';
+import { SourceSecrets } from './source-secrets.ts';
+
+const { signal } = new AbortController();
+const auth = { secret: { name: 'login' } };
+const account: ServiceAccountRef = { namespace: 'team-a', name: 'deployer' };
+
+function http(url: string): BundleSource {
+  return { type: 'http', http: { url, auth } };
+}
+
+function git(repository: string): BundleSource {
+  return { type: 'git', git: { repository, ref: { branch: 'main' }, auth } };
+}
+
+interface Given {
+  readonly hosts?: readonly string[] | undefined;
+  readonly allowUnscoped?: boolean;
+  readonly account?: ServiceAccountRef;
+  /** Of the account's namespace. */
+  readonly ofAccount?: () => Promise<SecretContent | undefined>;
+}
+
+function secrets({ hosts, allowUnscoped = false, account, ofAccount }: Given): SourceSecrets {
+  const secret: SecretContent = { type: 'Opaque', data: new Map(), ...(hosts && { hosts }) };
+  return new SourceSecrets({
+    system: { read: async (name) => (name === 'login' ? secret : undefined) },
+    as: ({ namespace }) => ({
+      place: `namespace "${namespace}"`,
+      read: ofAccount ?? (async () => secret),
+    }),
+    accountOf: () => account,
+    allowUnscoped,
+  });
+}
+
+async function reading(source: BundleSource, given: Given): Promise<SecretContent | undefined> {
+  const bundle: Bundle = aStoredBundle({ source });
+  return await secrets(given).of(bundle).read('login', signal);
+}
+
+describe('a Secret is shown to a host of its annotation:', () => {
+  test.each([
+    ['git.example.com', git('https://git.example.com/r')],
+    ['git.example.com', git('https://Git.Example.com:443/r')],
+    ['git.example.com:443', git('https://git.example.com/r')],
+    ['git.example.com', git('ssh://git@git.example.com/r')],
+    ['git.example.com', git('git@git.example.com:owner/r')],
+    ['git.example.com:2222', git('ssh://git@git.example.com:2222/r')],
+    ['*.corp:8443', http('https://files.corp:8443/a.tgz')],
+    ['[2001:db8::1]:8443', http('https://[2001:db8::1]:8443/a.tgz')],
+  ])('%s, %j', async (host, source) => {
+    expect(await reading(source, { hosts: ['other.example.com', host] })).toBeDefined();
+  });
+});
+
+describe('a Secret is not shown to any other:', () => {
+  test.each([
+    ['git.example.com', git('https://evil.example.com/r')],
+    ['git.example.com', git('https://git.example.com:8443/r')],
+    ['git.example.com', git('https://git.example.com.evil.net/r')],
+    ['git.example.com', git('https://git.example.com@evil.net/r')],
+    ['git.example.com', http('https://evil.net/git.example.com')],
+    ['git.example.com', git('git.example.com@evil.net:r')],
+    ['*.corp', http('https://a.b.corp/a.tgz')],
+    ['files.corp', { ...http('https://evil.net/a.tgz'), git: git('https://files.corp/r').git }],
+    ['files.corp', { ...http('https://evil.net/a.tgz'), image: { ref: 'files.corp/a' } }],
+    ['', git('https://git.example.com/r')],
+  ])('%j, %j', async (host, source) => {
+    await expect(reading(source, { hosts: [host] })).rejects.toThrow(
+      /^Secret "login" of the system namespace is not for host "/,
+    );
+  });
+});
+
+test('a Secret that names no hosts is shown to none, unless an admin says so', async () => {
+  const source = http('https://files.example.com/a.tgz');
+  await expect(reading(source, {})).rejects.toThrow(
+    'Secret "login" of the system namespace names no hosts: to show it to "files.example.com", add that to its annotation core.rukpak.io/source-hosts, a list such as "files.example.com,*.example.com:8443"',
+  );
+  expect(await reading(source, { allowUnscoped: true })).toBeDefined();
+  await expect(reading(source, { allowUnscoped: true, hosts: ['a.b'] })).rejects.toThrow('not for');
+});
+
+test('a pull secret names its registries itself', async () => {
+  const image = { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 'login' } };
+  expect(await reading(image, {})).toBeDefined();
+});
+
+describe('of a deployment with a ServiceAccount', () => {
+  const source = http('https://files.example.com/a.tgz');
+  const image = { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 'login' } };
+
+  test('the Secret is that of its namespace', async () => {
+    const hosts = ['files.example.com'];
+    const own: SecretContent = { type: 'own', data: new Map(), hosts };
+    const given = { account, ofAccount: async () => own };
+    expect(await reading(source, given)).toBe(own);
+  });
+
+  test('a Secret that is not there is none of the system namespace', async () => {
+    const given = { account, hosts: ['files.example.com'], ofAccount: async () => undefined };
+    await expect(reading(source, given)).rejects.toThrow(
+      'Secret "login" not found in namespace "team-a"',
+    );
+    expect(await reading(image, given)).toBeUndefined();
+  });
+
+  test('a Secret that it may not read is named, with what to do', async () => {
+    const ofAccount = async (): Promise<never> => {
+      throw new ApiError(403, { reason: 'Forbidden', message: 'secrets "login" is forbidden' });
+    };
+    await expect(reading(source, { account, ofAccount })).rejects.toThrow(
+      'Secret "login" cannot be read with the rights of ServiceAccount team-a/deployer, which spec.serviceAccount of the BundleDeployment names: allow the account to get it (secrets "login" is forbidden)',
+    );
+  });
+
+  test('what it fetches with a Secret is shared with nobody who has other rights', () => {
+    const of = (source: BundleSource, given: Given): string =>
+      secrets(given).identityOf(aStoredBundle({ source }));
+    expect(of(source, { account })).toBe('team-a/deployer');
+    expect(of(image, { account })).toBe('team-a/deployer');
+    expect(of(source, {})).toBe('');
+    expect(of({ type: 'image', image: { ref: 'a' } }, { account })).toBe('');
+  });
+});

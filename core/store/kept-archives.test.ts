@@ -1,0 +1,102 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { aTree } from '../../test/helpers/registry-bundle.ts';
+import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import { defaultLimits as limits } from '../content/limits.ts';
+import { DiskStore } from './disk-store.ts';
+import { KeptArchives } from './kept-archives.ts';
+
+const key = { name: 'demo', uid: 'uid-of-demo' };
+const bundle = aStoredBundle({
+  metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' },
+  status: { phase: 'Unpacked' },
+});
+const tree = aTree({ 'manifests/a.yaml': 'kind: ConfigMap' });
+
+let directory: string;
+let store: DiskStore;
+let installed: (bundle: Bundle) => boolean;
+let leftovers: unknown[];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'kept-archives-'));
+  store = new DiskStore({ directory, externalAddress: '', limits });
+  installed = ({ metadata }) => metadata.uid === key.uid;
+  leftovers = [];
+});
+
+afterEach(async () => await rm(directory, { recursive: true }));
+
+/** As a process that starts now has them. */
+function keptArchives(): KeptArchives {
+  const isInstalled = (each: Bundle): boolean => installed(each);
+  const onLeftover = (error: unknown): void => void leftovers.push(error);
+  return new KeptArchives({ store, directory, limits, isInstalled, onLeftover });
+}
+
+async function text(kept: KeptArchives): Promise<string | undefined> {
+  const content = (await kept.load(key))?.files.get('manifests/a.yaml');
+  return content && Buffer.from(content).toString();
+}
+
+test('what is installed is kept when its Bundle goes, for a later process too', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  await kept.release(bundle);
+  await kept.release(bundle);
+  expect(await store.has(key)).toBe(false);
+  for (const each of [kept, keptArchives()]) {
+    expect(await text(each)).toBe('kind: ConfigMap');
+    const { deletionTimestamp: _, ...metadata } = bundle.metadata;
+    expect(each.get('demo')).toEqual({ ...bundle, metadata });
+    expect(each.get('other')).toBeUndefined();
+  }
+  await kept.collect();
+  expect(await text(kept)).toBe('kind: ConfigMap');
+});
+
+test('a Bundle that comes under its name takes nothing from it', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  await kept.release(bundle);
+  const namesake = aStoredBundle({ metadata: { uid: 'uid-of-namesake' } });
+  await store.put({ name: 'demo', uid: 'uid-of-namesake' }, aTree({ other: '' }));
+  await kept.release(namesake);
+  expect(await store.names()).toEqual([]);
+  expect(await text(kept)).toBe('kind: ConfigMap');
+  expect(await kept.load({ name: 'demo', uid: 'uid-of-namesake' })).toBeUndefined();
+});
+
+test('it goes when something else is installed', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  await kept.release(bundle);
+  installed = () => false;
+  await kept.collect();
+  expect(await text(kept)).toBeUndefined();
+  expect(await readdir(join(directory, 'kept'))).toEqual([]);
+});
+
+test('what is not installed goes with its Bundle, and no folder is made', async () => {
+  installed = () => false;
+  await store.put(key, tree);
+  await keptArchives().release(bundle);
+  expect(await readdir(directory)).toEqual([]);
+});
+
+test('a Bundle whose content is not stored here leaves nothing', async () => {
+  const kept = keptArchives();
+  await kept.release(bundle);
+  expect(kept.get('demo')).toBeUndefined();
+});
+
+test('a record that cannot be read stops nothing', async () => {
+  await store.put(key, tree);
+  await keptArchives().release(bundle);
+  await writeFile(join(directory, 'kept', 'demo.json'), '{');
+  expect(keptArchives().get('demo')).toBeUndefined();
+  expect(leftovers).toHaveLength(1);
+});

@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseJson, stringifyJson } from '../../api/json.ts';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { ContentKey } from '../contracts/store.ts';
+import { DiskStore } from './disk-store.ts';
+import { type OnLeftover, temporaryPath } from './temporary-files.ts';
+
+export interface KeptArchivesOptions {
+  readonly store: DiskStore;
+  /** The store's; kept archives are below it. */
+  readonly directory: string;
+  readonly limits: ContentLimits;
+  /** Whether a Bundle's content is what its deployment has installed. */
+  readonly isInstalled: (bundle: Bundle) => boolean;
+  readonly onLeftover: OnLeftover;
+}
+
+const suffix = '.json';
+
+/**
+ * Archives of Bundles that are gone while their content is installed, as `kept/<bundle>.tgz` with the
+ * Bundle in `kept/<bundle>.json`: without them nobody could repair what is installed until the
+ * source has answered again.
+ */
+export class KeptArchives {
+  readonly #options: KeptArchivesOptions;
+  readonly #directory: string;
+  /** None while nothing is kept: most processes never need the folder. */
+  #archives: DiskStore | undefined;
+  /** By name. */
+  readonly #bundles = new Map<string, Bundle>();
+
+  constructor(options: KeptArchivesOptions) {
+    this.#options = options;
+    this.#directory = join(options.directory, 'kept');
+    if (!existsSync(this.#directory)) return;
+    for (const file of readdirSync(this.#directory)) this.#read(file);
+  }
+
+  /** The Bundle of that name that is gone and whose content is kept. */
+  get(name: string): Bundle | undefined {
+    return this.#bundles.get(name);
+  }
+
+  async load(key: ContentKey): Promise<BundleFiles | undefined> {
+    return this.#bundles.has(key.name) ? await this.#store().load(key) : undefined;
+  }
+
+  /** Removes what is stored of a Bundle that is gone or goes; what is installed is kept. */
+  async release(bundle: Bundle): Promise<void> {
+    const { store, isInstalled } = this.#options;
+    if (isInstalled(bundle)) await this.#keep(bundle);
+    await store.delete(bundle.metadata.name ?? '');
+  }
+
+  /** Removes all that is not installed any more, as far as it can. */
+  async collect(): Promise<void> {
+    const { isInstalled, onLeftover } = this.#options;
+    for (const [name, bundle] of this.#bundles) {
+      if (!isInstalled(bundle)) await this.#remove(name).catch(onLeftover);
+    }
+  }
+
+  /** The record comes first: without it nobody would know whose the archive is. */
+  async #keep({ metadata, ...bundle }: Bundle): Promise<void> {
+    const { name = '', uid = '' } = metadata;
+    const { store } = this.#options;
+    if (!(await store.has({ name, uid }))) return;
+    const { deletionTimestamp: _, ...rest } = metadata;
+    const kept = { ...bundle, metadata: rest };
+    const archives = this.#store();
+    const temporary = temporaryPath(this.#directory);
+    await writeFile(temporary, stringifyJson(kept), { flush: true });
+    await rename(temporary, this.#recordPath(name));
+    await store.move({ name, uid }, archives);
+    this.#bundles.set(name, kept);
+  }
+
+  async #remove(name: string): Promise<void> {
+    this.#bundles.delete(name);
+    await this.#store().delete(name);
+    await rm(this.#recordPath(name), { force: true });
+  }
+
+  #store(): DiskStore {
+    const { limits, onLeftover } = this.#options;
+    const directory = this.#directory;
+    this.#archives ??= new DiskStore({ directory, externalAddress: '', limits, onLeftover });
+    return this.#archives;
+  }
+
+  #read(file: string): void {
+    if (!file.endsWith(suffix)) return;
+    const name = file.slice(0, -suffix.length);
+    try {
+      const bundle = parseJson(readFileSync(join(this.#directory, file), 'utf8')) as Bundle;
+      if (bundle.metadata.name === name) this.#bundles.set(name, bundle);
+    } catch (error) {
+      this.#options.onLeftover(error);
+    }
+  }
+
+  #recordPath(name: string): string {
+    return join(this.#directory, name + suffix);
+  }
+}
