@@ -39,6 +39,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const onLeftover = createLeftoverReport(options, { events, metrics: metrics.content });
     const store = new DiskStore({ ...options.content, limits: options.limits, onLeftover });
     const uploads = createUploads(options, { client, events, kinds, clock, onLeftover });
+    metrics.memory.watch(options.memory);
     metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
     const unpacking = unpackDependencies(options, { client, store, uploads, metrics, clock });
     const alive = { metrics, signal: life.signal };

@@ -27,7 +27,8 @@ export function unpackDependencies(
   settings: ManagerSettings,
   { client, store, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
-  const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
+  const { sources, provisioners, limits, workers, memory, ownWorkers } = settings;
+  const { systemNamespace, logger } = settings;
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
     sources: new Map(all.map((source) => [source.type, source])),
@@ -41,6 +42,7 @@ export function unpackDependencies(
     secrets: createSecretReader(client, systemNamespace),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,
+    memory,
     unpackMetrics: metrics.unpacking,
     clock,
     logger,

@@ -9,6 +9,7 @@ import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
 import type { Source } from '../../core/contracts/source.ts';
 import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { ampleMemory } from './ample-memory.ts';
 import { EventList } from './event-list.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -54,6 +55,7 @@ export class BundleFixture {
       secrets: { read: async () => undefined },
       configMaps: { namespace: 'system', read: async () => undefined },
       limits: defaultLimits,
+      memory: ampleMemory(),
       slots: new UnpackSlots({ slots: 8, clock: this.clock }),
       fetches: new SharedFetches(),
       events: this.events,
