@@ -16,7 +16,7 @@ let memory: ByteBudget;
 
 beforeEach(() => {
   clock = new ManualClock();
-  memory = new ByteBudget({ bytes: 100, clock });
+  memory = new ByteBudget({ bytes: 100, unwaited: 0, clock });
 });
 
 function aFixture(fetch: Source['fetch']): BundleFixture {

@@ -8,38 +8,52 @@ export interface MeasuredMemory {
   readonly ended: number;
 }
 
+const gauges = [
+  {
+    name: 'rukpak_memory_budget_bytes',
+    help: 'Bytes that content and worker processes may take together.',
+    field: 'bytes',
+  },
+  {
+    name: 'rukpak_memory_reserved_bytes',
+    help: 'Bytes of the memory budget that are taken.',
+    field: 'taken',
+  },
+  {
+    name: 'rukpak_memory_waiting_fetches',
+    help: 'Fetches that wait for memory.',
+    field: 'waiting',
+  },
+] as const;
+
 /** The memory budget at the time of a scrape. */
 export class MemoryMetrics {
   #memory: MeasuredMemory | undefined;
 
   constructor(registry: Registry) {
-    const registers = [registry];
     const read = (field: keyof MeasuredMemory) => this.#memory?.[field] ?? 0;
-    const gauge = (name: string, help: string, field: keyof MeasuredMemory): Gauge =>
-      new Gauge({
-        name,
-        help,
-        registers,
+    for (const { field, ...options } of gauges) {
+      registry.registerMetric(
+        new Gauge({
+          ...options,
+          registers: [],
+          collect() {
+            this.set(read(field));
+          },
+        }),
+      );
+    }
+    registry.registerMetric(
+      new Counter({
+        name: 'rukpak_memory_ended_total',
+        help: 'Fetches and worker processes that were ended for others to have their memory.',
+        registers: [],
         collect() {
-          this.set(read(field));
+          this.reset();
+          this.inc(read('ended'));
         },
-      });
-    gauge(
-      'rukpak_memory_budget_bytes',
-      'Bytes that content and worker processes may take together.',
-      'bytes',
+      }),
     );
-    gauge('rukpak_memory_reserved_bytes', 'Bytes of the memory budget that are taken.', 'taken');
-    gauge('rukpak_memory_waiting_fetches', 'Fetches that wait for memory.', 'waiting');
-    new Counter({
-      name: 'rukpak_memory_ended_total',
-      help: 'Fetches and worker processes that were ended, to be tried again, for others to have their memory.',
-      registers,
-      collect() {
-        this.reset();
-        this.inc(read('ended'));
-      },
-    });
   }
 
   watch(memory: MeasuredMemory): void {

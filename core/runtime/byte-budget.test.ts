@@ -10,7 +10,7 @@ let budget: ByteBudget;
 
 beforeEach(() => {
   clock = new ManualClock();
-  budget = new ByteBudget({ bytes: 100, clock });
+  budget = new ByteBudget({ bytes: 100, unwaited: 0, clock });
 });
 
 /** What takes memory, and gives it back when it is ended. */
@@ -83,6 +83,17 @@ describe('bytes', () => {
     expect(order).toEqual(['large', 'small']);
     expect(budget.waiting).toBe(0);
     expect(budget.taken).toBe(100);
+  });
+
+  test('are given at once to those who have few', async () => {
+    const small = new ByteBudget({ bytes: 100, unwaited: 10, clock });
+    small.open({ kind: 'work' }).set(100);
+    const share = small.open({ kind: 'fetch' });
+    const { signal } = new AbortController();
+    await share.take(10, signal);
+    expect(small.taken).toBe(110);
+    void share.take(1, signal).catch(() => undefined);
+    expect(small.waiting).toBe(1);
   });
 
   test('are no longer waited for by one that is aborted, and those behind it go on', async () => {

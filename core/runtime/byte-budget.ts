@@ -16,6 +16,8 @@ export interface ShareOptions {
 
 export interface ByteBudgetOptions {
   readonly bytes: number;
+  /** Of each share, which are given at once whatever others have; 2 MiB where absent. */
+  readonly unwaited?: number;
   readonly clock: Clock;
 }
 
@@ -30,6 +32,9 @@ const patience = 5_000;
 
 const mebibyte = 1024 * 1024;
 
+/** Most content is smaller, and so never waits for what others hold. */
+const defaultUnwaited = 2 * mebibyte;
+
 /**
  * The bytes that all content and all worker processes of this process may take at once. Content
  * waits for its bytes, in the order in which it came; what a process takes is measured. Fetches are
@@ -38,6 +43,7 @@ const mebibyte = 1024 * 1024;
  */
 export class ByteBudget {
   readonly bytes: number;
+  readonly #unwaited: number;
   readonly #clock: Clock;
   /** In the order in which they were opened. */
   readonly #shares = new Set<MemoryShare>();
@@ -46,8 +52,9 @@ export class ByteBudget {
   #ended = 0;
   #watching: AbortController | undefined;
 
-  constructor({ bytes, clock }: ByteBudgetOptions) {
+  constructor({ bytes, unwaited = defaultUnwaited, clock }: ByteBudgetOptions) {
     this.bytes = bytes;
+    this.#unwaited = unwaited;
     this.#clock = clock;
   }
 
@@ -76,6 +83,9 @@ export class ByteBudget {
       now: () => this.#clock.monotonic(),
       take: (bytes, signal) => this.#take(share, bytes, signal),
       changed: (before) => this.#changed(share, before),
+      relieve: () => {
+        if (!this.#fits(0)) this.#relieve(share);
+      },
     });
     this.#shares.add(share);
     return share;
@@ -84,7 +94,8 @@ export class ByteBudget {
   async #take(share: MemoryShare, bytes: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (share.bytes + bytes > this.bytes) throw this.#tooLarge();
-    if (this.#waiting.length === 0 && this.#fits(bytes)) return share.set(share.bytes + bytes);
+    const isNext = this.#waiting.length === 0 && this.#fits(bytes);
+    if (isNext || share.bytes + bytes <= this.#unwaited) return share.add(bytes);
     const waiting = { share, bytes, turn: Promise.withResolvers<void>() };
     this.#waiting.push(waiting);
     this.#endIdle(bytes);
@@ -109,14 +120,13 @@ export class ByteBudget {
     if (share.isOpen) this.#shares.add(share);
     else this.#shares.delete(share);
     if (share.bytes < before) this.#serve();
-    else if (!this.#fits(0)) this.#relieve(share);
   }
 
   #serve(): void {
     for (let [next] = this.#waiting; next !== undefined; [next] = this.#waiting) {
       if (!this.#fits(next.bytes)) return;
       this.#waiting.shift();
-      next.share.set(next.share.bytes + next.bytes);
+      next.share.add(next.bytes);
       next.turn.resolve();
     }
   }
@@ -215,6 +225,7 @@ interface ShareParts {
   readonly now: () => number;
   readonly take: (bytes: number, signal: AbortSignal) => Promise<void>;
   readonly changed: (before: number) => void;
+  readonly relieve: () => void;
 }
 
 /** What one fetch, one content or one process takes of a budget. */
@@ -269,8 +280,18 @@ export class MemoryShare {
     await this.#parts.take(bytes, signal);
   }
 
-  /** Says how many bytes there are, without waiting. */
+  /** Bytes more, for which there was room. */
+  add(bytes: number): void {
+    this.#count(this.bytes + bytes);
+  }
+
+  /** Says how many bytes there are: where they do not fit, others are ended for them. */
   set(bytes: number): void {
+    this.#count(bytes);
+    this.#parts.relieve();
+  }
+
+  #count(bytes: number): void {
     const before = this.bytes;
     this.#bytes = bytes;
     if (bytes > before) this.#grewAt = this.#parts.now();
