@@ -25,10 +25,15 @@ interface Waiting {
   readonly share: MemoryShare;
   readonly bytes: number;
   readonly turn: PromiseWithResolvers<void>;
+  /** Monotonic milliseconds. */
+  readonly since: number;
 }
 
 /** Milliseconds: who waits longer has a fetch ended that got next to nothing in as long. */
 const patience = 5_000;
+
+/** Milliseconds: one is ended at a time, for its memory may be enough. */
+const lookInterval = 1_000;
 
 const mebibyte = 1024 * 1024;
 
@@ -96,7 +101,8 @@ export class ByteBudget {
     if (share.bytes + bytes > this.bytes) throw this.#tooLarge();
     const isNext = this.#waiting.length === 0 && this.#fits(bytes);
     if (isNext || share.bytes + bytes <= this.#unwaited) return share.add(bytes);
-    const waiting = { share, bytes, turn: Promise.withResolvers<void>() };
+    const since = this.#clock.monotonic();
+    const waiting = { share, bytes, turn: Promise.withResolvers<void>(), since };
     this.#waiting.push(waiting);
     this.#endIdle(bytes);
     void this.#watchFirst();
@@ -138,8 +144,9 @@ export class ByteBudget {
     this.#watching = watching;
     try {
       for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-        await this.#clock.sleep(patience, watching.signal);
-        if (first === this.#waiting[0] && !this.#fits(first.bytes)) this.#endSlow(first.share);
+        await this.#clock.sleep(lookInterval, watching.signal);
+        const isLong = first.since <= this.#clock.monotonic() - patience;
+        if (isLong && first === this.#waiting[0]) this.#endSlow(first.share);
       }
     } catch {
       // Nobody waits any more.
