@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { watchMemory } from '../bench/process-memory.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { aBundle, aConfigMap, anImage } from '../helpers/objects.ts';
 import { servePack } from '../helpers/pack-server.ts';
@@ -47,7 +47,8 @@ async function statuses(): Promise<ReadonlyMap<string, BundleStatus>> {
 
 async function restartAsShipped(): Promise<void> {
   await system.terminate();
-  await system.restart([]);
+  // A busy machine takes long to fill the memory.
+  await system.restart(['--content-timeout=10m']);
 }
 
 /** Gives up Bundles of these sources, and unpacks a good one while they are at it. */
@@ -60,14 +61,14 @@ async function measured(
     await kubectl.apply(
       ...sources.map((source, index) => aBundle({ name: `memory-${index}`, source })),
     );
-    await eventually(underWay);
+    await eventually(underWay, patiently);
     const start = performance.now();
     await kubectl.apply(
       aBundle({ name: 'memory-good', source: anImage(`${registry}/e2e/memory:v1`) }),
     );
     await eventually(async () => {
       expect((await statuses()).get('memory-good')?.phase).toBe('Unpacked');
-    });
+    }, patiently);
     const seconds = (performance.now() - start) / 1000;
     return { megabytes: Math.round(watched.stop().tree), seconds };
   } finally {
