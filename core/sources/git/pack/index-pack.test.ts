@@ -7,8 +7,8 @@ import {
   aPack,
   distance,
   objectId,
-  packed,
   type PackedObject,
+  packed,
   variableSize,
 } from '../../../../test/helpers/packs.ts';
 import { defaultLimits } from '../../../content/limits.ts';
@@ -146,7 +146,10 @@ describe('a pack is broken', () => {
     ],
     ['whose delta is for another base', delta(aDelta(7))],
     ['whose delta makes less than it says', delta(Buffer.concat([sizes(9), Buffer.from([1, 65])]))],
-    ['whose delta makes more than it says', delta(Buffer.concat([sizes(1), Buffer.from([2, 65, 66])]))],
+    [
+      'whose delta makes more than it says',
+      delta(Buffer.concat([sizes(1), Buffer.from([2, 65, 66])])),
+    ],
     ['whose delta copies too much', delta(Buffer.concat([sizes(9), Buffer.from([0x81, 255, 0])]))],
     ['whose delta is cut off', delta(Buffer.concat([sizes(9), Buffer.from([9, 65])]))],
     ['whose delta has a reserved instruction', delta(Buffer.concat([sizes(9), Buffer.from([0])]))],
