@@ -1,4 +1,5 @@
 import type { Logger } from '../core/contracts/logger.ts';
+import type { ByteBudget } from '../core/runtime/byte-budget.ts';
 import { runInWorkers, type WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
 import { isSmallContent } from '../core/runtime/worker/small-content.ts';
 import { builtInProvisionerModules, chartProvisionerModules } from '../provisioners/index.ts';
@@ -13,14 +14,26 @@ export interface BuiltInProvisioners extends WorkerProvisioners {
  */
 const chartLimit = 30_000;
 
+/** Of Helm's engine, which bounds its own memory, compiled, and of the process around it. */
+const engineMegabytes = 768;
+
 /**
  * The classes of the stock manager. Charts have processes of their own, which end when there has
  * been none for a while: those of the other classes need not carry Helm's engine.
  */
-export async function runBuiltInProvisioners(logger: Logger): Promise<BuiltInProvisioners> {
+export async function runBuiltInProvisioners(
+  memory: ByteBudget,
+  logger: Logger,
+): Promise<BuiltInProvisioners> {
+  const shared = { memory, logger };
   const [quick, charts] = await Promise.all([
-    runInWorkers({ modules: builtInProvisionerModules, inProcess: isSmallContent, logger }),
-    runInWorkers({ modules: chartProvisionerModules, runningLimit: chartLimit, logger }),
+    runInWorkers({ ...shared, modules: builtInProvisionerModules, inProcess: isSmallContent }),
+    runInWorkers({
+      ...shared,
+      modules: chartProvisionerModules,
+      runningLimit: chartLimit,
+      besidesMegabytes: engineMegabytes,
+    }),
   ]);
   return {
     provisioners: [...quick.provisioners, ...charts.provisioners],

@@ -40,6 +40,8 @@ export interface CoreFlags
   readonly leaderElect: boolean;
   readonly featureGates: FeatureGates;
   readonly workers: number;
+  /** Mebibytes. */
+  readonly memoryBudget?: number;
   readonly maxContentBytes: number;
   readonly maxContentEntries: number;
   readonly maxContentPathLength: number;
@@ -83,6 +85,11 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
       'deployments reconciled, and bundles unpacked, at once',
       positiveInteger,
       defaultWorkers,
+    )
+    .option(
+      '--memory-budget <MiB>',
+      'what content and worker processes take together; half of the container’s limit otherwise, 1024 without one',
+      positiveInteger,
     )
     .addOption(
       new Option('--feature-gates <gates>', 'features to turn on or off')

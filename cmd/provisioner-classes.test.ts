@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { ampleMemory } from '../test/helpers/ample-memory.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { openProvisioners } from './provisioner-classes.ts';
 
@@ -30,7 +31,10 @@ afterAll(async () => {
 
 async function opened(...files: readonly string[]): Promise<readonly string[]> {
   const flags = { provisioner: files.map((file) => join(folder, file)), provisionerMemory: 128 };
-  const classes = await openProvisioners(flags, ['core-rukpak-io-plain'], silentLogger);
+  const classes = await openProvisioners(flags, ['core-rukpak-io-plain'], {
+    memory: ampleMemory(),
+    logger: silentLogger,
+  });
   await classes.close();
   return classes.provisioners.map(({ className }) => className);
 }

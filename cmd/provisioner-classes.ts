@@ -1,7 +1,12 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
+import type { ByteBudget } from '../core/runtime/byte-budget.ts';
 import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
-import { runThirdParty, type ThirdPartyClass } from '../core/runtime/worker/run-third-party.ts';
+import {
+  runThirdParty,
+  type ThirdPartyClass,
+  type ThirdPartyOptions,
+} from '../core/runtime/worker/run-third-party.ts';
 import type { ProvisionerFlags } from './provisioner-flags.ts';
 import { provisionerModule } from './provisioner-module.ts';
 
@@ -13,10 +18,10 @@ import { provisionerModule } from './provisioner-module.ts';
 export async function openProvisioners(
   { provisioner: names, provisionerMemory: memoryMegabytes }: ProvisionerFlags,
   served: readonly string[],
-  logger: Logger,
+  process: { readonly memory: ByteBudget; readonly logger: Logger },
 ): Promise<WorkerProvisioners> {
   const opened = await Promise.allSettled(
-    names.map(async (name) => await open(name, memoryMegabytes, logger)),
+    names.map(async (name) => await open(name, { memoryMegabytes, ...process })),
   );
   const classes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const close = async (): Promise<void> => {
@@ -34,11 +39,10 @@ export async function openProvisioners(
 
 async function open(
   name: string,
-  memoryMegabytes: number,
-  logger: Logger,
+  options: Pick<ThirdPartyOptions, 'memoryMegabytes' | 'memory' | 'logger'>,
 ): Promise<ThirdPartyClass> {
   try {
-    return await runThirdParty({ ...provisionerModule(name), memoryMegabytes, logger });
+    return await runThirdParty({ ...provisionerModule(name), ...options });
   } catch (error) {
     const reason = errorMessage(error).replaceAll(/\s+/g, ' ').trim();
     throw new Error(`--provisioner ${name}: ${reason}`, { cause: error });

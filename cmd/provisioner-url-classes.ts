@@ -3,6 +3,7 @@ import type { Logger } from '../core/contracts/logger.ts';
 import type { Provisioner } from '../core/contracts/provisioner.ts';
 import { proxyFromEnvironment } from '../core/manager/defaults/proxy-from-environment.ts';
 import { createRemoteProvisioner } from '../core/remote-provisioner/index.ts';
+import type { ByteBudget } from '../core/runtime/byte-budget.ts';
 import { runInWorkers, type WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
 import { isSmallContent } from '../core/runtime/worker/small-content.ts';
 import {
@@ -29,7 +30,7 @@ const answerReader = new URL(
 export async function openProvisionerUrls(
   flags: ProvisionerUrlFlags,
   served: readonly string[],
-  logger: Logger,
+  process: { readonly memory: ByteBudget; readonly logger: Logger },
 ): Promise<WorkerProvisioners> {
   const remotes = remoteClasses(flags);
   const twice = remotes.find(({ className }) => served.includes(className));
@@ -43,7 +44,7 @@ export async function openProvisionerUrls(
     await Promise.all(classes.map((each) => each.close()));
   };
   try {
-    for (const remote of remotes) classes.push(await open(remote, logger));
+    for (const remote of remotes) classes.push(await open(remote, process));
   } catch (error) {
     await close();
     throw error;
@@ -52,9 +53,18 @@ export async function openProvisionerUrls(
 }
 
 /** A process for each class: one server's answers that are slow to read hold up no other's. */
-async function open(remote: RemoteClass, logger: Logger): Promise<OpenClass> {
+async function open(
+  remote: RemoteClass,
+  { memory, logger }: { readonly memory: ByteBudget; readonly logger: Logger },
+): Promise<OpenClass> {
   const modules = [answerReader];
-  const reading = await runInWorkers({ modules, inProcess: isSmallContent, size: 1, logger });
+  const reading = await runInWorkers({
+    modules,
+    inProcess: isSmallContent,
+    size: 1,
+    memory,
+    logger,
+  });
   const readObjects = reading.provisioners[0]?.deployment;
   try {
     if (readObjects === undefined) throw new Error(`${answerReader.href} reads no objects`);

@@ -1,5 +1,8 @@
+import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { Provisioner } from '../core/contracts/provisioner.ts';
+import { defaultMemoryBudget } from '../core/manager/defaults/values.ts';
+import { ByteBudget } from '../core/runtime/byte-budget.ts';
 import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
 import { processesPerClass } from '../core/runtime/worker/run-third-party.ts';
 import { runBuiltInProvisioners } from './built-in-provisioners.ts';
@@ -8,6 +11,8 @@ import { openProvisioners } from './provisioner-classes.ts';
 import { openProvisionerUrls } from './provisioner-url-classes.ts';
 
 export interface ServedClasses {
+  /** Where what their processes take is counted, with all content. */
+  readonly memory: ByteBudget;
   readonly provisioners: readonly Provisioner[];
   /** Of those that may take their time: that holds up no other class. */
   readonly ownWorkers: ReadonlyMap<string, number>;
@@ -23,23 +28,31 @@ export async function withServedClasses(
   run: (classes: ServedClasses) => Promise<void>,
 ): Promise<void> {
   const open: WorkerProvisioners[] = [];
+  const memory = memoryBudget(flags);
   try {
-    const builtIn = await runBuiltInProvisioners(logger);
+    const builtIn = await runBuiltInProvisioners(memory, logger);
     open.push(builtIn);
-    const remote = await openProvisionerUrls(flags, namesOf(builtIn), logger);
+    const remote = await openProvisionerUrls(flags, namesOf(builtIn), { memory, logger });
     open.push(remote);
     const served = open.flatMap(namesOf);
-    const others = await openProvisioners(flags, served, logger);
+    const others = await openProvisioners(flags, served, { memory, logger });
     open.push(others);
     const ownWorkers = new Map([
       ...[...builtIn.slow, ...namesOf(remote)].map((name) => [name, flags.workers] as const),
       // More could not be worked on anyway.
       ...namesOf(others).map((name) => [name, processesPerClass] as const),
     ]);
-    await run({ provisioners: open.flatMap((each) => each.provisioners), ownWorkers });
+    await run({ memory, provisioners: open.flatMap((each) => each.provisioners), ownWorkers });
   } finally {
     await Promise.all(open.map((each) => each.close()));
   }
+}
+
+const mebibyte = 1024 * 1024;
+
+function memoryBudget({ memoryBudget: megabytes }: CoreFlags): ByteBudget {
+  const bytes = megabytes === undefined ? defaultMemoryBudget() : megabytes * mebibyte;
+  return new ByteBudget({ bytes, clock: systemClock });
 }
 
 function namesOf({ provisioners }: WorkerProvisioners): readonly string[] {

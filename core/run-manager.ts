@@ -1,14 +1,16 @@
 /**
  * Runs provisioner classes in a process of their own (`rukpak-ts/manager`).
  */
+import { systemClock } from './clock.ts';
 import { openClasses } from './manager/defaults/classes.ts';
 import { settingsOf } from './manager/defaults/settings.ts';
 import { openSources } from './manager/defaults/sources.ts';
 import { stopSignal } from './manager/defaults/stop-signal.ts';
-import { defaultWorkers } from './manager/defaults/values.ts';
+import { defaultMemoryBudget, defaultWorkers } from './manager/defaults/values.ts';
 import type { ManagerOptions } from './manager/options.ts';
 import { runReconcilers } from './manager/run-reconcilers.ts';
 import { createLogger } from './observe/logger.ts';
+import { ByteBudget } from './runtime/byte-budget.ts';
 
 export type {
   CertificateOptions,
@@ -23,6 +25,7 @@ export {
   type RemoteProvisioner,
   type RemoteProvisionerOptions,
 } from './remote-provisioner/index.ts';
+export { ByteBudget } from './runtime/byte-budget.ts';
 
 /**
  * Runs the two reconcilers for some classes, with the content server and the health endpoints, until
@@ -35,12 +38,13 @@ export async function runManager(
   signal: AbortSignal = stopSignal(),
 ): Promise<void> {
   const { workers = defaultWorkers, logger = createLogger('info') } = options;
-  const classes = await openClasses(options.provisioners, logger);
+  const { memory = new ByteBudget({ bytes: defaultMemoryBudget(), clock: systemClock }) } = options;
+  const classes = await openClasses(options.provisioners, { memory, logger });
   try {
-    const sources = await openSources({ ...options, workers, logger });
+    const sources = await openSources({ ...options, workers, memory, logger });
     try {
-      const parts = { provisioners: classes.provisioners, sources: sources.sources, logger };
-      await runReconcilers(settingsOf(options, parts), signal);
+      const open = { provisioners: classes.provisioners, sources: sources.sources };
+      await runReconcilers(settingsOf(options, { ...open, memory, logger }), signal);
     } finally {
       await sources.close();
     }

@@ -35,6 +35,7 @@ export type {
 } from './contracts/provisioner.ts';
 export type {
   ConfigMapReader,
+  ContentMemory,
   SecretContent,
   SecretReader,
   Source,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { defaultMemoryBudget } from '../core/manager/defaults/values.ts';
 import { everyManifest, installManifests } from './install-manifests.ts';
 
 interface Webhook {
@@ -207,3 +208,37 @@ test('whatever a file of an overlay makes is known to those who take it away', (
     }
   }
 });
+
+test('every container has a memory limit and every emptyDir a size; core keeps half for itself', () => {
+  const deployments = everyManifest('rukpak-system').filter(({ kind }) => kind === 'Deployment');
+  const limits = deployments.map((deployment) => {
+    const { containers, volumes = [] } = (deployment as unknown as ShippedDeployment).spec.template
+      .spec;
+    for (const { emptyDir } of volumes) {
+      if (emptyDir !== undefined) expect(emptyDir.sizeLimit).toMatch(/^[0-9]+Gi$/);
+    }
+    return [
+      deployment.metadata.name,
+      ...containers.map(({ resources }) => resources.limits.memory),
+    ];
+  });
+  expect(limits).toEqual([
+    ['core', '2Gi'],
+    ['rukpak-webhooks', '1Gi'],
+    ['crd-validation-webhook', '1Gi'],
+  ]);
+  expect(defaultMemoryBudget(2 * 1024 ** 3)).toBe(1024 ** 3);
+  expect(defaultMemoryBudget(0)).toBe(1024 ** 3);
+  expect(defaultMemoryBudget(2 ** 62)).toBe(1024 ** 3);
+});
+
+interface ShippedDeployment {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { resources: { limits: { memory: string } } }[];
+        readonly volumes?: readonly { emptyDir?: { sizeLimit?: string } }[];
+      };
+    };
+  };
+}

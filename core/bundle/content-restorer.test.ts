@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { MemoryStore } from '../../test/helpers/memory-store.ts';
@@ -55,6 +56,7 @@ beforeEach(() => {
     secrets: { of: () => ({ read: async () => undefined }), identityOf: () => '' },
     configMaps: { namespace: 'system', read: async () => undefined },
     limits: defaultLimits,
+    memory: ampleMemory(),
     clock,
     logger: silentLogger,
     metrics: { content: { restored } },

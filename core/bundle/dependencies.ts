@@ -9,6 +9,7 @@ import type { ContentStore } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
 import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
+import type { ByteBudget } from '../runtime/byte-budget.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 import type { ClassPlaces } from './unpack-places.ts';
 
@@ -37,6 +38,8 @@ export interface UnpackDependencies extends ClassPlaces {
   readonly secrets: Pick<SourceSecrets, 'of' | 'identityOf'>;
   readonly configMaps: ConfigMapReader;
   readonly limits: ContentLimits;
+  /** What all content takes together, with the worker processes. */
+  readonly memory: Pick<ByteBudget, 'open'>;
   readonly unpackMetrics?: Pick<UnpackMetrics, 'ended' | 'phaseEnded' | 'fetched'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
-import type { SourceResult } from '../contracts/source.ts';
-import { OwnFetch, SharedFetches } from './shared-fetches.ts';
+import { type FetchedContent, OwnFetch, SharedFetches } from './shared-fetches.ts';
 
 const source = anImage('example.com/app:v1');
-const content: SourceResult = { files: aTree({}), resolvedSource: source };
+const memory = { retain: vi.fn(), release: vi.fn() };
+const content: FetchedContent = { files: aTree({}), resolvedSource: source, memory };
 const { signal } = new AbortController();
 
 async function begun(fetches: SharedFetches, wanted = source): Promise<OwnFetch> {
@@ -21,6 +21,7 @@ test('who comes during a fetch gets its content, who comes later fetches again',
   own.succeed(content);
   own.giveUp();
   expect(await Promise.all(others)).toEqual([content, content]);
+  expect(memory.retain).toHaveBeenCalledTimes(2);
   await begun(fetches);
 });
 

@@ -1,9 +1,15 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../contracts/source.ts';
 import { aborted } from '../runtime/aborted.ts';
+import type { MemoryShare } from '../runtime/byte-budget.ts';
+
+/** What was fetched, for each Bundle that has it to release when it needs it no longer. */
+export interface FetchedContent extends SourceResult {
+  readonly memory: Pick<MemoryShare, 'retain' | 'release'>;
+}
 
 type Outcome =
-  | { readonly content: SourceResult }
+  | { readonly content: FetchedContent }
   | { readonly error: unknown }
   /** Whoever fetched does no longer; the content may be there nevertheless. */
   | 'given up';
@@ -16,15 +22,16 @@ export class SharedFetches {
   readonly #running = new Map<string, Promise<Outcome>>();
 
   /**
-   * The content, where somebody else fetches the same source; else the right to fetch it, which has
-   * to be given up in the end. What the rights of another identity fetched is not taken.
+   * The content, where somebody else fetches the same source, retained for the caller; else the right
+   * to fetch it, which has to be given up in the end. What the rights of another identity fetched is
+   * not taken.
    * @throws what the other fetch throws, or the signal's reason where it is aborted before.
    */
   async join(
     source: BundleSource,
     signal: AbortSignal,
     identity = '',
-  ): Promise<SourceResult | OwnFetch> {
+  ): Promise<FetchedContent | OwnFetch> {
     const key = shareable.has(source.type) ? JSON.stringify([source, identity]) : undefined;
     for (;;) {
       const running = key === undefined ? undefined : this.#running.get(key);
@@ -32,7 +39,10 @@ export class SharedFetches {
       const outcome = await Promise.race([running, aborted(signal)]);
       signal.throwIfAborted();
       if (typeof outcome !== 'object') continue;
-      if ('content' in outcome) return outcome.content;
+      if ('content' in outcome) {
+        outcome.content.memory.retain();
+        return outcome.content;
+      }
       throw outcome.error;
     }
   }
@@ -56,7 +66,7 @@ export class OwnFetch {
     this.#end = end;
   }
 
-  succeed(content: SourceResult): void {
+  succeed(content: FetchedContent): void {
     this.#end({ content });
   }
 

@@ -1,8 +1,7 @@
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
-import type { SourceResult } from '../contracts/source.ts';
-import type { OwnFetch } from './shared-fetches.ts';
+import type { FetchedContent, OwnFetch } from './shared-fetches.ts';
 import type { UnpackSlot } from './unpack-slots.ts';
 
 /** What one reconcile of a Bundle has found out so far. */
@@ -15,7 +14,7 @@ export interface BundleState {
   slot?: UnpackSlot;
   /** Where the content is for this Bundle to fetch, and not for another one. */
   ownFetch?: OwnFetch;
-  fetched?: SourceResult;
+  fetched?: FetchedContent;
   converted?: BundleFiles;
 }
 

@@ -33,6 +33,7 @@ export async function unpack(
     state.ownFetch?.giveUp();
     state.slot?.release();
     // The status is yet to be written: content is not to be held for so long.
+    state.fetched?.memory.release();
     delete state.fetched;
     delete state.converted;
   }

@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
+import type { ContentMemory } from '../contracts/source.ts';
 
 /** Bytes as they arrive: a Node stream, a fetch body, a generator. */
 export type ByteStream = AsyncIterable<Uint8Array>;
+
+/** As much is asked for at once: who is kept waiting by a server takes no more than has come. */
+const memoryStep = 256 * 1024;
 
 /**
  * Takes a stream apart by counts of bytes, holding no more than one chunk of it.
@@ -39,12 +43,18 @@ export class ByteReader {
     return taken;
   }
 
-  /** Exactly `count` bytes, fewer only at the end of the stream. */
-  async read(count: number): Promise<Uint8Array> {
+  /** Exactly `count` bytes, fewer only at the end of the stream; room for them is asked for first. */
+  async read(count: number, memory?: ContentMemory): Promise<Uint8Array> {
     const bytes = new Uint8Array(count);
     let length = 0;
+    let taken = 0;
     while (length < count) {
-      const part = await this.next(count - length);
+      if (length === taken) {
+        const step = Math.min(memoryStep, count - taken);
+        await memory?.take(step);
+        taken += step;
+      }
+      const part = await this.next(taken - length);
       if (part === undefined) return bytes.subarray(0, length);
       bytes.set(part, length);
       length += part.byteLength;

@@ -1,4 +1,5 @@
 import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { ContentMemory } from '../contracts/source.ts';
 import { TerminalError } from '../errors.ts';
 import { ByteReader, type ByteStream } from './byte-reader.ts';
 import {
@@ -22,6 +23,8 @@ export interface TarEntry {
 export interface ReadTarOptions {
   readonly limits: Pick<ContentLimits, 'maxBytes' | 'maxEntries' | 'maxPathLength'>;
   readonly signal: AbortSignal;
+  /** Asked for the bytes of each file. */
+  readonly memory?: ContentMemory | undefined;
   /** Entries to pass over: neither reported nor counted, yet all together bounded by maxBytes. */
   skip?(path: string): boolean;
   /** Called in the archive's order; the next entry is read when it is done. */
@@ -52,7 +55,7 @@ export async function readTar(stream: ByteStream, options: ReadTarOptions): Prom
         state.entries += 1;
         state.bytes += header.size;
         checkTotals(state, options.limits);
-        await options.onEntry(await readEntry(reader, header));
+        await options.onEntry(await readEntry(reader, header, options.memory));
       }
       header = await nextHeader(reader, options);
     }
@@ -118,10 +121,14 @@ function gnuName(body: Uint8Array): string {
   return Buffer.from(body.subarray(0, end)).toString('utf8');
 }
 
-async function readEntry(reader: ByteReader, header: TarHeader): Promise<TarEntry> {
+async function readEntry(
+  reader: ByteReader,
+  header: TarHeader,
+  memory: ContentMemory | undefined,
+): Promise<TarEntry> {
   const type = entryType(header.typeFlag);
   if (type === 'file') {
-    return { path: header.path, type, content: await readBody(reader, header.size) };
+    return { path: header.path, type, content: await readBody(reader, header.size, memory) };
   }
   await skipBody(reader, header.size);
   const content = new Uint8Array();
@@ -130,8 +137,12 @@ async function readEntry(reader: ByteReader, header: TarHeader): Promise<TarEntr
     : { path: header.path, type, content };
 }
 
-async function readBody(reader: ByteReader, size: number): Promise<Uint8Array> {
-  const body = await reader.read(size);
+async function readBody(
+  reader: ByteReader,
+  size: number,
+  memory?: ContentMemory,
+): Promise<Uint8Array> {
+  const body = await reader.read(size, memory);
   if (body.byteLength < size || !(await reader.skip(padding(size)))) {
     throw new TerminalError('unexpected EOF');
   }

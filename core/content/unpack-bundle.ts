@@ -1,9 +1,17 @@
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { ContentMemory } from '../contracts/source.ts';
 import { TerminalError } from '../errors.ts';
 import { BundleFilesBuilder } from './bundle-files-builder.ts';
 import type { ByteStream } from './byte-reader.ts';
 import { decompressed } from './decompress.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
+
+export interface UnpackOptions {
+  readonly limits: ContentLimits;
+  readonly signal: AbortSignal;
+  /** Asked for the bytes of the content as they come. */
+  readonly memory?: ContentMemory | undefined;
+}
 
 /**
  * The content of a tar.gz, as stored or as fetched. Links, devices and paths that leave the
@@ -11,16 +19,13 @@ import { readTar, type TarEntry } from './tar-reader.ts';
  */
 export async function unpackBundle(
   stream: ByteStream,
-  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
+  options: UnpackOptions,
 ): Promise<BundleFiles> {
   return await unpackTar(decompressed(stream, { ...options, compression: 'gzip' }), options);
 }
 
 /** The same of an uncompressed tar. */
-export async function unpackTar(
-  stream: ByteStream,
-  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
-): Promise<BundleFiles> {
+export async function unpackTar(stream: ByteStream, options: UnpackOptions): Promise<BundleFiles> {
   const builder = new BundleFilesBuilder(options.limits);
   await readTar(stream, {
     ...options,

@@ -1,12 +1,10 @@
-import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
 import type { ByteStream } from './byte-reader.ts';
 import { decompressed } from './decompress.ts';
-import { unpackTar } from './unpack-bundle.ts';
+import { type UnpackOptions, unpackTar } from './unpack-bundle.ts';
 
-export interface UnpackFetchedOptions {
-  readonly limits: ContentLimits;
-  readonly signal: AbortSignal;
+export interface UnpackFetchedOptions extends UnpackOptions {
   /** What errors begin with: those of the compression, and those of the archive in it. */
   readonly prefixes: { readonly gzip: string; readonly tar: string };
 }

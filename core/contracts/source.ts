@@ -30,6 +30,15 @@ export interface ConfigMapReader {
   read(name: string, signal: AbortSignal): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
 }
 
+/** Memory for content, of which all fetches of a process have a bounded amount together. */
+export interface ContentMemory {
+  /**
+   * Waits until so many bytes more may be held; they are until the content is stored.
+   * @throws the reason why there are none: to be passed on.
+   */
+  take(bytes: number): Promise<void>;
+}
+
 /** What a fetch is given besides the Bundle's spec.source. */
 export interface SourceContext {
   /** The Bundle whose content is fetched. */
@@ -40,6 +49,8 @@ export interface SourceContext {
   readonly limits: ContentLimits;
   readonly secrets: SecretReader;
   readonly configMaps: ConfigMapReader;
+  /** To ask before content is read into memory, as core's sources do. */
+  readonly memory?: ContentMemory | undefined;
 }
 
 /** What a fetch gives. */

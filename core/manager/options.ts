@@ -5,6 +5,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import type { AddressPolicy } from '../net/address-policy.ts';
+import type { ByteBudget } from '../runtime/byte-budget.ts';
 import type { RegistryOptions } from './defaults/registry-options.ts';
 
 /** A process that serves some provisioner classes. Whatever is left out has core's default. */
@@ -58,6 +59,11 @@ export interface ManagerOptions {
   readonly leaseName?: string | false;
   /** BundleDeployments reconciled at once, and Bundles unpacked; 8 where absent. */
   readonly workers?: number;
+  /**
+   * What content and worker processes may take together. Half of the memory that the container has
+   * where absent, 1 GiB where it is not bounded.
+   */
+  readonly memory?: ByteBudget;
   /**
    * Classes whose objects take none of these workers, with how many of their own each has, for both kinds: one that
    * loops or waits for long then holds up nobody else's.

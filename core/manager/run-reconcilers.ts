@@ -44,6 +44,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const store = new DiskStore({ ...options.content, limits: options.limits, onLeftover });
     const kept = keptArchives(options, { store, kinds, onLeftover });
     const uploads = createUploads(options, { client, events, kinds, clock, onLeftover });
+    metrics.memory.watch(options.memory);
     metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
     const unpacking = unpackDependencies(options, {
       client,

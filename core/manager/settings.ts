@@ -4,6 +4,7 @@ import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
+import type { ByteBudget } from '../runtime/byte-budget.ts';
 import type { ContentOptions, UploadOptions } from './options.ts';
 
 /** What core's parts are made from: the options of a process with all that they left out. */
@@ -21,6 +22,7 @@ export interface ManagerSettings {
   /** None where absent. */
   readonly leaseName?: string | undefined;
   readonly workers: number;
+  readonly memory: ByteBudget;
   readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
   readonly reportHealth: boolean;
   readonly pruneDefaults?: PrunePolicy | undefined;

@@ -37,7 +37,8 @@ export function unpackDependencies(
   settings: ManagerSettings,
   { client, kinds: { deployments }, store, kept, uploads, metrics, clock }: UnpackingParts,
 ): UnpackDependencies {
-  const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
+  const { sources, provisioners, limits, workers, memory, ownWorkers } = settings;
+  const { systemNamespace, logger } = settings;
   const addresses = new HostAddresses({ clock });
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
@@ -60,6 +61,7 @@ export function unpackDependencies(
     }),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,
+    memory,
     unpackMetrics: metrics.unpacking,
     clock,
     logger,

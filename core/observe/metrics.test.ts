@@ -53,6 +53,19 @@ test('metrics of controllers have the names and labels of controller-runtime', a
   expect(lines.join('\n')).toMatch(/^nodejs_eventloop_lag_seconds \d/m);
 });
 
+test('the memory budget is told as it is at a scrape', async () => {
+  const metrics = new Metrics();
+  metrics.memory.watch({ bytes: 100, taken: 60, waiting: 2, ended: 3 });
+  expect(await linesOf(metrics)).toEqual(
+    expect.arrayContaining([
+      'rukpak_memory_budget_bytes 100',
+      'rukpak_memory_reserved_bytes 60',
+      'rukpak_memory_waiting_fetches 2',
+      'rukpak_memory_ended_total 3',
+    ]),
+  );
+});
+
 test('metrics of our own count what is unpacked and applied', async () => {
   const metrics = new Metrics();
   metrics.unpacking.ended('image', 'unpacked', 3);

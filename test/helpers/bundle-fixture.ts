@@ -9,6 +9,7 @@ import { defaultLimits } from '../../core/content/limits.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
 import type { Source } from '../../core/contracts/source.ts';
 import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { ampleMemory } from './ample-memory.ts';
 import { EventList } from './event-list.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -57,6 +58,7 @@ export class BundleFixture {
       limits: defaultLimits,
       creatorOf: ({ metadata }) => metadata.name ?? '',
       addressOf: async (host) => host,
+      memory: ampleMemory(),
       slots: new UnpackSlots({ slots: 8, clock: this.clock }),
       fetches: new SharedFetches(),
       events: this.events,

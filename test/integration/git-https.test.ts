@@ -14,6 +14,7 @@ import {
 } from '../../deploy/local/cluster/certificates.ts';
 import { TestRepository } from '../../deploy/local/git/create-repository.ts';
 import { type GitServer, startGitServer } from '../../deploy/local/git/git-server.ts';
+import { ampleMemory } from '../helpers/ample-memory.ts';
 import { ConnectProxy } from '../helpers/connect-proxy.ts';
 import { FileServer } from '../helpers/file-server.ts';
 import { fetchGit, type GitFetch, textOf } from '../helpers/git-fetch.ts';
@@ -225,7 +226,8 @@ describe('through a proxy', () => {
     const settings = { proxy: { httpsProxy: proxy.address } };
     const module = new URL('../../core/sources/git/index.ts', import.meta.url);
     const logger = silentLogger;
-    const source = fetchInWorkers({ module, type: 'git', settings, size: 1, logger });
+    const memory = ampleMemory();
+    const source = fetchInWorkers({ module, type: 'git', settings, size: 1, memory, logger });
     ends.push(() => source.close());
     const git = {
       repository: 'https://kubernetes/combo',

@@ -193,7 +193,9 @@ describe('compression', () => {
     const limits = { ...defaultLimits, maxBytes: 1024 * 1024 };
     await expect(
       fetchGit({ repository: `${server.url}/bomb` }, aSourceContext({ limits })),
-    ).rejects.toThrow('the repository unpacks to more than the limit of 1048576 bytes');
+    ).rejects.toThrow(
+      `the repository ${server.url}/bomb unpacks to more than the limit of 1048576 bytes`,
+    );
   });
 });
 

@@ -4,13 +4,20 @@ import { runInWorkers, type WorkerProvisioners } from '../../core/runtime/worker
 import { TerminalError } from '../../core/sdk.ts';
 import { chartProvisionerModules } from '../../provisioners/index.ts';
 import { aBundleDeployment, aContext, bundleFiles } from '../../testing/index.ts';
+import { ampleMemory } from '../helpers/ample-memory.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
 // Without a control plane: what the class does with a chart, in processes as the manager has them.
 let workers: WorkerProvisioners;
 
 beforeAll(async () => {
-  workers = await runInWorkers({ modules: chartProvisionerModules, logger: silentLogger, size: 1 });
+  workers = await runInWorkers({
+    modules: chartProvisionerModules,
+    size: 1,
+    memory: ampleMemory(),
+    besidesMegabytes: 768,
+    logger: silentLogger,
+  });
 });
 
 afterAll(async () => {

@@ -1,12 +1,17 @@
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
+import type { MemoryShare } from '../../runtime/byte-budget.ts';
 import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
-import { withTimeLimit } from '../../runtime/time-limit.ts';
+import { uncounted, withTimeLimit } from '../../runtime/time-limit.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import { wantedSource } from '../known-pin.ts';
+import type { FetchedContent } from '../shared-fetches.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { fetchFailed } from '../status.ts';
+
+/** Content is held as it was fetched and, until it is stored, as its class has converted it. */
+const timesHeld = 2;
 
 /** Gets the content from its source: from where it was pinned to, once it has been resolved. */
 export async function fetch(
@@ -17,8 +22,11 @@ export async function fetch(
   const { slot, ownFetch } = state;
   if (slot === undefined) return 'done';
   try {
-    const fetching = () => fetchContent(state, dependencies, context);
-    state.fetched = await slot.fetch(fetching, context.signal);
+    state.fetched = await slot.fetch(async () => {
+      // Kept at once: it is to be released even where there is no slot to go on with.
+      state.fetched = await fetchWithinMemory(state, dependencies, context);
+      return state.fetched;
+    }, context.signal);
     ownFetch?.succeed(state.fetched);
     return 'continue';
   } catch (error) {
@@ -29,12 +37,32 @@ export async function fetch(
   }
 }
 
-async function fetchContent(
+/** The budget may end the fetch, for others to have the memory that a slow server keeps from them. */
+async function fetchWithinMemory(
   state: BundleState,
   dependencies: UnpackDependencies,
   context: StepContext,
+): Promise<FetchedContent> {
+  const ended = new AbortController();
+  const onEnd = (reason: Error): void => ended.abort(reason);
+  const memory = dependencies.memory.open({ kind: 'fetch', onEnd });
+  try {
+    const signal = AbortSignal.any([context.signal, ended.signal]);
+    const result = await fetchContent(state, { ...dependencies, memory }, { ...context, signal });
+    memory.settle(timesHeld * bytesOf(result));
+    return { ...result, memory };
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+async function fetchContent(
+  state: BundleState,
+  dependencies: Omit<UnpackDependencies, 'memory'> & { readonly memory: MemoryShare },
+  context: StepContext,
 ): Promise<SourceResult> {
-  const { sources, secrets, configMaps, limits, creatorOf } = dependencies;
+  const { sources, secrets, configMaps, limits, memory, creatorOf } = dependencies;
   const wanted = wantedSource(state.bundle);
   const source = sources.get(wanted.type);
   if (source === undefined) {
@@ -49,7 +77,16 @@ async function fetchContent(
         limits,
         secrets: secrets.of(state.bundle),
         configMaps,
+        memory: {
+          take: (bytes) => uncounted(signal, () => memory.take(timesHeld * bytes, signal)),
+        },
       }),
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
+}
+
+function bytesOf({ files }: SourceResult): number {
+  let bytes = 0;
+  for (const content of files.files.values()) bytes += content.byteLength;
+  return bytes;
 }

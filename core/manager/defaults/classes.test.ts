@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
 import { openClasses } from './classes.ts';
 
+const parts = { memory: ampleMemory(), logger: silentLogger };
+
 const acme: Provisioner = { className: 'acme', deployment: async () => [] };
 
 it('are those that are given', async () => {
-  const { provisioners } = await openClasses([acme], silentLogger);
+  const { provisioners } = await openClasses([acme], parts);
   expect(provisioners).toEqual([acme]);
 });
 
@@ -33,12 +36,12 @@ it.each([
     'class "acme" has a configure handler and no bundle handler: only the class that a Bundle is unpacked by adapts its content',
   ],
 ])('are refused where there is %s', async (_, given, text) => {
-  await expect(openClasses(given, silentLogger)).rejects.toThrow(new Error(text));
+  await expect(openClasses(given, parts)).rejects.toThrow(new Error(text));
 });
 
 it('may be modules, which run in processes of their own', async () => {
   const module = new URL('../../../provisioners/plain/index.ts', import.meta.url);
-  const classes = await openClasses([acme, module], silentLogger);
+  const classes = await openClasses([acme, module], parts);
   await classes.close();
   expect(classes.provisioners.map(({ className }) => className)).toEqual([
     'acme',

@@ -4,6 +4,7 @@ import {
   type DefinedProvisioner,
   type Provisioner,
 } from '../../contracts/provisioner.ts';
+import type { ByteBudget } from '../../runtime/byte-budget.ts';
 import { checkedClass } from '../../runtime/worker/checked-class.ts';
 import { runInWorkers } from '../../runtime/worker/run-in-workers.ts';
 
@@ -19,14 +20,14 @@ export interface OpenClasses {
  */
 export async function openClasses(
   given: readonly (Provisioner | URL)[],
-  logger: Logger,
+  { memory, logger }: { readonly memory: ByteBudget; readonly logger: Logger },
 ): Promise<OpenClasses> {
   if (given.length === 0) throw new Error('provisioners is empty: name a class to serve');
   const modules = given.filter(isModule);
   const here = given.filter(isClass);
   for (const provisioner of here) check(provisioner);
   if (modules.length === 0) return { provisioners: here, close: async () => undefined };
-  const workers = await runInWorkers({ modules, logger });
+  const workers = await runInWorkers({ modules, memory, logger });
   return { provisioners: [...here, ...workers.provisioners], close: () => workers.close() };
 }
 

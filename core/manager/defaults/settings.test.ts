@@ -1,11 +1,17 @@
 import { expect, it } from 'vitest';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import { settingsOf } from './settings.ts';
 
 const acme = { className: 'acme', deployment: async () => [] };
 const beta = { className: 'beta', deployment: async () => [] };
-const parts = { provisioners: [beta, acme], sources: [], logger: silentLogger };
+const parts = {
+  provisioners: [beta, acme],
+  sources: [],
+  memory: ampleMemory(),
+  logger: silentLogger,
+};
 
 it('names the lease after the classes, in whatever order they are given', () => {
   const settings = settingsOf({ provisioners: [] }, parts);

@@ -7,6 +7,7 @@ import { defaultLimits } from '../../content/limits.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
 import type { Source } from '../../contracts/source.ts';
+import type { ByteBudget } from '../../runtime/byte-budget.ts';
 import type { ManagerOptions } from '../options.ts';
 import type { ManagerSettings } from '../settings.ts';
 import { leaseNameOf } from './lease-name.ts';
@@ -17,6 +18,7 @@ import { defaultContent, defaultHealthProbeBindAddress, defaultWorkers } from '.
 export interface OpenParts {
   readonly provisioners: readonly Provisioner[];
   readonly sources: readonly Source[];
+  readonly memory: ByteBudget;
   readonly logger: Logger;
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { Source } from '../../contracts/source.ts';
 import { type OpenSources, openSources } from './sources.ts';
@@ -19,7 +20,7 @@ function aSource(type: string): Source {
 }
 
 async function typesWith(sources: readonly Source[]): Promise<readonly string[]> {
-  open = await openSources({ sources, workers: 1, logger: silentLogger });
+  open = await openSources({ sources, workers: 1, memory: ampleMemory(), logger: silentLogger });
   return open.sources.map(({ type }) => type);
 }
 

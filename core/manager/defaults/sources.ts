@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Source } from '../../contracts/source.ts';
 import type { AddressPolicy } from '../../net/address-policy.ts';
+import type { ByteBudget } from '../../runtime/byte-budget.ts';
 import { fetchInWorkers } from '../../runtime/worker/fetch-in-workers.ts';
 import { createConfigMapsSource } from '../../sources/configmaps/index.ts';
 import { createHttpSource } from '../../sources/http/index.ts';
@@ -17,6 +18,8 @@ export interface SourcesOptions {
   readonly sourceAddresses?: AddressPolicy | undefined;
   /** Bundles unpacked at once. */
   readonly workers: number;
+  /** Where what core's git processes take is counted. */
+  readonly memory: ByteBudget;
   readonly logger: Logger;
 }
 
@@ -34,12 +37,12 @@ const gitModule = new URL(`../../sources/git/index${extname(import.meta.url)}`, 
 
 /** Core's sources, and those that are given. */
 export async function openSources(options: SourcesOptions): Promise<OpenSources> {
-  const { sources = [], registries = {}, workers, logger } = options;
+  const { sources = [], registries = {}, workers, memory, logger } = options;
   const addresses = options.sourceAddresses ?? {};
   const settings = { proxy: proxyFromEnvironment(), addresses };
   const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
   const size = workers * gitProcessesPerWorker;
-  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, logger });
+  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, memory, logger });
   const ours = [
     createImageSource({ ...image, addresses }),
     git,

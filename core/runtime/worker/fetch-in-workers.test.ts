@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
@@ -57,6 +58,7 @@ beforeAll(async () => {
     type: 'git',
     size: 2,
     settings: { greeting: 'hello' },
+    memory: ampleMemory(),
     clock,
   };
   git = fetchInWorkers({ ...options, logger: silentLogger });

@@ -2,6 +2,7 @@ import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { SecretContent, Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { noFiles } from './content-transfer.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -13,8 +14,8 @@ export interface SourceWorkerOptions {
   readonly type: string;
   /** Processes at once: more than one server has fetches, lest a slow one hold up those of others. */
   readonly size: number;
-  /** Bound on the JavaScript heap of each process; 512 where absent. */
-  readonly memoryMegabytes?: number;
+  /** Where what the processes take is counted; each may take as much as is for one process. */
+  readonly memory: ByteBudget;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -29,9 +30,10 @@ export interface WorkerSource extends Source {
  * to read. It is given the Secrets that its spec names, as they were when the fetch began.
  */
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
-  const { module, type, settings = {}, size, memoryMegabytes = 512 } = options;
+  const { module, type, settings = {}, size, memory } = options;
   const { clock = systemClock, logger } = options;
-  const pool = new WorkerPool({ size, memoryMegabytes, clock, logger });
+  const { megabytesForProcess: memoryMegabytes } = memory;
+  const pool = new WorkerPool({ size, memoryMegabytes, memory, clock, logger });
   const call = {
     module,
     callee: `source type "${type}"`,

@@ -9,14 +9,17 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { cpuTime } from '../../../test/bench/process-tree.ts';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { eventually } from '../../../test/helpers/eventually.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
+import { systemClock } from '../../clock.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { DeploymentContext, Provisioner } from '../../contracts/provisioner.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import { ByteBudget } from '../byte-budget.ts';
 import { onBehalfOf } from '../on-behalf-of.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { runInWorkers, type WorkerOptions, type WorkerProvisioners } from './run-in-workers.ts';
@@ -70,6 +73,12 @@ const behaviours = {
   exit: () => process.exit(3),
   stray: () => new Promise(() => setTimeout(() => { throw new Error('stray'); }, 1)),
   grow: () => { const all = []; for (;;) all.push({ next: all.length }); },
+  buffers: () => { const all = []; for (;;) all.push(Buffer.alloc(64 * 1024 * 1024, 1)); },
+  hold: async (_, object, { logger, signal }) => {
+    const held = Buffer.alloc(200 * 1024 * 1024, 1);
+    logger.info({ held: held.byteLength }, 'holds');
+    await never(signal);
+  },
   huge: () => { const all = []; for (;;) all.push(new Array(30_000_000).fill(all)); },
 };
 const run = async (files, object, context) => await behaviours[object.metadata.name](files, object, context);
@@ -139,6 +148,7 @@ async function open(options: Partial<WorkerOptions>): Promise<WorkerProvisioners
   return await runInWorkers({
     modules: [acmeModule()],
     clock: new ManualClock(),
+    memory: ampleMemory(),
     logger: recorder().logger,
     ...options,
   });
@@ -514,14 +524,29 @@ test('waiting for a process does not count for the time limit of a call', async 
 });
 
 describe('a process that dies', () => {
-  test.each(['grow', 'huge'])('of memory fails its call for good (%s)', async (name) => {
-    const acme = await start({ memoryMegabytes: 32 });
+  test.each(['grow', 'huge', 'buffers'])('of memory fails its call for good (%s)', async (name) => {
+    const acme = await start({ memoryMegabytes: 32, clock: systemClock });
     const error = await convert(acme, name).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(TerminalError);
     expect(error).toMatchObject({
       message:
         'class "acme" needs more than 32 MiB of memory for this content: make it smaller or split it',
     });
+    expect(await objectsOf(acme, 'none')).toEqual([]);
+  });
+
+  test('for others to have its memory is the younger one, and its call is to be made again', async () => {
+    const { lines, logger } = recorder();
+    const memory = new ByteBudget({ bytes: 400 * 1024 * 1024, clock: systemClock });
+    const acme = await start({ size: 2, memory, memoryMegabytes: 400, clock: systemClock });
+    const abort = new AbortController();
+    const older = objectsOf(acme, 'hold', context({ logger, signal: abort.signal }));
+    await eventually(() => expect(lines).toHaveLength(1));
+    const error = await objectsOf(acme, 'hold').catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(WaitingError);
+    expect(errorMessage(error)).toMatch(/^waiting for memory: all 400 MiB .* are in use$/);
+    abort.abort(new Error('enough'));
+    await expect(older).rejects.toThrow('given up: enough');
     expect(await objectsOf(acme, 'none')).toEqual([]);
   });
 
@@ -605,8 +630,11 @@ describe('the processes', () => {
   test('end with their manager, even where it does not close them', async () => {
     const script = `
       import { runInWorkers } from '${new URL('./run-in-workers.ts', import.meta.url).href}';
+      import { ByteBudget } from '${new URL('../byte-budget.ts', import.meta.url).href}';
+      import { systemClock } from '${new URL('../../clock.ts', import.meta.url).href}';
       const logger = { info: (fields) => { console.log(fields.pid); process.exit(0); } };
-      const { provisioners } = await runInWorkers({ modules: [new URL(process.argv[1])], logger });
+      const memory = new ByteBudget({ bytes: 2 ** 30, clock: systemClock });
+      const { provisioners } = await runInWorkers({ modules: [new URL(process.argv[1])], memory, logger });
       const object = { metadata: { name: 'loop' } };
       const { signal } = new AbortController();
       await provisioners[0].bundle({ files: new Map(), directories: new Set() }, object, { signal, logger, limits: ${JSON.stringify(defaultLimits)} });

@@ -9,6 +9,7 @@ import {
 } from '../../contracts/provisioner.ts';
 import { errorMessage } from '../../errors.ts';
 import { checkObjectCount } from '../../manifests/object-bounds.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { handlersInPool } from './handlers-in-pool.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -17,8 +18,12 @@ export interface WorkerOptions {
   readonly modules: readonly URL[];
   /** Processes at once; two where absent, and no more than there are processors. */
   readonly size?: number;
-  /** Bound on the JavaScript heap of each process; 512 where absent. */
+  /** Where what the processes take is counted. */
+  readonly memory: ByteBudget;
+  /** Bound on the heap and buffers of each process; as much as is for one where absent. */
   readonly memoryMegabytes?: number;
+  /** What each may take besides, for modules with memory of another kind. */
+  readonly besidesMegabytes?: number;
   /**
    * Milliseconds that one call may run once it has a process, for modules that run what content
    * says; as long as its signal lets it where absent.
@@ -53,7 +58,9 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
   );
   const pool = new WorkerPool({
     size: options.size ?? Math.min(2, availableParallelism()),
-    memoryMegabytes: options.memoryMegabytes ?? 512,
+    memory: options.memory,
+    memoryMegabytes: options.memoryMegabytes ?? options.memory.megabytesForProcess,
+    besidesMegabytes: options.besidesMegabytes,
     runningLimit: options.runningLimit,
     clock: options.clock ?? systemClock,
     logger: options.logger,

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { defaultLimits } from '../../content/limits.ts';
@@ -144,7 +145,13 @@ async function start(text: string, path: string): Promise<Provisioner> {
 
 async function open(file: string, readable: readonly string[]): Promise<Provisioner> {
   const module = pathToFileURL(file);
-  const started = await runThirdParty({ module, readable, memoryMegabytes, logger: silentLogger });
+  const started = await runThirdParty({
+    module,
+    readable,
+    memoryMegabytes,
+    memory: ampleMemory(),
+    logger: silentLogger,
+  });
   classes.push(started);
   return started.provisioner;
 }

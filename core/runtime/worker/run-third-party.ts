@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import { checkedClass } from './checked-class.ts';
 import { noFiles } from './content-transfer.ts';
@@ -17,6 +18,8 @@ export interface ThirdPartyOptions {
   readonly readable: readonly string[];
   /** Bound on what each process needs for content and objects. */
   readonly memoryMegabytes: number;
+  /** Where it is counted. */
+  readonly memory: ByteBudget;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -39,10 +42,11 @@ const loadingLimit = 120_000;
  * @throws Error in one sentence where it cannot be loaded, or is no class of this contract.
  */
 export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPartyClass> {
-  const { module, readable, memoryMegabytes, clock = systemClock, logger } = options;
+  const { module, readable, memoryMegabytes, memory, clock = systemClock, logger } = options;
   const pool = new WorkerPool({
     size: processesPerClass,
     memoryMegabytes,
+    memory,
     confinement: { readable },
     clock,
     logger,

@@ -4,6 +4,8 @@ import type { Clock } from '../../clock.ts';
 export interface MemoryWatch {
   readonly pid: number;
   readonly maxBytes: number;
+  /** Is told how many bytes there are. */
+  readonly onSample: (bytes: number) => void;
   readonly clock: Clock;
   /** Ends the watching. */
   readonly signal: AbortSignal;
@@ -18,13 +20,15 @@ const interval = 100;
  * system does not tell (it is not Linux), that bound is all there is.
  */
 export async function watchMemory(watch: MemoryWatch): Promise<void> {
-  const { pid, maxBytes, clock, signal, onExcess } = watch;
+  const { pid, maxBytes, onSample, clock, signal, onExcess } = watch;
   try {
     for (;;) {
       const status = await readFile(`/proc/${pid}/status`, 'latin1');
       // Without what it shares, such as Node's own code.
-      const [, kibibytes] = /^RssAnon:\s+([0-9]+) kB$/m.exec(status) ?? [];
-      if (Number(kibibytes) * 1024 > maxBytes) return onExcess();
+      const [, kibibytes = '0'] = /^RssAnon:\s+([0-9]+) kB$/m.exec(status) ?? [];
+      const bytes = Number(kibibytes) * 1024;
+      onSample(bytes);
+      if (bytes > maxBytes) return onExcess();
       await clock.sleep(interval, signal);
     }
   } catch {

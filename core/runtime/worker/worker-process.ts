@@ -5,6 +5,7 @@ import { serialize } from 'node:v8';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { TerminalError } from '../../errors.ts';
+import type { ByteBudget, MemoryShare } from '../byte-budget.ts';
 import { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import { contentPieces, fileTable } from './content-transfer.ts';
@@ -19,8 +20,12 @@ import { watchMemory } from './watch-memory.ts';
 import { watchProcessor } from './watch-processor.ts';
 
 export interface WorkerProcessOptions {
-  /** Bound on the JavaScript heap; where it is confined, on buffers and the like too. */
+  /** Bound on the JavaScript heap, and on buffers and the like together with it. */
   readonly memoryMegabytes: number;
+  /** What the process may take besides; `ownMegabytes` where absent. */
+  readonly besidesMegabytes?: number | undefined;
+  /** Where what the process takes is counted. */
+  readonly memory: ByteBudget;
   /** For modules of others. */
   readonly confinement?: Confinement | undefined;
   /** Milliseconds of processor time that one call may take, where the system tells it. */
@@ -59,6 +64,7 @@ export class WorkerProcess {
   readonly #exited: Promise<unknown>;
   readonly #ended = new AbortController();
   readonly #allowance = new OutputAllowance();
+  readonly #memory: MemoryShare;
   #running: RunningCall | undefined;
   #failure: Error | undefined;
   #output = '';
@@ -66,11 +72,17 @@ export class WorkerProcess {
   constructor(options: WorkerProcessOptions) {
     this.#options = options;
     this.#process = startProcess(options);
+    // What it was at is the budget's to try again: the reason is no fault of the content.
+    const onEnd = (reason: Error): void => this.#end(reason);
+    this.#memory = options.memory.open({ kind: 'idle', onEnd });
     // Where it could not even be started there is 'error' only.
     this.#exited = once(this.#process, 'exit').catch(() => undefined);
     this.#process.on('error', (error) => this.#end(error));
     // What it printed last may come after the exit; 'close' is after both.
-    this.#process.on('close', () => this.#end(this.#causeOfDeath()));
+    this.#process.on('close', () => {
+      this.#end(this.#causeOfDeath());
+      this.#memory.release();
+    });
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
     }
@@ -100,6 +112,7 @@ export class WorkerProcess {
     const abort = (): void => void this.#abort(signal, finished.signal);
     this.#allowance.renew();
     this.#running = { call, answer: new Answer({ callee, limits }), ...answered };
+    this.#memory.become(call.handler === 'fetch' ? 'fetch' : 'work');
     this.#hold(true);
     signal.addEventListener('abort', abort, { once: true });
     void this.#watchProcessor(callee, finished.signal);
@@ -110,6 +123,7 @@ export class WorkerProcess {
       signal.removeEventListener('abort', abort);
       finished.abort();
       this.#running = undefined;
+      this.#memory.become('idle');
       // Until the end of one that has been killed somebody may wait.
       if (this.alive) this.#hold(false);
     }
@@ -216,12 +230,13 @@ export class WorkerProcess {
   }
 
   async #watchMemory(): Promise<void> {
-    const { confinement, memoryMegabytes, clock } = this.#options;
+    const { memoryMegabytes, besidesMegabytes = ownMegabytes, clock } = this.#options;
     const { pid } = this.#process;
-    if (confinement === undefined || pid === undefined) return;
+    if (pid === undefined) return;
     await watchMemory({
       pid,
-      maxBytes: (memoryMegabytes + ownMegabytes) * 1024 * 1024,
+      maxBytes: (memoryMegabytes + besidesMegabytes) * 1024 * 1024,
+      onSample: (bytes) => this.#memory.set(bytes),
       clock,
       signal: this.#ended.signal,
       onExcess: () => this.#end(this.#needsMore()),

@@ -24,6 +24,7 @@ async function fetchConfigMaps(
     for (const [key, content] of await readConfigMap(name, context)) {
       const path = folder === '' ? key : `${folder}/${key}`;
       origins.set(path, (origins.get(path) ?? new Set()).add(name));
+      await context.memory?.take(content.byteLength);
       builder.addFile(path, content);
     }
   }

@@ -77,7 +77,8 @@ async function clone(
   { limits, signal }: SourceContext,
 ): Promise<Checkout> {
   try {
-    return await checkOut(spec.ref, transport, limits);
+    const repository = shownRepository(spec.repository);
+    return await checkOut(spec.ref, transport, { repository, limits });
   } catch (thrown) {
     signal.throwIfAborted();
     const error = transport.failure ?? thrown;

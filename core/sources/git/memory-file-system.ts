@@ -31,6 +31,11 @@ export class MemoryFileSystem {
     return this;
   }
 
+  /** Writes a file without asking `beforeWrite`. */
+  put(path: string, data: Uint8Array): void {
+    this.#entries.set(posix.normalize(path), data);
+  }
+
   readFile = async (
     path: string,
     options?: string | { encoding?: string },

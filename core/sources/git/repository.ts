@@ -1,10 +1,9 @@
 import git, { type ServerRef } from 'isomorphic-git';
 import type { GitSource } from '../../../api/v1alpha1/bundle.ts';
-import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
-import { checkPack } from './check-pack.ts';
 import type { GitTransport } from './git-transport.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
+import { indexPack, type PackOptions } from './pack/index-pack.ts';
 
 const gitdir = '/repository';
 
@@ -23,11 +22,15 @@ export interface Checkout extends Repository {
 export async function checkOut(
   { branch, tag, commit }: GitSource['ref'],
   transport: GitTransport,
-  limits: ContentLimits,
+  options: PackOptions,
 ): Promise<Checkout> {
-  // The pack is written before it is indexed: the place to look at it first.
+  // isomorphic-git tries twice to write a file.
+  const outcomes = new Map<string, Error>();
   const fs = new MemoryFileSystem((path, data) => {
-    if (path.endsWith('.pack')) checkPack(data, limits);
+    if (!path.endsWith('.pack')) return;
+    const outcome = outcomes.get(path) ?? takePack(fs, { path, data }, options);
+    outcomes.set(path, outcome);
+    throw outcome;
   });
   const repository = { fs, gitdir, cache: {} };
   await git.init({ fs, gitdir, bare: true });
@@ -35,6 +38,33 @@ export async function checkOut(
   if (commit !== undefined) return await checkOutCommit(repository, commit, transport);
   const ref = branch === undefined ? `refs/tags/${tag}` : `refs/heads/${branch}`;
   return await checkOutRef(repository, ref, transport);
+}
+
+/** Has isomorphic-git go no further: the pack that it has written is indexed already. */
+class PackTaken extends Error {}
+
+/** What the writing of a pack is to end with: it is either there with its index, or refused. */
+function takePack(
+  fs: MemoryFileSystem,
+  { path, data }: { readonly path: string; readonly data: Uint8Array },
+  options: PackOptions,
+): Error {
+  try {
+    const index = indexPack(data, options);
+    fs.put(path, data);
+    fs.put(path.replace(/pack$/, 'idx'), index);
+    return new PackTaken();
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+async function fetchPack(options: Parameters<typeof git.fetch>[0]): Promise<void> {
+  try {
+    await git.fetch(options);
+  } catch (error) {
+    if (!(error instanceof PackTaken)) throw error;
+  }
 }
 
 async function checkOutRef(
@@ -113,10 +143,10 @@ async function fetchShallow(
   const wanted = { ref: oid, singleBranch: true, tags: false };
   const place = { fs, gitdir, cache, http: transport, url: transport.url, remote: 'origin' };
   try {
-    await git.fetch({ ...place, ...wanted, depth: 1 });
+    await fetchPack({ ...place, ...wanted, depth: 1 });
   } catch (error) {
     if (!(error instanceof git.Errors.RemoteCapabilityError)) throw error;
-    await git.fetch({ ...place, ...wanted });
+    await fetchPack({ ...place, ...wanted });
   }
 }
 
@@ -125,7 +155,7 @@ async function fetchBranches(
   _commit: string,
   transport: GitTransport,
 ): Promise<void> {
-  await git.fetch({ fs, gitdir, cache, http: transport, url: transport.url, remote: 'origin' });
+  await fetchPack({ fs, gitdir, cache, http: transport, url: transport.url, remote: 'origin' });
 }
 
 async function hasCommit({ fs, gitdir, cache }: Repository, oid: string): Promise<boolean> {

@@ -56,11 +56,11 @@ async function fetchHttp(
 async function fetchFiles(
   url: URL,
   wanted: { authorization: string | undefined; dispatcher: Dispatcher; signal: AbortSignal },
-  { limits, signal }: SourceContext,
+  { limits, signal, memory }: SourceContext,
 ): Promise<{ readonly files: BundleFiles; readonly checksum: string }> {
   const body = new MeasuredBody(await download(url, wanted), { url, limits });
   const prefixes = { gzip: '', tar: 'error creating FS: ' };
-  const files = await unpackFetched(body, { limits, signal, prefixes });
+  const files = await unpackFetched(body, { limits, signal, memory, prefixes });
   return { files, checksum: await body.checksum() };
 }
 

@@ -1,3 +1,4 @@
+import type { UnpackOptions } from '../../content/unpack-bundle.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import { LayeredTree, layerError } from './layers.ts';
@@ -8,7 +9,7 @@ import type { RegistryClient } from './registry-client.ts';
 export async function downloadLayers(
   client: RegistryClient,
   { layers, isArtifact }: ImageManifest,
-  options: { readonly limits: ContentLimits; readonly signal: AbortSignal },
+  options: UnpackOptions,
 ): Promise<BundleFiles> {
   checkCompressedSize(layers, options.limits);
   const tree = new LayeredTree({ ...options, isSystem: !isArtifact });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
+import type { ContentMemory } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import type { AddressPolicy } from '../../net/address-policy.ts';
 import type { ProxyConfig } from '../../net/proxy.ts';
@@ -51,6 +52,8 @@ export interface PullOptions {
   readonly keychain: Keychain;
   /** PEM certificates of authorities to trust for this pull alone. */
   readonly caCertificates?: string | undefined;
+  /** Asked for the bytes of the files; of those who pull the same at the same time, the first one's. */
+  readonly memory?: ContentMemory | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -211,12 +214,12 @@ export class ImagePuller {
   async #download(
     { reference }: PullPlace,
     { client, digest, credentials, manifest }: ResolvedImage,
-    { limits, caCertificates = '', signal }: PullOptions,
+    { limits, caCertificates = '', memory, signal }: PullOptions,
   ): Promise<BundleFiles> {
     const place = [repositoryName(reference), digest, credentialsKey(credentials)];
     return await this.#downloads.run(
       JSON.stringify([...place, caCertificates, limits]),
-      (signal) => downloadLayers(client, manifest, { limits, signal }),
+      (signal) => downloadLayers(client, manifest, { limits, memory, signal }),
       signal,
     );
   }

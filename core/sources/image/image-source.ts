@@ -21,7 +21,7 @@ export function createImageSource(options: ImagePullerOptions): Source {
 
 async function fetchImage(
   image: ImageSource,
-  { secrets, limits, signal, logger }: SourceContext,
+  { secrets, limits, signal, memory, logger }: SourceContext,
   { puller, toldOf }: { readonly puller: ImagePuller; readonly toldOf: Set<string> },
 ): Promise<SourceResult> {
   const pullSecret = await readPullSecret(image.pullSecret, secrets, signal);
@@ -31,6 +31,11 @@ async function fetchImage(
     toldOf.add(name);
     logger.info({ pullSecret: name }, shortcoming);
   }
-  const { files, pinnedRef } = await puller.pull(image.ref, { ...pullSecret, limits, signal });
+  const { files, pinnedRef } = await puller.pull(image.ref, {
+    ...pullSecret,
+    limits,
+    signal,
+    memory,
+  });
   return { files, resolvedSource: { type: 'image', image: { ...image, ref: pinnedRef } } };
 }

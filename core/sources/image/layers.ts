@@ -1,14 +1,12 @@
 import { decompressed } from '../../content/decompress.ts';
 import { readTar, type TarEntry } from '../../content/tar-reader.ts';
-import type { ContentLimits } from '../../contracts/bundle-files.ts';
+import type { UnpackOptions } from '../../content/unpack-bundle.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ImageTree, type Path } from './image-tree.ts';
 
-export interface ApplyLayerOptions {
+export interface ApplyLayerOptions extends UnpackOptions {
   /** Whether the system's own files are in it, which are left out. */
   readonly isSystem: boolean;
-  readonly limits: ContentLimits;
-  readonly signal: AbortSignal;
 }
 
 /** What upstream leaves out of a bundle: the system's own, not the image's (spec 3.1). */

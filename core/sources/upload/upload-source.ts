@@ -11,7 +11,7 @@ export function createUploadSource(uploads: Pick<UploadStore, 'read'>): Source {
 
 async function fetchUpload(
   { type }: BundleSource,
-  { bundle, limits, signal }: SourceContext,
+  { bundle, limits, signal, memory }: SourceContext,
   uploads: Pick<UploadStore, 'read'>,
 ): Promise<SourceResult> {
   const body = await uploads.read(bundle, signal);
@@ -23,6 +23,6 @@ async function fetchUpload(
     gzip: 'read response as gzip: ',
     tar: 'untar bundle contents from response: ',
   };
-  const files = await unpackFetched(body, { limits, signal, prefixes });
+  const files = await unpackFetched(body, { limits, signal, memory, prefixes });
   return { files, resolvedSource: { type, upload: {} } };
 }

@@ -64,7 +64,10 @@ async function fetchFrom({ port, commit, maxBytes = 1024 * 1024, signal, timeout
   try {
     const ref = commit === undefined ? { branch: 'main' } : { commit };
     const { files } = await readTree(
-      await checkOut(ref, transport, defaultLimits),
+      await checkOut(ref, transport, {
+        repository: 'ssh',
+        limits: defaultLimits,
+      }),
       '',
       defaultLimits,
     );

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import type { ContentLimits } from '../../../contracts/bundle-files.ts';
+import { errorMessage, TerminalError } from '../../../errors.ts';
+import { ContentCache } from './content-cache.ts';
+import { applyDelta, deltaResultSize } from './delta.ts';
+import { inflateEntry, type ObjectType, type PackEntry, readEntry } from './pack-entry.ts';
+import { writeIndex } from './write-index.ts';
+
+export interface PackOptions {
+  /** Where it comes from, for messages; without a password. */
+  readonly repository: string;
+  readonly limits: ContentLimits;
+}
+
+const headerLength = 12;
+const checksumLength = 20;
+
+/** git makes chains of 50, or of 250 with --aggressive. */
+const maxChain = 250;
+
+/** A repository has more objects than the directory in it that is the bundle. */
+const objectsPerEntry = 50;
+
+/** Results of deltas that are bases of others: a cache, so that few are made twice. */
+const cachedBytes = 16 * 1024 * 1024;
+
+interface Resolved extends PackEntry {
+  readonly type: ObjectType;
+  /** Deltas between it and an object that is none. */
+  readonly chain: number;
+  /** What a delta is made of. */
+  readonly parent: Resolved | undefined;
+}
+
+/**
+ * The index (gitformat-pack) of a packfile's objects, made in bounded memory: isomorphic-git's own
+ * indexing keeps what chained deltas make until the end, and follows a delta that is its own base.
+ * Deltas whose base is in another pack have no place in it, as we ask for no such packs.
+ * @throws TerminalError that names the repository, what passes a limit, and the limit
+ * @throws Error for a pack that is broken
+ */
+export function indexPack(pack: Uint8Array, options: PackOptions): Buffer {
+  try {
+    const view = Buffer.from(pack.buffer, pack.byteOffset, pack.byteLength);
+    return new PackIndexer(view, options).index();
+  } catch (error) {
+    if (error instanceof TerminalError) throw error;
+    throw new Error(`the server sent a broken pack: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+class PackIndexer {
+  readonly #pack: Buffer;
+  readonly #checksum: Buffer;
+  readonly #options: PackOptions;
+  readonly #allowed: number;
+  readonly #starts = new Set<number>();
+  /** The first object of each id: a later one may be a delta that has the first as its base. */
+  readonly #objects = new Map<string, Resolved>();
+  /** By where their base begins, or by its id. */
+  readonly #deltas = new Map<number | string, PackEntry[]>();
+  readonly #cache = new ContentCache(cachedBytes);
+  #unpacked = 0;
+
+  constructor(pack: Buffer, options: PackOptions) {
+    const { maxBytes, maxCompressionRatio } = options.limits;
+    this.#pack = pack.subarray(0, -checksumLength);
+    this.#checksum = pack.subarray(-checksumLength);
+    this.#options = options;
+    this.#allowed = Math.max(maxBytes, pack.byteLength * maxCompressionRatio);
+  }
+
+  index(): Buffer {
+    const pack = this.#pack;
+    if (pack.byteLength < headerLength || pack.toString('latin1', 0, 4) !== 'PACK') {
+      throw new Error('it does not begin as one');
+    }
+    const plain = this.#readEntries(pack.readUInt32BE(8));
+    for (const object of plain) this.#resolveDeltasOf(object);
+    const offsets = Array.from(this.#objects, ([id, { start }]) => [id, start] as const);
+    return writeIndex(new Map(offsets), this.#checksum);
+  }
+
+  /** Every object's sizes are checked before any delta is resolved. */
+  #readEntries(count: number): readonly [string, Resolved][] {
+    this.#checkCount(count);
+    const plain: [string, Resolved][] = [];
+    let start = headerLength;
+    for (let left = count; left > 0; left -= 1) {
+      const entry = readEntry(this.#pack, start);
+      this.#count(entry.size);
+      const { content, end } = inflateEntry(this.#pack, entry);
+      const { type, base } = entry;
+      if (type !== undefined) {
+        plain.push(this.#add({ ...entry, type, chain: 0, parent: undefined }, content));
+      } else if (base !== undefined) this.#addDelta(entry, base, content);
+      this.#starts.add(start);
+      start = end;
+    }
+    return plain;
+  }
+
+  #addDelta(entry: PackEntry, base: number | string, content: Buffer): void {
+    // A base stands before: what would be its own base ends here.
+    if (typeof base === 'number' && !this.#starts.has(base)) {
+      throw new Error(`no object that a delta may have as its base begins at byte ${base}`);
+    }
+    this.#count(deltaResultSize(content));
+    const siblings = this.#deltas.get(base);
+    if (siblings === undefined) this.#deltas.set(base, [entry]);
+    else siblings.push(entry);
+  }
+
+  /** All that are made of an object, however long the chains: one after the other, never nested. */
+  #resolveDeltasOf([id, plain]: readonly [string, Resolved]): void {
+    const waiting = this.#takeDeltasOf(id, plain);
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { entry, parent } = next;
+      const chain = parent.chain + 1;
+      if (chain > maxChain) throw this.#exceeded(`has chains of more than ${maxChain} deltas`);
+      const object = { ...entry, type: parent.type, chain, parent };
+      const [id] = this.#add(object, this.#contentOf(object));
+      // Not all at once: there may be more of them than a call has arguments.
+      for (const delta of this.#takeDeltasOf(id, object)) waiting.push(delta);
+    }
+  }
+
+  /** Those that name an id are made of the first object that has it. */
+  #takeDeltasOf(id: string, parent: Resolved): { entry: PackEntry; parent: Resolved }[] {
+    const entries = [parent.start, id].flatMap((base) => this.#deltas.get(base) ?? []);
+    this.#deltas.delete(parent.start);
+    this.#deltas.delete(id);
+    return entries.map((entry) => ({ entry, parent }));
+  }
+
+  #contentOf(object: Resolved): Buffer {
+    const missing: Resolved[] = [];
+    let known: Buffer | undefined;
+    for (let at: Resolved | undefined = object; at !== undefined; at = at.parent) {
+      known = this.#cache.get(at.start);
+      if (known !== undefined) break;
+      missing.push(at);
+    }
+    let content = known ?? Buffer.alloc(0);
+    for (const at of missing.toReversed()) {
+      const data = inflateEntry(this.#pack, at).content;
+      content = at.parent === undefined ? data : applyDelta(data, content);
+      this.#cache.set(at.start, content);
+    }
+    return content;
+  }
+
+  #add(object: Resolved, content: Buffer): [string, Resolved] {
+    const header = `${object.type} ${content.byteLength}\0`;
+    const id = createHash('sha1').update(header).update(content).digest('hex');
+    if (!this.#objects.has(id)) this.#objects.set(id, object);
+    return [id, object];
+  }
+
+  #checkCount(count: number): void {
+    const most = objectsPerEntry * this.#options.limits.maxEntries;
+    if (count <= most) return;
+    throw this.#exceeded(
+      `has ${count} objects, over the limit of ${most} (${objectsPerEntry} times --max-content-entries)`,
+    );
+  }
+
+  #count(size: number): void {
+    const { maxBytes } = this.#options.limits;
+    this.#unpacked += size;
+    if (size > maxBytes) {
+      throw this.#exceeded(
+        `unpacks to more than the limit of ${maxBytes} bytes (--max-content-bytes)`,
+      );
+    }
+    if (this.#unpacked > this.#allowed) {
+      throw this.#exceeded(
+        `unpacks to more than the limit of ${this.#allowed} bytes (--max-content-compression-ratio)`,
+      );
+    }
+  }
+
+  #exceeded(what: string): TerminalError {
+    return new TerminalError(`the repository ${this.#options.repository} ${what}`);
+  }
+}

@@ -1,0 +1,7 @@
+import { systemClock } from '../../core/clock.ts';
+import { ByteBudget } from '../../core/runtime/byte-budget.ts';
+
+/** For content and processes of tests that are about something else. */
+export function ampleMemory(): ByteBudget {
+  return new ByteBudget({ bytes: 1024 ** 3, clock: systemClock });
+}
