@@ -90,7 +90,9 @@ test('a restart of core leaves healthy what is healthy', async () => {
   expect(await conditionFor('restarted')).toMatchObject({ status: 'True', lastTransitionTime });
 });
 
-test('rules that pass the estimate and exhaust their process fail alone', async () => {
+test('rules that pass the estimate and exhaust their process fail alone', {
+  tags: 'long',
+}, async () => {
   const text = 'x'.repeat(900_000);
   const bombs = {
     split: `${doubled(9)}.split('').size() > 0`,
@@ -110,7 +112,7 @@ test('rules that pass the estimate and exhaust their process fail alone', async 
   await goodOneIsHealthy('late-neighbour');
 });
 
-test('1,500 objects with rules hold nobody up', async () => {
+test('1,500 objects with rules hold nobody up', { tags: 'long' }, async () => {
   const objects = Array.from({ length: 1_500 }, (_, index) =>
     aConfigMap(`many-${index}`, { phase: 'up', text: 'x'.repeat(1_000) }),
   );
