@@ -110,21 +110,27 @@ function activeProblems(living: Living, look: Look, model: Model): readonly stri
   if (conditionOf(object, 'Installed')?.status !== 'True') return ['not installed'];
   if (activeVersion(object, look) !== version) return ['not active'];
   const progressing = conditionOf(object, 'Progressing');
-  if (progressing !== undefined && !isHeld(living, look, model)) return ['at work'];
+  const isHeld = handsOver(living) || holdsRestored(living, look, model);
+  if (progressing !== undefined && !isHeld) return ['at work'];
   return missing(living, look);
 }
 
-/**
- * What it drops waits for the deployment that it hands over to, or was made anew by the user after
- * core had deleted it: nobody has asked core to delete that one.
- */
-function isHeld({ index, version, object }: Living, look: Look, model: Model): boolean {
-  if (conditionOf(object, 'Progressing')?.reason !== 'PruneHeld') return false;
-  if (sharing.some((each) => each === index)) return true;
+/** What it drops waits for the deployment that it hands over to. */
+function handsOver({ index, object }: Pick<Living, 'index' | 'object'>): boolean {
+  return sharing.some((each) => each === index) && holdsPrune(object);
+}
+
+/** The user made it anew after core had deleted it: nobody has asked core to delete that one. */
+function holdsRestored({ index, version, object }: Living, look: Look, model: Model): boolean {
   const dropped = versions.flatMap((each) => [...idsOf(index, each)]);
-  return dropped.some(
+  const isRestored = dropped.some(
     (id) => model.strangers.has(id) && look.content.has(id) && !idsOf(index, version).has(id),
   );
+  return isRestored && holdsPrune(object);
+}
+
+function holdsPrune(object: KubernetesObject): boolean {
+  return conditionOf(object, 'Progressing')?.reason === 'PruneHeld';
 }
 
 const refusal = /has no owner|belongs to|bears the labels|is controlled by/;
@@ -171,7 +177,7 @@ function isOwned(object: KubernetesObject, look: Look): boolean {
   const owner = look.deployments.get(labelledName(object) ?? '') as BundleDeployment | undefined;
   if (owner === undefined || !isMade(object, owner)) return false;
   const index = indexOf(owner.metadata.name ?? '');
-  if (isHeld({ index, object: owner }) || isRefused(owner)) return true;
+  if (handsOver({ index, object: owner }) || isRefused(owner)) return true;
   const active = activeVersion(owner, look);
   return active !== undefined && idsOf(index, active).has(idOf(object));
 }
