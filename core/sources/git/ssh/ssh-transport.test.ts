@@ -350,3 +350,27 @@ test('an abort in the middle closes the connection', async () => {
   const { port } = await aServer(() => stop.abort(new Error('the Bundle is gone')));
   expect(await fetchFrom({ port, signal: stop.signal })).toBe(`Error: the Bundle is gone`);
 });
+
+test.each(['127.0.0.1', 'localhost', '::1', '127.1'])(
+  'a server on this machine is not connected to where addresses are judged: %s',
+  async (host) => {
+    let connections = 0;
+    const server = createServer(() => void (connections += 1)).listen(0, '127.0.0.1');
+    ends.push(async () => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const transport = new SSHTransport({
+      key: await parsePrivateKey(pem, undefined),
+      secretName: 's',
+      hostKeys: undefined,
+      address: { protocol: 'ssh', user: 'git', host, port, path: 'combo' },
+      addresses: {},
+      maxBytes: 1024,
+      signal: AbortSignal.timeout(120_000),
+    });
+    const asked = transport.request({ url: transport.url, method: 'GET' });
+    await expect(asked).rejects.toThrow('has a private, loopback or other denied address');
+    await transport.close();
+    expect(connections).toBe(0);
+  },
+);
