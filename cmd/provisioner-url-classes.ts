@@ -54,7 +54,8 @@ export async function openProvisionerUrls(
 /** A process for each class: one server's answers that are slow to read hold up no other's. */
 async function open(remote: RemoteClass, logger: Logger): Promise<OpenClass> {
   const modules = [answerReader];
-  const reading = await runInWorkers({ modules, inProcess: isSmallContent, size: 1, logger });
+  const inProcess = isSmallContent;
+  const reading = await runInWorkers({ modules, inProcess, size: 1, sandboxed: true, logger });
   const readObjects = reading.provisioners[0]?.deployment;
   try {
     if (readObjects === undefined) throw new Error(`${answerReader.href} reads no objects`);

@@ -36,7 +36,8 @@ export async function openSources(options: SourcesOptions): Promise<OpenSources>
   const settings = { proxy: proxyFromEnvironment() };
   const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
   const size = workers * gitProcessesPerWorker;
-  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, logger });
+  const sandboxed = true;
+  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, sandboxed, logger });
   const ours = [
     createImageSource(image),
     git,

@@ -15,6 +15,8 @@ export interface SourceWorkerOptions {
   readonly size: number;
   /** Bound on the JavaScript heap of each process; 512 where absent. */
   readonly memoryMegabytes?: number;
+  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -30,8 +32,8 @@ export interface WorkerSource extends Source {
  */
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
   const { module, type, settings = {}, size, memoryMegabytes = 512 } = options;
-  const { clock = systemClock, logger } = options;
-  const pool = new WorkerPool({ size, memoryMegabytes, clock, logger });
+  const { clock = systemClock, logger, sandboxed } = options;
+  const pool = new WorkerPool({ size, memoryMegabytes, sandboxed, clock, logger });
   const call = {
     module,
     callee: `source type "${type}"`,

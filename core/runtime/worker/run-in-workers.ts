@@ -29,6 +29,8 @@ export interface WorkerOptions {
    * loop, crash or wait over it. None where absent.
    */
   readonly inProcess?: (files: BundleFiles) => boolean;
+  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -55,6 +57,7 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
     size: options.size ?? Math.min(2, availableParallelism()),
     memoryMegabytes: options.memoryMegabytes ?? 512,
     runningLimit: options.runningLimit,
+    sandboxed: options.sandboxed,
     clock: options.clock ?? systemClock,
     logger: options.logger,
   });

@@ -22,6 +22,8 @@ export interface WorkerProcessOptions {
   readonly memoryMegabytes: number;
   /** For modules of others. */
   readonly confinement?: Confinement | undefined;
+  /** For our own modules that read what strangers wrote. */
+  readonly sandboxed?: boolean | undefined;
   readonly clock: Clock;
   /** Takes what the process prints. */
   readonly logger: Logger;
