@@ -17,10 +17,15 @@ const chartLimit = 30_000;
  * The classes of the stock manager. Charts have processes of their own, which end when there has
  * been none for a while: those of the other classes need not carry Helm's engine.
  */
-export async function runBuiltInProvisioners(logger: Logger): Promise<BuiltInProvisioners> {
+export async function runBuiltInProvisioners(
+  logger: Logger,
+  { here }: { readonly here: boolean },
+): Promise<BuiltInProvisioners> {
+  const shared = { sandboxed: true, logger };
+  const inProcess = here ? { inProcess: isSmallContent } : {};
   const [quick, charts] = await Promise.all([
-    runInWorkers({ modules: builtInProvisionerModules, inProcess: isSmallContent, logger }),
-    runInWorkers({ modules: chartProvisionerModules, runningLimit: chartLimit, logger }),
+    runInWorkers({ modules: builtInProvisionerModules, ...inProcess, ...shared }),
+    runInWorkers({ modules: chartProvisionerModules, runningLimit: chartLimit, ...shared }),
   ]);
   return {
     provisioners: [...quick.provisioners, ...charts.provisioners],

@@ -24,7 +24,8 @@ export async function withServedClasses(
 ): Promise<void> {
   const open: WorkerProvisioners[] = [];
   try {
-    const builtIn = await runBuiltInProvisioners(logger);
+    // Who installs reads no content itself, however small.
+    const builtIn = await runBuiltInProvisioners(logger, { here: flags.zone !== 'applying' });
     open.push(builtIn);
     const remote = await openProvisionerUrls(flags, namesOf(builtIn), logger);
     open.push(remote);

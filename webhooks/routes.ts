@@ -66,8 +66,10 @@ export interface CrdRouteOptions extends CrdUpgradeOptions, DeletionWarningOptio
 /** The validators of CRDs by their paths (spec section 12). */
 export function crdRoutes(options: CrdRouteOptions): ReadonlyMap<string, AdmissionValidator> {
   const { client, clock } = options;
-  const { list } = patientLister(client, clock);
-  const judging: CrdUpgradeOptions['client'] = { get: (...args) => client.get(...args), list };
+  const judging: CrdUpgradeOptions['client'] = {
+    get: (...args) => client.get(...args),
+    ...patientLister(client, clock),
+  };
   const routes = [
     ['/validate-crd', crdUpgradeValidator({ ...options, client: judging })],
     ['/warn-bundledeployment-deletion', deletionWarner(options)],

@@ -2,18 +2,25 @@ import { readFile } from 'node:fs/promises';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
 import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
-import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ContentStore } from '../contracts/store.ts';
+import { errorMessage, WaitingError } from '../errors.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
 import type { ContentOptions } from './options.ts';
+
+const nothingStored: Pick<ContentStore, 'load'> = { load: async () => undefined };
 
 const podTokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 export interface ContentLoaderParts {
-  readonly store: Pick<ContentStore, 'load'>;
-  /** Whose Bundles this process unpacks. */
-  readonly ownClasses: ReadonlyMap<string, Provisioner>;
+  /** What this process stores, and whose Bundles it unpacks; undefined where it unpacks none. */
+  readonly unpacking:
+    | {
+        readonly store: Pick<ContentStore, 'load'>;
+        readonly dependencies: { readonly provisioners: ReadonlyMap<string, Provisioner> };
+      }
+    | undefined;
   /** Has the Bundle of that name fetched again. */
   readonly onLost: (bundleName: string) => void;
 }
@@ -23,7 +30,7 @@ export interface ContentLoaderParts {
  * process stores and has lost, or that the leader before it stored, is fetched again.
  */
 export function createContentLoader(
-  { store, ownClasses, onLost }: ContentLoaderParts,
+  { unpacking, onLost }: ContentLoaderParts,
   {
     content,
     limits,
@@ -32,6 +39,7 @@ export function createContentLoader(
     readonly limits: ContentLimits;
   },
 ): ContentLoader {
+  const store = unpacking?.store ?? nothingStored;
   const fallback = createFallbackLoader({
     store,
     contentServers: content.contentServers,
@@ -42,9 +50,9 @@ export function createContentLoader(
   return {
     async load(bundle, signal) {
       const key = contentKey(bundle);
-      if (!ownClasses.has(bundle.spec.provisionerClassName)) {
+      if (unpacking?.dependencies.provisioners.has(bundle.spec.provisionerClassName) !== true) {
         const { contentURL } = bundle.status ?? {};
-        return await fallback.load({ ...key, contentURL }, signal);
+        return await served(fallback.load({ ...key, contentURL }, signal), key.name, signal);
       }
       const stored = await store.load(key);
       if (stored !== undefined) return stored;
@@ -54,6 +62,32 @@ export function createContentLoader(
       );
     },
   };
+}
+
+/** A content server that is away for a while, or restores what it has lost, is no news of its Bundles. */
+async function served(
+  loading: Promise<BundleFiles>,
+  name: string,
+  signal: AbortSignal,
+): Promise<BundleFiles> {
+  try {
+    return await loading;
+  } catch (error) {
+    if (signal.aborted || !isPassing(error)) throw error;
+    throw new LostContentError(
+      `the content of Bundle "${name}" is not served at the moment: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Of connections that were not made, or broke. */
+const connectionError = /^(?:ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|UND_ERR_)/;
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof WaitingError) return true;
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' && connectionError.test(code);
 }
 
 function contentKey({ metadata }: Bundle): { name: string; uid: string } {

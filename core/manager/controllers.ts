@@ -1,7 +1,6 @@
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
-import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
 import { Certificates } from '../bundle-deployment/certificates/certificates.ts';
 import { RenderFacts } from '../bundle-deployment/facts/render-facts.ts';
@@ -12,7 +11,6 @@ import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
-import type { DiskStore } from '../store/disk-store.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { classesWith } from './class-index.ts';
 import { createContentLoader } from './content.ts';
@@ -20,14 +18,15 @@ import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from
 import { ownWorkers } from './own-workers.ts';
 import { OwnWrites } from './own-writes.ts';
 import type { ManagerSettings } from './settings.ts';
-import type { Uploads } from './uploads.ts';
+import type { OwnPlacesByClass } from './unpacking.ts';
+import type { UnpackingZone } from './unpacking-zone.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
   readonly kinds: Kinds;
-  readonly store: DiskStore;
-  readonly unpacking: UnpackDependencies;
-  readonly uploads: Uploads | undefined;
+  /** Undefined where this process applies only. */
+  readonly unpacking: UnpackingZone | undefined;
+  readonly ownPlaces: OwnPlacesByClass;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -35,37 +34,61 @@ export interface ControllerParts {
   readonly signal: AbortSignal;
 }
 
-/** The two controllers, woken by the caches and by what happens to applied objects. */
+/** The controllers of this process, woken by the caches and by what happens to applied objects. */
 export function createControllers(
   options: ManagerSettings,
   parts: ControllerParts,
 ): readonly Controller[] {
+  const { unpacking } = parts;
+  const bundles = unpacking && wokenBundles(options, parts, unpacking);
+  if (options.zone === 'unpacking') return bundles === undefined ? [] : [bundles];
+  const deployments = wokenDeployments(options, parts, bundles);
+  return bundles === undefined ? [deployments] : [bundles, deployments];
+}
+
+function wokenBundles(
+  options: ManagerSettings,
+  parts: ControllerParts,
+  unpacking: UnpackingZone,
+): Controller {
   const { kinds } = parts;
-  const bundleWrites = new OwnWrites(kinds.bundles);
-  const deploymentWrites = new OwnWrites(kinds.deployments);
-  const { controller: bundles, reconciler } = createBundleController(options, parts, bundleWrites);
-  const deployments = createDeploymentController(options, parts, {
-    cache: deploymentWrites,
-    onLost: (bundle) => bundles.enqueue(bundle),
+  const writes = new OwnWrites(kinds.bundles);
+  const { controller, reconciler } = createBundleController(options, parts, {
+    unpacking,
+    cache: writes,
   });
-  kinds.bundles.onChange(({ type, object, previous }) => {
+  kinds.bundles.onChange(({ type, object }) => {
     const { name = '', deletionTimestamp } = object.metadata;
-    if (type !== 'deleted' && !bundleWrites.taking) bundles.enqueue(name);
+    if (type !== 'deleted' && !writes.taking) controller.enqueue(name);
     if (type === 'deleted' || deletionTimestamp !== undefined) reconciler.abandon(name);
+  });
+  kinds.configMaps.onChange(({ object }) => {
+    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
+    for (const { metadata } of readers) controller.enqueue(metadata.name ?? '');
+  });
+  return controller;
+}
+
+function wokenDeployments(
+  options: ManagerSettings,
+  parts: ControllerParts,
+  bundles: Controller | undefined,
+): Controller {
+  const { kinds } = parts;
+  const cache = new OwnWrites(kinds.deployments);
+  const onLost = (bundle: string): void => bundles?.enqueue(bundle);
+  const deployments = createDeploymentController(options, parts, { cache, onLost });
+  kinds.bundles.onChange(({ object, previous }) => {
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
   kinds.deployments.onChange((change) => {
     const { name = '' } = change.object.metadata;
-    if (!deploymentWrites.taking) deployments.enqueue(name);
+    if (!cache.taking) deployments.enqueue(name);
     for (const dependency of changedDependencies(change)) deployments.enqueue(dependency);
     for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
   });
-  kinds.configMaps.onChange(({ object }) => {
-    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
-    for (const { metadata } of readers) bundles.enqueue(metadata.name ?? '');
-  });
-  return [bundles, deployments];
+  return deployments;
 }
 
 /** What depends on a deployment and may be waiting for it: an own write is news to them too. */
@@ -79,15 +102,15 @@ function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
 function createBundleController(
   options: ManagerSettings,
   parts: ControllerParts,
-  cache: OwnWrites<Bundle>,
+  { unpacking, cache }: { unpacking: UnpackingZone; cache: OwnWrites<Bundle> },
 ): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
-  const { kube, uploads, events, metrics, clock, unpacking } = parts;
+  const { kube, events, metrics, clock } = parts;
   const { logger } = options;
   const reconciler = new BundleReconciler({
-    ...unpacking,
+    ...unpacking.dependencies,
     client: kube.client,
     cache,
-    uploads: uploads?.store,
+    uploads: unpacking.uploads?.store,
     events,
   });
   const controller = new Controller({
@@ -108,11 +131,11 @@ function createDeploymentController(
   parts: ControllerParts,
   { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
-  const { kube, kinds, store, events, metrics, clock, signal } = parts;
+  const { kube, kinds, unpacking, ownPlaces, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
-  const ownClasses = parts.unpacking.provisioners;
+  const bundleClasses = classesWith(options.provisioners, 'bundle');
   const { pruneDefaults, defaultDeletionPolicy } = options;
   const defaults = { pruneDefaults, defaultDeletionPolicy };
   const applier = new ApplyEngine({ ...shared, ...defaults, discovery, systemNamespace, signal });
@@ -132,8 +155,8 @@ function createDeploymentController(
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
-    bundleClasses: ownClasses,
-    content: createContentLoader({ store, ownClasses, onLost }, options),
+    bundleClasses,
+    content: createContentLoader({ unpacking, onLost }, options),
     applier,
     facts,
     certificates,
@@ -149,8 +172,8 @@ function createDeploymentController(
     workers,
     ownWorkers: ownWorkers({
       deployments: kinds.deployments,
-      ownPlaces: parts.unpacking.ownPlaces,
-      bundleClasses: ownClasses,
+      ownPlaces,
+      bundleClasses,
     }),
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,

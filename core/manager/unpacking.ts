@@ -14,20 +14,24 @@ import { classesWith } from './class-index.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { Uploads } from './uploads.ts';
 
+/** By class name, of classes whose objects take no workers of others. */
+export type OwnPlacesByClass = ReadonlyMap<string, OwnPlaces>;
+
 export interface UnpackingParts {
   readonly client: KubeClient;
   readonly store: ContentStore;
   readonly uploads: Uploads | undefined;
   readonly metrics: Metrics;
+  readonly ownPlaces: OwnPlacesByClass;
   readonly clock: Clock;
 }
 
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
   settings: ManagerSettings,
-  { client, store, uploads, metrics, clock }: UnpackingParts,
+  { client, store, uploads, metrics, ownPlaces, clock }: UnpackingParts,
 ): UnpackDependencies {
-  const { sources, provisioners, limits, workers, ownWorkers, systemNamespace, logger } = settings;
+  const { sources, provisioners, limits, workers, systemNamespace, logger } = settings;
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
     sources: new Map(all.map((source) => [source.type, source])),
@@ -35,9 +39,7 @@ export function unpackDependencies(
     store,
     slots: new UnpackSlots({ slots: workers, clock }),
     fetches: new SharedFetches(),
-    ownPlaces: new Map(
-      Array.from(ownWorkers ?? [], ([className, size]) => [className, ownPlaces(size, clock)]),
-    ),
+    ownPlaces,
     secrets: createSecretReader(client, systemNamespace),
     configMaps: createConfigMapReader(client, systemNamespace),
     limits,
@@ -47,7 +49,17 @@ export function unpackDependencies(
   };
 }
 
-function ownPlaces(size: number, clock: Clock): OwnPlaces {
+/** Objects of both kinds share them. */
+export function createOwnPlaces(
+  { ownWorkers = new Map() }: Pick<ManagerSettings, 'ownWorkers'>,
+  clock: Clock,
+): OwnPlacesByClass {
+  return new Map(
+    Array.from(ownWorkers, ([className, size]) => [className, placesOf(size, clock)] as const),
+  );
+}
+
+function placesOf(size: number, clock: Clock): OwnPlaces {
   const workers = new Semaphore(size);
   const slots = new UnpackSlots({ slots: size, active: workers, clock });
   return { workers, slots, fetches: new SharedFetches() };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../core/clock.ts';
-import { resourceOf } from './custom-resource-definition.ts';
+import type { resourceOf } from './custom-resource-definition.ts';
 import type { ObjectLister, ObjectPage } from './custom-resources.ts';
 import { patientLister } from './patient-lister.ts';
 

@@ -25,6 +25,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
   const { leaseName = leaseNameOf(parts.provisioners) } = options;
   return {
     ...parts,
+    zone: options.zone,
     kubeconfig: options.kubeconfig,
     systemNamespace: options.systemNamespace ?? podNamespace(),
     limits: { ...defaultLimits, ...options.limits },
@@ -38,6 +39,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     pruneDefaults: options.pruneDefaults,
     defaultDeletionPolicy: options.defaultDeletionPolicy,
     certificates: certificateOptions(options.certificates),
+    crdReaderRole: options.crdReaderRole,
   };
 }
 
