@@ -249,8 +249,25 @@ test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s
 });
 
 interface NetworkPolicySpec {
-  readonly podSelector: { readonly matchLabels?: Readonly<Record<string, string>> };
+  readonly podSelector: {
+    readonly matchLabels?: Readonly<Record<string, string>>;
+    readonly matchExpressions?: readonly {
+      readonly key: string;
+      readonly operator: 'In';
+      readonly values: readonly string[];
+    }[];
+  };
   readonly ingress?: readonly { readonly ports: readonly { readonly port: number }[] }[];
+}
+
+function selects(
+  { podSelector: { matchLabels = {}, matchExpressions = [] } }: NetworkPolicySpec,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ''))
+  );
 }
 
 test('network policies let through to the ports of pods, and to nothing else', async () => {
@@ -264,9 +281,7 @@ test('network policies let through to the ports of pods, and to nothing else', a
     const policies = objects
       .filter((each) => isPolicy(each) && each.metadata.namespace === namespace)
       .map((policy) => policy['spec'] as NetworkPolicySpec)
-      .filter(({ podSelector: { matchLabels = {} } }) =>
-        Object.entries(matchLabels).every(([key, value]) => labels[key] === value),
-      );
+      .filter((spec) => selects(spec, labels));
     // One lets nobody through, so that what no other names is denied.
     expect(policies.some(({ ingress }) => ingress === undefined)).toBe(true);
     const open = policies.flatMap(({ ingress = [] }) => ingress).flatMap(({ ports }) => ports);
