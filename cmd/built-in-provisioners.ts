@@ -9,6 +9,13 @@ export interface BuiltInProvisioners extends WorkerProvisioners {
   readonly slow: readonly string[];
 }
 
+export interface BuiltInOptions {
+  readonly memory: ByteBudget;
+  /** Whether small content of core's classes is read in this very process. */
+  readonly here: boolean;
+  readonly logger: Logger;
+}
+
 /**
  * Milliseconds: a chart takes one or two seconds at most, and while two take forever all others wait.
  */
@@ -21,13 +28,15 @@ const engineMegabytes = 768;
  * The classes of the stock manager. Charts have processes of their own, which end when there has
  * been none for a while: those of the other classes need not carry Helm's engine.
  */
-export async function runBuiltInProvisioners(
-  memory: ByteBudget,
-  logger: Logger,
-): Promise<BuiltInProvisioners> {
-  const shared = { memory, logger };
+export async function runBuiltInProvisioners({
+  memory,
+  here,
+  logger,
+}: BuiltInOptions): Promise<BuiltInProvisioners> {
+  const shared = { sandboxed: true, memory, logger };
+  const inProcess = here ? { inProcess: isSmallContent } : {};
   const [quick, charts] = await Promise.all([
-    runInWorkers({ ...shared, modules: builtInProvisionerModules, inProcess: isSmallContent }),
+    runInWorkers({ ...shared, modules: builtInProvisionerModules, ...inProcess }),
     runInWorkers({
       ...shared,
       modules: chartProvisionerModules,

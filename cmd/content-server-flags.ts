@@ -13,6 +13,7 @@ export interface ContentServerFlags {
   readonly contentTokenAudience: readonly string[];
   readonly bundleCaFile?: string;
   readonly contentServer: readonly string[];
+  readonly contentTokenFile?: string;
   readonly provisionerStorageDir: string;
 }
 
@@ -58,7 +59,8 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
       'another content server that gets our token; repeatable',
       collectUrls,
       [],
-    );
+    )
+    .option('--content-token-file <path>', 'this token; the pod’s own otherwise');
 }
 
 /** @throws Error where flags are missing that others need. */
@@ -72,6 +74,7 @@ export function contentOptions(flags: ContentServerFlags): ContentOptions {
     tokenAudiences: flags.contentTokenAudience,
     contentServers: flags.contentServer,
     caFile: flags.bundleCaFile,
+    tokenFile: flags.contentTokenFile,
   };
 }
 

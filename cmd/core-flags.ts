@@ -5,6 +5,7 @@ import {
   defaultHealthProbeBindAddress,
   defaultWorkers,
 } from '../core/manager/defaults/values.ts';
+import type { Zone } from '../core/run-manager.ts';
 import { addCertificateFlags, type CertificateFlags } from './certificate-flags.ts';
 import {
   addContentServerFlags,
@@ -42,6 +43,9 @@ export interface CoreFlags
   readonly workers: number;
   /** Mebibytes. */
   readonly memoryBudget?: number;
+  /** By the name of the command; both where absent. */
+  readonly zone?: Zone;
+  readonly crdReaderRole?: string;
   readonly maxContentBytes: number;
   readonly maxContentEntries: number;
   readonly maxContentPathLength: number;
@@ -95,6 +99,10 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
       new Option('--feature-gates <gates>', 'features to turn on or off')
         .argParser(parseFeatureGates)
         .default(defaultFeatureGates, 'BundleDeploymentHealth=true'),
+    )
+    .option(
+      '--crd-reader-role <name>',
+      'ClusterRole to keep, which may list the custom resources of every CRD, for crdvalidator',
     )
     .addOption(withoutEffect('--unpack-image <image>', 'images are pulled, not run'));
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-default-flags.ts';
 import { bindAddress, booleanFlag, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+import { addWebhookClientFlags, type WebhookClientFlags } from './webhook-clients.ts';
 import { addWebhookServerFlags, type WebhookServerFlags } from './webhook-flags.ts';
 
 export interface CrdGuardFlags {
@@ -12,6 +13,7 @@ export interface CrdGuardFlags {
 export interface CrdvalidatorFlags
   extends ProcessFlags,
     WebhookServerFlags,
+    WebhookClientFlags,
     CrdGuardFlags,
     DeletionPolicyFlag {
   readonly metricsBindAddress: string;
@@ -20,6 +22,7 @@ export interface CrdvalidatorFlags
 export function addCrdvalidatorFlags(command: Command): Command {
   addProcessFlags(command);
   addWebhookServerFlags(command);
+  addWebhookClientFlags(command);
   addCrdGuardFlags(command);
   addDeletionPolicyFlag(command);
   return command

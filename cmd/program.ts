@@ -4,6 +4,7 @@ import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
 import type { LogLevel } from '../core/observe/logger.ts';
+import type { Zone } from '../core/run-manager.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
 import {
   addCrdGuardFlags,
@@ -16,6 +17,7 @@ import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
 import { version } from './version.ts';
 import { addWebhookFlags, addWebhookServerFlags, type WebhookFlags } from './webhook-flags.ts';
+import { addZoneFlags } from './zone-flags.ts';
 
 interface InstallFlags extends CrdGuardFlags {
   readonly kubeconfig?: string;
@@ -63,7 +65,8 @@ export async function runProgram(
 }
 
 /** Each command loads its own program: nobody holds the others in memory. */
-function createProgram({ stopSignal, createLogger, print }: Surroundings): Command {
+function createProgram(surroundings: Surroundings): Command {
+  const { stopSignal, createLogger, print } = surroundings;
   const program = new Command('rukpak')
     .description('Bundles and BundleDeployments for Kubernetes')
     .version(version(), '--version');
@@ -86,6 +89,7 @@ function createProgram({ stopSignal, createLogger, print }: Surroundings): Comma
       const { runCore } = await import('./run-core.ts');
       await runCore(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
+  for (const zone of zones) addZone(program, surroundings, zone);
   addWebhookFlags(program.command('webhooks').description('run the admission webhooks'))
     .version(version(), '--version')
     .action(async (flags: WebhookFlags) => {
@@ -111,6 +115,38 @@ function createProgram({ stopSignal, createLogger, print }: Surroundings): Comma
     await run(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
   return program;
+}
+
+interface ZoneCommand {
+  readonly name: string;
+  readonly zone: Zone;
+  readonly description: string;
+}
+
+const zones: readonly ZoneCommand[] = [
+  {
+    name: 'unpack',
+    zone: 'unpacking',
+    description: 'run the part of core that fetches and unpacks Bundles, and serves their content',
+  },
+  {
+    name: 'apply',
+    zone: 'applying',
+    description: 'run the part of core that installs BundleDeployments, with content of "unpack"',
+  },
+];
+
+function addZone(
+  program: Command,
+  { stopSignal, createLogger }: Surroundings,
+  { name, zone, description }: ZoneCommand,
+): void {
+  addZoneFlags(program.command(name).description(description), zone)
+    .version(version(), '--version')
+    .action(async (flags: CoreFlags) => {
+      const { runCore } = await import('./run-core.ts');
+      await runCore({ ...flags, zone }, createLogger(flags.zapLogLevel), stopSignal());
+    });
 }
 
 function addUninstall(program: Command, print: Surroundings['print']): void {

@@ -62,6 +62,7 @@ async function open(
     modules,
     inProcess: isSmallContent,
     size: 1,
+    sandboxed: true,
     memory,
     logger,
   });

@@ -8,8 +8,9 @@ import { systemNamespaceOf } from './process-flags.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
 import { uploadOptions } from './upload-flags.ts';
 
-/** The Lease of v0.16. */
+/** The Lease of v0.16: two that apply must never run side by side, whatever else they do. */
 const leaseName = 'core.rukpak.io';
+const unpackingLeaseName = 'unpack.core.rukpak.io';
 
 /** Runs the reconcilers of the built-in classes, and of those that flags name, until the signal is aborted. */
 export async function runCore(
@@ -33,6 +34,7 @@ export async function runClasses(
 
 function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 'provisioners'> {
   return {
+    zone: flags.zone,
     registries: flags,
     sourceAddresses: { allow: flags.allowSourceAddress, deny: flags.denySourceAddress },
     kubeconfig: flags.kubeconfig,
@@ -50,10 +52,11 @@ function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 
     content: contentOptions(flags),
     uploads: uploadOptions(flags),
     certificates: certificateOptions(flags),
+    crdReaderRole: flags.crdReaderRole,
     pruneDefaults: pruneDefaults(flags),
     defaultDeletionPolicy: flags.defaultDeletionPolicy,
     healthProbeBindAddress: flags.healthProbeBindAddress,
-    leaseName: flags.leaderElect && leaseName,
+    leaseName: flags.leaderElect && (flags.zone === 'unpacking' ? unpackingLeaseName : leaseName),
     workers: flags.workers,
     reportHealth: flags.featureGates.BundleDeploymentHealth,
     logger,

@@ -25,6 +25,7 @@ export async function runCrdvalidator(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> {
+  const clock = systemClock;
   const { kubeconfig, guardCrdDeletion: guardDeletion, defaultDeletionPolicy } = flags;
   const kube = connect({
     ...(kubeconfig === undefined ? {} : { kubeconfig }),
@@ -32,13 +33,13 @@ export async function runCrdvalidator(
   });
   try {
     const { client } = kube;
-    const follower = createObjectFollower({ client, clock: systemClock, logger });
+    const follower = createObjectFollower({ client, clock, logger });
     await serveWebhooks(
       {
         ...flags,
         bindAddress: flags.webhookBindAddress,
         certificates: certificatesOf(flags, { client, follower, logger }),
-        routes: crdRoutes({ client, logger, guardDeletion, defaultDeletionPolicy }),
+        routes: crdRoutes({ client, clock, logger, guardDeletion, defaultDeletionPolicy }),
         runnables: [],
         logger,
       },

@@ -18,8 +18,9 @@ import {
   ownCertificates,
   type WebhookCertificates,
 } from './webhook-certificates.ts';
+import type { WebhookClientFlags } from './webhook-clients.ts';
 
-export interface WebhookOptions {
+export interface WebhookOptions extends WebhookClientFlags {
   readonly kubeconfig?: string | undefined;
   readonly systemNamespace: string;
   readonly bindAddress: string;
@@ -104,7 +105,7 @@ function routesOf(
 ): ReadonlyMap<string, AdmissionValidator> {
   const routes = admissionRoutes({ ...cached, client, requireServiceAccount, ruleProblem });
   if (crds === undefined) return routes;
-  return new Map([...routes, ...crdRoutes({ ...crds, client, logger })]);
+  return new Map([...routes, ...crdRoutes({ ...crds, client, clock: systemClock, logger })]);
 }
 
 function certificatesOf(

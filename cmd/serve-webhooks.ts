@@ -11,8 +11,9 @@ import type { AdmissionValidator } from '../webhooks/review.ts';
 import { startWebhookServer, type WebhookServer } from '../webhooks/server.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
+import { openWebhookClients, type WebhookClientFlags } from './webhook-clients.ts';
 
-export interface ServeWebhooksOptions {
+export interface ServeWebhooksOptions extends WebhookClientFlags {
   readonly bindAddress: string;
   readonly healthProbeBindAddress: string;
   readonly metricsBindAddress: string;
@@ -49,7 +50,7 @@ export async function serveWebhooks(
 }
 
 function webhookServer(
-  { bindAddress, logger, certificates, routes }: ServeWebhooksOptions,
+  { bindAddress, logger, certificates, routes, ...clientFlags }: ServeWebhooksOptions,
   { registry }: Exposition,
 ): { readonly runnable: Runnable; readonly check: () => void } {
   let serving: KeyPair | undefined;
@@ -68,20 +69,23 @@ function webhookServer(
       async run(signal) {
         const address = parseBindAddress(bindAddress);
         if (address === undefined) throw new Error('--webhook-bind-address must name a port');
+        const clients = await openWebhookClients(clientFlags, logger);
         serving = await certificates.first(signal);
         server = await startWebhookServer({
           ...address,
           certificates: serving,
+          ...(clients && { clients: clients.trusted }),
           routes,
           observer,
           clock: systemClock,
           logger,
         });
         listening.resolve();
-        await certificates.follow((next) => {
+        const renew = (next: KeyPair): void => {
           serving = next;
           server?.useCertificates(next);
-        }, signal);
+        };
+        await Promise.all([certificates.follow(renew, signal), clients?.follow(signal)]);
         await server.close();
       },
     },

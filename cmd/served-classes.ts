@@ -30,7 +30,9 @@ export async function withServedClasses(
   const open: WorkerProvisioners[] = [];
   const memory = memoryBudget(flags);
   try {
-    const builtIn = await runBuiltInProvisioners(memory, logger);
+    // Who installs reads no content itself, however small.
+    const here = flags.zone !== 'applying';
+    const builtIn = await runBuiltInProvisioners({ memory, here, logger });
     open.push(builtIn);
     const remote = await openProvisionerUrls(flags, namesOf(builtIn), { memory, logger });
     open.push(remote);

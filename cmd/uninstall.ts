@@ -6,7 +6,7 @@ import { isNotFound } from '../core/kube/api-error.ts';
 import { connect, type KubeConnection } from '../core/kube/connect.ts';
 import { listAll } from '../core/kube/list-all.ts';
 import { liveObject } from '../core/kube/live-object.ts';
-import { gvkOf, type Resource } from '../core/kube/resource.ts';
+import { gvkOf, type ObjectKey, type Resource } from '../core/kube/resource.ts';
 import { everyManifest } from '../deploy/install-manifests.ts';
 import { describe } from './install.ts';
 
@@ -122,18 +122,15 @@ function nameOf({ metadata }: KubernetesObject): string {
 
 async function deleteObject(object: KubernetesObject, run: Uninstallation): Promise<void> {
   const { kube, print, dryRun, timeout } = run;
-  // Its kind may not be served: cert-manager's, for one.
-  const resource = await kube.discovery.resourceFor(gvkOf(object));
-  if (resource === undefined) return;
-  const { namespace, name = '' } = object.metadata;
-  const target = { resource, key: { namespace, name } };
+  const target = await targetOf(object, run);
+  if (target === undefined) return;
   const live = (): Promise<KubernetesObject | undefined> =>
     liveObject(kube.client, target, AbortSignal.timeout(timeout));
   if ((await live()) === undefined) return;
   try {
     if (!dryRun) {
       const propagationPolicy = 'Foreground';
-      await unlessGone(kube.client.delete(resource, target.key, { propagationPolicy }));
+      await unlessGone(kube.client.delete(target.resource, target.key, { propagationPolicy }));
       const isGone = await isSoon(async () => (await live()) === undefined, timeout);
       if (!isGone) throw new Error(`it still exists after ${timeout / 1000} s: see its finalizers`);
     }
@@ -142,6 +139,17 @@ async function deleteObject(object: KubernetesObject, run: Uninstallation): Prom
     throw new Error(what, { cause: error });
   }
   print(`${describe(object)} ${deleted(run)}`);
+}
+
+/** Undefined where its kind is not served: cert-manager's, for one. */
+async function targetOf(
+  object: KubernetesObject,
+  { kube }: Uninstallation,
+): Promise<{ readonly resource: Resource; readonly key: ObjectKey } | undefined> {
+  const resource = await kube.discovery.resourceFor(gvkOf(object));
+  if (resource === undefined) return undefined;
+  const { namespace, name = '' } = object.metadata;
+  return { resource, key: { namespace, name } };
 }
 
 async function tellKept(
@@ -160,9 +168,14 @@ async function tellKept(
 
 async function tellKeptNamespaces(
   manifests: readonly KubernetesObject[],
-  { print, systemNamespace }: Uninstallation,
+  run: Uninstallation,
 ): Promise<void> {
+  const { kube, print, systemNamespace, timeout } = run;
   for (const object of manifests.filter(({ kind }) => kind === 'Namespace')) {
+    // Not every overlay has each.
+    const target = await targetOf(object, run);
+    const signal = AbortSignal.timeout(timeout);
+    if (target === undefined || !(await liveObject(kube.client, target, signal))) continue;
     const holds =
       object.metadata.name === systemNamespace
         ? 'its Secrets, "rukpak-seed" and uploads among them'

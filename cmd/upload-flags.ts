@@ -6,6 +6,7 @@ import { duration, positiveInteger, withoutEffect } from './flag-values.ts';
 export interface UploadFlags {
   readonly uploadStorage: UploadOptions['storage'];
   readonly uploadStorageDir: string;
+  readonly uploadNamespace?: string;
   readonly uploadStorageSyncInterval: number;
   readonly maxUploadBytes?: number;
 }
@@ -30,6 +31,10 @@ export function addUploadFlags(command: Command, uploadStorageDir: string): void
       'where uploads are kept, or only received with --upload-storage=cluster',
       uploadStorageDir,
     )
+    .option(
+      '--upload-namespace <name>',
+      'where the cluster keeps them with --upload-storage=cluster; the system namespace otherwise',
+    )
     .addOption(
       new Option('--upload-storage-sync-interval <duration>', 'how often unwanted ones are removed')
         .argParser(duration)
@@ -49,6 +54,7 @@ export function uploadOptions(flags: UploadFlags): UploadOptions {
   return {
     storage: flags.uploadStorage,
     directory: flags.uploadStorageDir,
+    namespace: flags.uploadNamespace,
     maxBytes: flags.maxUploadBytes ?? defaultMaxBytes[flags.uploadStorage],
     syncInterval: flags.uploadStorageSyncInterval,
   };

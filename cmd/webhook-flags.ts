@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { bindAddress, booleanFlag, collect, listenAddress, withoutEffect } from './flag-values.ts';
 import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+import { addWebhookClientFlags, type WebhookClientFlags } from './webhook-clients.ts';
 
 export interface WebhookServerFlags {
   readonly webhookBindAddress: string;
@@ -14,7 +15,11 @@ export interface AdmissionFlags {
 }
 
 /** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
-export interface WebhookFlags extends ProcessFlags, WebhookServerFlags, AdmissionFlags {
+export interface WebhookFlags
+  extends ProcessFlags,
+    WebhookServerFlags,
+    WebhookClientFlags,
+    AdmissionFlags {
   readonly metricsBindAddress: string;
   readonly issueCertificate: readonly IssuedCertificate[];
 }
@@ -22,6 +27,7 @@ export interface WebhookFlags extends ProcessFlags, WebhookServerFlags, Admissio
 export function addWebhookFlags(command: Command): Command {
   addProcessFlags(command);
   addWebhookServerFlags(command);
+  addWebhookClientFlags(command);
   addAdmissionFlags(command);
   return command
     .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')

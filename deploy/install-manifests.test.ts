@@ -196,7 +196,10 @@ test('whatever a file of an overlay makes is known to those who take it away', (
   const overlays = [
     'overlays/self-signed',
     'overlays/cert-manager',
+    'overlays/split',
+    'overlays/impersonation',
     'components/guard-crd-deletion',
+    'components/network-policies',
   ];
   for (const folder of [...folders, ...overlays]) {
     for (const file of readdirSync(new URL(folder, import.meta.url))) {

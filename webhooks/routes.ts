@@ -2,9 +2,11 @@ import { bundleValidator } from './bundle.ts';
 import { bundleDeploymentValidator } from './bundle-deployment.ts';
 import type { ConfigMapReader } from './bundle-source.ts';
 import { changedByMutator } from './changed-by.ts';
+import type { Clock } from './cluster.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
 import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
 import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
+import { patientLister } from './crd-upgrade/patient-lister.ts';
 import { type DeletionWarningOptions, deletionWarner } from './deletion-warning.ts';
 import { type DependencyReader, dependencyCycleCheck } from './dependency-cycles.ts';
 import { healthRulesCheck, type RuleProblem } from './health-rules.ts';
@@ -58,14 +60,20 @@ export interface CrdRouteOptions extends CrdUpgradeOptions, DeletionWarningOptio
   readonly client: CrdUpgradeOptions['client'] & DeletionWarningOptions['client'];
   /** Whether CRDs are kept from being deleted while they have custom resources. */
   readonly guardDeletion: boolean;
+  readonly clock: Clock;
 }
 
 /** The validators of CRDs by their paths (spec section 12). */
 export function crdRoutes(options: CrdRouteOptions): ReadonlyMap<string, AdmissionValidator> {
+  const { client, clock } = options;
+  const judging: CrdUpgradeOptions['client'] = {
+    get: (...args) => client.get(...args),
+    ...patientLister(client, clock),
+  };
   const routes = [
-    ['/validate-crd', crdUpgradeValidator(options)],
+    ['/validate-crd', crdUpgradeValidator({ ...options, client: judging })],
     ['/warn-bundledeployment-deletion', deletionWarner(options)],
   ] as const;
   if (!options.guardDeletion) return new Map(routes);
-  return new Map([...routes, ['/validate-crd-deletion', crdDeletionValidator(options.client)]]);
+  return new Map([...routes, ['/validate-crd-deletion', crdDeletionValidator(judging)]]);
 }

@@ -1,9 +1,16 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { KeyPair } from '../core/certificates/key-pair.ts';
 import { BodyBudget, type BodyReservation } from './body-budget.ts';
+import {
+  authoritiesContext,
+  checkName,
+  demandCertificates,
+  type TrustedClients,
+} from './clients.ts';
 import type { Clock, Logger } from './cluster.ts';
 import { guardConnections } from './connection-guard.ts';
 import { HttpProblem } from './http-problem.ts';
@@ -25,6 +32,8 @@ export interface WebhookServerOptions {
   /** 0 takes a free port. */
   readonly port: number;
   readonly certificates: KeyPair;
+  /** Who is answered; anybody where absent. */
+  readonly clients?: TrustedClients;
   readonly routes: ReadonlyMap<string, AdmissionValidator>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -56,22 +65,26 @@ const keepAliveTimeout = 120_000;
 
 /** Serves admission reviews over HTTPS; resolves once it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  const { certificates, routes, observer, logger, host, port, clock } = options;
+  const { routes, observer, logger, host, port, clock, clients } = options;
+  let { certificates } = options;
   const budget = new BodyBudget();
+  /** With whose authorities each connection was made. */
+  const trusted = new WeakMap<Socket, string | undefined>();
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = pathOf(request);
     // Paths of strangers are as many as they can think of.
     if (observer !== undefined && routes.has(path)) observeRequest(path, { response, observer });
     const send = await answer(request, response, { ...options, budget });
-    // While the server closes, a connection must not stay open for a next request.
-    response.shouldKeepAlive &&= server.listening;
+    // While the server closes, a connection must not stay open for a next request; nor must one of a
+    // client whose authority may be trusted no more.
+    response.shouldKeepAlive &&=
+      server.listening && trusted.get(request.socket) === clients?.authorities.pem;
     send();
   }
   const server = createServer(
     {
-      cert: certificates.certificate,
-      key: certificates.privateKey,
-      minVersion: 'TLSv1.2',
+      ...contextOf(certificates, clients),
+      ...(clients && demandCertificates),
       handshakeTimeout: 5_000,
       headersTimeout: 5_000,
       requestTimeout: 30_000,
@@ -85,27 +98,39 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
   server.on('tlsClientError', (error) => {
     logger.warn({ error: error.message }, 'TLS handshake with a client of the webhooks failed');
   });
+  server.on('secureConnection', (socket) => trusted.set(socket, clients?.authorities.pem));
+  clients?.authorities.onChange(() => {
+    server.setSecureContext(contextOf(certificates, clients));
+    server.closeIdleConnections();
+  });
   server.listen({ port, ...(host !== undefined && { host }) });
   await once(server, 'listening');
   server.on('error', (error) => logger.error({ error: error.message }, 'webhook server failed'));
   return {
     port: (server.address() as AddressInfo).port,
-    useCertificates: (next) => useCertificates(server, next, logger),
+    useCertificates(next) {
+      try {
+        server.setSecureContext(contextOf(next, clients));
+        certificates = next;
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error);
+        logger.error({ error: text }, 'new serving certificate cannot be used; the old one stays');
+      }
+    },
     close: (graceMs = 10_000) => close(server, graceMs, clock),
   };
 }
 
-function useCertificates(server: Server, next: KeyPair, logger: Logger): void {
-  try {
-    server.setSecureContext({
-      cert: next.certificate,
-      key: next.privateKey,
-      minVersion: 'TLSv1.2',
-    });
-  } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    logger.error({ error: text }, 'new serving certificate cannot be used; the old one stays');
-  }
+function contextOf(
+  { certificate, privateKey }: KeyPair,
+  clients: TrustedClients | undefined,
+): SecureContextOptions {
+  return {
+    cert: certificate,
+    key: privateKey,
+    minVersion: 'TLSv1.2',
+    ...(clients && authoritiesContext(clients)),
+  };
 }
 
 async function close(server: Server, graceMs: number, clock: Clock): Promise<void> {
@@ -160,7 +185,9 @@ async function review(
   options: Serving,
   signal: AbortSignal,
 ): Promise<AdmissionReviewAnswer> {
-  const reservation = options.budget.open(request.socket.remoteAddress ?? '');
+  const { clients, budget } = options;
+  if (clients !== undefined) checkName(request.socket as TLSSocket, clients);
+  const reservation = budget.open(request.socket.remoteAddress ?? '');
   try {
     return await judgeBody(request, { ...options, reservation, signal });
   } finally {

@@ -19,7 +19,8 @@ function having(counts: Readonly<Record<string, number>>): List {
 
 async function judge(oldObject: unknown, list: List): Promise<AdmissionVerdict> {
   const request = { uid: 'u', operation: 'DELETE', oldObject } as const;
-  return await systemDeletionValidator({ client: { list } })(request, new AbortController().signal);
+  const validator = systemDeletionValidator({ client: { list }, systemNamespace: 'rukpak-system' });
+  return await validator(request, new AbortController().signal);
 }
 
 test.each<[what: object, counts: Readonly<Record<string, number>>, told: string]>([
@@ -32,6 +33,11 @@ test.each<[what: object, counts: Readonly<Record<string, number>>, told: string]
     crd,
     { bundles: 1 },
     'CustomResourceDefinition "bundles.core.rukpak.io": 1 Bundle exists, and the API server would delete them too',
+  ],
+  [
+    { kind: 'Namespace', metadata: { name: 'rukpak-uploads' } },
+    { bundles: 2 },
+    'Namespace "rukpak-uploads": 2 Bundles exist, and it holds the uploads of their content',
   ],
   [
     namespace,

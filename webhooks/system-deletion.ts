@@ -5,6 +5,7 @@ import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
 import { type AdmissionValidator, allowed, denied, errored } from './review.ts';
 
 export interface SystemDeletionOptions {
+  readonly systemNamespace: string;
   readonly client: {
     list(
       resource: ResourceRef,
@@ -22,17 +23,14 @@ const objectSchema = z.object({
   metadata: z.object({ name: z.string(), deletionTimestamp: z.string().optional() }),
 });
 
-/** What else goes with each of them. */
-const losses: ReadonlyMap<string, string> = new Map([
-  ['CustomResourceDefinition', 'the API server would delete them too'],
-  ['Namespace', 'it holds Secret "rukpak-seed" and the uploads of their content'],
-]);
-
 /**
- * The validator behind `vdeletions.core.rukpak.io`: our CRDs and the system namespace, which are all
- * that it is asked about, are not deleted while there are BundleDeployments or Bundles.
+ * The validator behind `vdeletions.core.rukpak.io`: our CRDs, the system namespace and that of uploads,
+ * which are all that it is asked about, are not deleted while there are BundleDeployments or Bundles.
  */
-export function systemDeletionValidator({ client }: SystemDeletionOptions): AdmissionValidator {
+export function systemDeletionValidator({
+  client,
+  systemNamespace,
+}: SystemDeletionOptions): AdmissionValidator {
   async function count(resource: ResourceRef, signal: AbortSignal): Promise<number> {
     try {
       const page = await client.list(resource, { limit: 1, metadataOnly: true, signal });
@@ -47,6 +45,7 @@ export function systemDeletionValidator({ client }: SystemDeletionOptions): Admi
     const object = objectSchema.safeParse(oldObject);
     if (!object.success) return errored(400, 'failed to decode request.oldObject');
     const { kind, metadata } = object.data;
+    const loss = lossOf(object.data, systemNamespace);
     if (metadata.deletionTimestamp !== undefined) return allowed;
     for (const resource of [bundleDeploymentResource, bundleResource]) {
       const found = await count(resource, signal);
@@ -54,9 +53,17 @@ export function systemDeletionValidator({ client }: SystemDeletionOptions): Admi
     }
     return allowed;
     function refusal(subject: string, there: string): string {
-      return `refusing to delete ${subject}: ${there}, and ${losses.get(kind)}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete bundledeployments,bundles --all"`;
+      return `refusing to delete ${subject}: ${there}, and ${loss}. To remove RukPak and keep everything, run "rukpak uninstall"; to delete everything, first run "kubectl delete bundledeployments,bundles --all"`;
     }
   };
+}
+
+/** What else goes with it. */
+function lossOf({ kind, metadata }: z.infer<typeof objectSchema>, systemNamespace: string): string {
+  if (kind !== 'Namespace') return 'the API server would delete them too';
+  return metadata.name === systemNamespace
+    ? 'it holds Secret "rukpak-seed" and the uploads of their content'
+    : 'it holds the uploads of their content';
 }
 
 function counted(count: number, { kind }: ResourceRef): string {

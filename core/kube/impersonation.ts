@@ -11,14 +11,8 @@ function serviceAccountUser({ namespace, name }: ServiceAccountRef): string {
  * its own token would give it: a token would have to be made, renewed and kept.
  */
 export function impersonating(transport: HttpTransport, account: ServiceAccountRef): HttpTransport {
-  const headers = {
-    'impersonate-user': serviceAccountUser(account),
-    'impersonate-group': [
-      'system:serviceaccounts',
-      `system:serviceaccounts:${account.namespace}`,
-      'system:authenticated',
-    ],
-  };
+  // Of a ServiceAccount the API server knows the groups: to name them takes rights of its own.
+  const headers = { 'impersonate-user': serviceAccountUser(account) };
   return {
     send: async (request, timeout) =>
       await transport.send({ ...request, headers: { ...request.headers, ...headers } }, timeout),

@@ -43,15 +43,8 @@ export async function followCluster(
   await reflector.run(options.signal);
 }
 
-/**
- * Keeps the authorities equal to a file until the signal is aborted.
- * @throws Error where it cannot be used at the start.
- */
-export async function followFile(
-  authorities: ClientAuthorities,
-  file: string,
-  { clock, logger, signal }: Omit<FollowOptions, 'client'>,
-): Promise<void> {
+/** @throws Error of one sentence where the file cannot be used. */
+export async function readAuthorities(authorities: ClientAuthorities, file: string): Promise<void> {
   try {
     authorities.set(await readFile(file, 'utf8'));
   } catch (error) {
@@ -59,6 +52,18 @@ export async function followFile(
       cause: error,
     });
   }
+}
+
+/**
+ * Keeps the authorities equal to a file until the signal is aborted.
+ * @throws Error of one sentence where it cannot be used at the start.
+ */
+export async function followFile(
+  authorities: ClientAuthorities,
+  file: string,
+  { clock, logger, signal }: Omit<FollowOptions, 'client'>,
+): Promise<void> {
+  await readAuthorities(authorities, file);
   while (!signal.aborted) {
     await clock.sleep(interval, signal).catch(() => undefined);
     const pem = await readFile(file, 'utf8').catch(() => authorities.pem);

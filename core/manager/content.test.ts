@@ -1,8 +1,15 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { MemoryStore } from '../../test/helpers/memory-store.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
+import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
 import { defaultLimits } from '../content/limits.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { createContentLoader } from './content.ts';
@@ -61,4 +68,33 @@ describe('content of a class of another process', () => {
     const bundle = aStoredBundle({ className: 'acme', status });
     await expect(loader.load(bundle, signal)).rejects.toBeInstanceOf(TerminalError);
   });
+});
+
+test('content of a server that is away for a while, or that restores it, is on its way back', async () => {
+  let answered = 503;
+  const server = createServer((_request, response) => response.writeHead(answered).end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const tokenFile = join(await mkdtemp(join(tmpdir(), 'rukpak-content-')), 'token');
+  onTestFinished(() => rm(dirname(tokenFile), { recursive: true }));
+  await writeFile(tokenFile, 'token');
+  const content = { contentServers: [origin], tokenFile };
+  const applying = createContentLoader(
+    { stores: [], ownClasses: new Map(), onLost: (name) => lost.push(name) },
+    { limits: defaultLimits, content },
+  );
+  const bundle = aStoredBundle({ status: { contentURL: `${origin}/bundles/demo.tgz` } });
+  await expect(applying.load(bundle, signal)).rejects.toBeInstanceOf(LostContentError);
+  answered = 403;
+  const refused = await applying.load(bundle, signal).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ message: 'unexpected response status "403 Forbidden"' });
+  expect(refused).not.toBeInstanceOf(WaitingError);
+  server.close();
+  server.closeAllConnections();
+  await expect(applying.load(bundle, signal)).rejects.toThrow(
+    'the content of Bundle "demo" is not served at the moment: ',
+  );
+  expect(lost).toEqual([]);
 });

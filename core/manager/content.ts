@@ -5,6 +5,7 @@ import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
+import { errorMessage, WaitingError } from '../errors.ts';
 import { createFallbackLoader } from '../store/fallback-loader.ts';
 import type { ContentOptions } from './options.ts';
 
@@ -46,7 +47,7 @@ export function createContentLoader(
       const key = contentKey(bundle);
       if (!ownClasses.has(bundle.spec.provisionerClassName)) {
         const { contentURL } = bundle.status ?? {};
-        return await fallback.load({ ...key, contentURL }, signal);
+        return await served(fallback.load({ ...key, contentURL }, signal), key.name, signal);
       }
       const stored = await store.load(key);
       if (stored !== undefined) return stored;
@@ -67,6 +68,32 @@ async function loadFirst(
     if (content !== undefined) return content;
   }
   return undefined;
+}
+
+/** A content server that is away for a while, or restores what it has lost, is no news of its Bundles. */
+async function served(
+  loading: Promise<BundleFiles>,
+  name: string,
+  signal: AbortSignal,
+): Promise<BundleFiles> {
+  try {
+    return await loading;
+  } catch (error) {
+    if (signal.aborted || !isPassing(error)) throw error;
+    throw new LostContentError(
+      `the content of Bundle "${name}" is not served at the moment: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Of connections that were not made, or broke. */
+const connectionError = /^(?:ECONN|EHOST|ENET|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|UND_ERR_)/;
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof WaitingError) return true;
+  const { code } = Object(error) as { code?: unknown };
+  return typeof code === 'string' && connectionError.test(code);
 }
 
 function contentKey({ metadata }: Bundle): ContentKey {

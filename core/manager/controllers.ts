@@ -1,7 +1,6 @@
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
-import type { UnpackDependencies } from '../bundle/dependencies.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
 import { Certificates } from '../bundle-deployment/certificates/certificates.ts';
 import { RenderFacts } from '../bundle-deployment/facts/render-facts.ts';
@@ -10,13 +9,12 @@ import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
 import type { Clock } from '../clock.ts';
 import type { ObjectNews } from '../contracts/applier.ts';
 import type { ObjectJudge } from '../contracts/object-judge.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { Controller } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { precedence } from '../runtime/fair-queue.ts';
-import type { DiskStore } from '../store/disk-store.ts';
-import type { KeptArchives } from '../store/kept-archives.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { claimOfDeployment } from './claim-of-deployment.ts';
 import { classesWith } from './class-index.ts';
@@ -25,16 +23,16 @@ import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from
 import { ownWorkers } from './own-workers.ts';
 import { OwnWrites } from './own-writes.ts';
 import type { ManagerSettings } from './settings.ts';
-import type { Uploads } from './uploads.ts';
+import type { OwnPlacesByClass } from './unpacking.ts';
+import type { UnpackingZone } from './unpacking-zone.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
   readonly judge: ObjectJudge;
   readonly kinds: Kinds;
-  readonly store: DiskStore;
-  readonly kept: KeptArchives;
-  readonly unpacking: UnpackDependencies;
-  readonly uploads: Uploads | undefined;
+  /** Undefined where this process applies only. */
+  readonly unpacking: UnpackingZone | undefined;
+  readonly ownPlaces: OwnPlacesByClass;
   readonly events: EventRecorder;
   readonly metrics: Metrics;
   readonly clock: Clock;
@@ -45,37 +43,61 @@ export interface ControllerParts {
 /** Milliseconds: a rollout says several things on its way, and each would be a status to write. */
 const detailDelay = 2_000;
 
-/** The two controllers, woken by the caches and by what happens to applied objects. */
+/** The controllers of this process, woken by the caches and by what happens to applied objects. */
 export function createControllers(
   options: ManagerSettings,
   parts: ControllerParts,
 ): readonly Controller[] {
+  const { unpacking } = parts;
+  const bundles = unpacking && wokenBundles(options, parts, unpacking);
+  if (options.zone === 'unpacking') return bundles === undefined ? [] : [bundles];
+  const deployments = wokenDeployments(options, parts, bundles);
+  return bundles === undefined ? [deployments] : [bundles, deployments];
+}
+
+function wokenBundles(
+  options: ManagerSettings,
+  parts: ControllerParts,
+  unpacking: UnpackingZone,
+): Controller {
   const { kinds } = parts;
-  const bundleWrites = new OwnWrites(kinds.bundles);
-  const deploymentWrites = new OwnWrites(kinds.deployments);
-  const { controller: bundles, reconciler } = createBundleController(options, parts, bundleWrites);
-  const deployments = createDeploymentController(options, parts, {
-    cache: deploymentWrites,
-    onLost: (bundle) => bundles.enqueue(bundle),
+  const writes = new OwnWrites(kinds.bundles);
+  const { controller, reconciler } = createBundleController(options, parts, {
+    unpacking,
+    cache: writes,
   });
-  kinds.bundles.onChange(({ type, object, previous }) => {
+  kinds.bundles.onChange(({ type, object }) => {
     const { name = '', deletionTimestamp } = object.metadata;
-    if (type !== 'deleted' && !bundleWrites.taking) bundles.enqueue(name);
+    if (type !== 'deleted' && !writes.taking) controller.enqueue(name);
     if (type === 'deleted' || deletionTimestamp !== undefined) reconciler.abandon(name);
+  });
+  kinds.configMaps.onChange(({ object }) => {
+    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
+    for (const { metadata } of readers) controller.enqueue(metadata.name ?? '');
+  });
+  return controller;
+}
+
+function wokenDeployments(
+  options: ManagerSettings,
+  parts: ControllerParts,
+  bundles: Controller | undefined,
+): Controller {
+  const { kinds } = parts;
+  const cache = new OwnWrites(kinds.deployments);
+  const onLost = (bundle: string): void => bundles?.enqueue(bundle);
+  const deployments = createDeploymentController(options, parts, { cache, onLost });
+  kinds.bundles.onChange(({ object, previous }) => {
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
   kinds.deployments.onChange((change) => {
     const { name = '' } = change.object.metadata;
-    if (!deploymentWrites.taking) deployments.enqueue(name);
+    if (!cache.taking) deployments.enqueue(name);
     for (const dependency of changedDependencies(change)) deployments.enqueue(dependency);
     for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
   });
-  kinds.configMaps.onChange(({ object }) => {
-    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
-    for (const { metadata } of readers) bundles.enqueue(metadata.name ?? '');
-  });
-  return [bundles, deployments];
+  return deployments;
 }
 
 /** What depends on a deployment and may be waiting for it: an own write is news to them too. */
@@ -89,15 +111,15 @@ function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
 function createBundleController(
   options: ManagerSettings,
   parts: ControllerParts,
-  cache: OwnWrites<Bundle>,
+  { unpacking, cache }: { unpacking: UnpackingZone; cache: OwnWrites<Bundle> },
 ): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
-  const { kube, uploads, events, metrics, clock, unpacking } = parts;
+  const { kube, events, metrics, clock } = parts;
   const { logger } = options;
   const reconciler = new BundleReconciler({
-    ...unpacking,
+    ...unpacking.dependencies,
     client: kube.client,
     cache,
-    uploads: uploads?.store,
+    uploads: unpacking.uploads?.store,
     events,
   });
   const controller = new Controller({
@@ -118,11 +140,11 @@ function createDeploymentController(
   parts: ControllerParts,
   { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
-  const { kube, judge, kinds, store, kept, events, metrics, clock, signal } = parts;
+  const { kube, judge, kinds, unpacking, ownPlaces, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
-  const ownClasses = parts.unpacking.provisioners;
+  const bundleClasses = classesWith(options.provisioners, 'bundle');
   const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace } = options;
   const defaults = { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace };
   const engine = { ...shared, ...defaults, discovery, judge, systemNamespace, signal };
@@ -140,12 +162,12 @@ function createDeploymentController(
     },
     bundles: {
       ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
-      kept: (name) => kept.get(name),
+      kept: (name) => unpacking?.kept.get(name),
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
-    bundleClasses: ownClasses,
-    content: createContentLoader({ stores: [store, kept], ownClasses, onLost }, options),
+    bundleClasses,
+    content: createContentLoader({ ...storedBy(unpacking), onLost }, options),
     applier,
     facts,
     certificates,
@@ -161,8 +183,8 @@ function createDeploymentController(
     workers,
     ownWorkers: ownWorkers({
       deployments: kinds.deployments,
-      ownPlaces: parts.unpacking.ownPlaces,
-      bundleClasses: ownClasses,
+      ownPlaces,
+      bundleClasses,
     }),
     claimOf: (name) => claimOfDeployment(name, kinds),
     reconcile: (name, context) => reconciler.reconcile(name, context),
@@ -173,6 +195,13 @@ function createDeploymentController(
   applier.onChange((owner, news) => wake(controller, owner, news));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
+}
+
+/** Who unpacks nothing reads all content from a content server. */
+function storedBy(unpacking: UnpackingZone | undefined) {
+  if (unpacking === undefined) return { stores: [], ownClasses: new Map<string, Provisioner>() };
+  const { store, kept, dependencies } = unpacking;
+  return { stores: [store, kept], ownClasses: dependencies.provisioners };
 }
 
 function wake(controller: Controller, owner: string, news: ObjectNews): void {

@@ -18,6 +18,7 @@ import { reflectorRunnable } from '../runtime/reflector-runnable.ts';
 /** The kinds that reconcilers go by, as watch caches hold them. */
 export interface Kinds {
   readonly bundles: IndexedCache<Bundle>;
+  /** Empty where this process applies none. */
   readonly deployments: IndexedCache<BundleDeployment>;
   /** Those of the system namespace, without their content; empty where nobody reads any. */
   readonly configMaps: IndexedCache;
@@ -44,7 +45,8 @@ interface WatchOptions {
   readonly configMapNamespace?: string | undefined;
 }
 
-export function watchKinds({ configMapNamespace, ...options }: WatchOptions): Kinds {
+export function watchKinds(given: WatchOptions): Kinds {
+  const { configMapNamespace, ...options } = given;
   const bundles = new IndexedCache<Bundle>({
     [ownerIndex]: (bundle) => ownerOf(bundle),
     [configMapIndex]: (bundle) => configMapsOf(bundle),
@@ -55,13 +57,7 @@ export function watchKinds({ configMapNamespace, ...options }: WatchOptions): Ki
   const configMaps = new IndexedCache();
   const reflectors = [
     new Reflector<Bundle>({ ...options, resource: bundleResource, sink: bundles }),
-    new Reflector<BundleDeployment>({
-      ...options,
-      resource: bundleDeploymentResource,
-      sink: deployments,
-      // Who set the template is told where no webhook noted the user.
-      transform: (object) => keepTemplateManager(object as BundleDeployment),
-    }),
+    deploymentReflector({ ...options, sink: deployments }),
     ...(configMapNamespace === undefined
       ? []
       : [configMapReflector({ ...options, namespace: configMapNamespace, sink: configMaps })]),
@@ -77,6 +73,17 @@ export function watchKinds({ configMapNamespace, ...options }: WatchOptions): Ki
       }
     },
   };
+}
+
+function deploymentReflector(
+  options: Omit<ReflectorOptions<BundleDeployment>, 'resource' | 'transform'>,
+): Reflector<BundleDeployment> {
+  return new Reflector<BundleDeployment>({
+    ...options,
+    resource: bundleDeploymentResource,
+    // Who set the template is told where no webhook noted the user.
+    transform: (object) => keepTemplateManager(object as BundleDeployment),
+  });
 }
 
 /** Their content may be a mebibyte each, and is read when it is needed. */

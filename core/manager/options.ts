@@ -8,6 +8,13 @@ import type { AddressPolicy } from '../net/address-policy.ts';
 import type { ByteBudget } from '../runtime/byte-budget.ts';
 import type { RegistryOptions } from './defaults/registry-options.ts';
 
+/**
+ * What a process does of its classes' objects: `unpacking` fetches what Bundles name, stores and serves it;
+ * `applying` renders and installs it for BundleDeployments, and gets it from the content server of another
+ * process, by `content.contentServers`.
+ */
+export type Zone = 'unpacking' | 'applying';
+
 /** A process that serves some provisioner classes. Whatever is left out has core's default. */
 export interface ManagerOptions {
   /**
@@ -16,6 +23,8 @@ export interface ManagerOptions {
    * that crashes, loops or needs too much memory fails its own call only.
    */
   readonly provisioners: readonly (Provisioner | URL)[];
+  /** One process does both where absent. */
+  readonly zone?: Zone | undefined;
   /**
    * Sources besides those of core (image, git, http and configMaps); one of a type that core has
    * replaces core's.
@@ -77,6 +86,11 @@ export interface ManagerOptions {
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   /** Who makes the certificates that objects are annotated to have, and how long they last. */
   readonly certificates?: Partial<CertificateOptions> | undefined;
+  /**
+   * ClusterRole that this process keeps for crdvalidator: it may list the custom resources of every
+   * CRD. None where absent. The process needs the same rights.
+   */
+  readonly crdReaderRole?: string | undefined;
   /** JSON lines on stderr, from level info, where absent. */
   readonly logger?: Logger;
 }
@@ -117,6 +131,8 @@ export interface UploadOptions {
   readonly storage: 'directory' | 'cluster';
   /** Where they are kept, or only received where the cluster keeps them. */
   readonly directory: string;
+  /** Of the Secrets of storage `cluster`; the system namespace where absent. */
+  readonly namespace?: string | undefined;
   /** One upload, packed. */
   readonly maxBytes: number;
   /** Milliseconds between two looks for uploads whose Bundles are gone. */

@@ -1,28 +1,24 @@
-import { ContentRestorer } from '../bundle/content-restorer.ts';
 import { systemClock } from '../clock.ts';
 import { connect } from '../kube/connect.ts';
 import { Metrics } from '../observe/metrics.ts';
 import { EventRecorder } from '../runtime/event-recorder.ts';
-import { Manager } from '../runtime/manager.ts';
-import { DiskStore } from '../store/disk-store.ts';
-import { createArchiveCleaner } from './archive-cleaner.ts';
+import { Manager, type Runnable } from '../runtime/manager.ts';
 import { createClockCheck } from './clock-check.ts';
 import { createControllers } from './controllers.ts';
+import { createCrdReaderRole } from './crd-reader-role.ts';
 import { openJudge } from './defaults/judge.ts';
 import { elected } from './elected.ts';
-import { keptArchives } from './kept-archives.ts';
 import { watchKinds } from './kinds.ts';
 import { createLeftoverReport } from './leftover-report.ts';
 import { createObjectCounts } from './object-counts.ts';
-import { createServedBundles } from './served-bundles.ts';
 import { createContentServer, createHealthServer } from './servers.ts';
 import type { ManagerSettings } from './settings.ts';
-import { unpackDependencies } from './unpacking.ts';
-import { createUploads } from './uploads.ts';
+import { createOwnPlaces } from './unpacking.ts';
+import { createUnpackingZone } from './unpacking-zone.ts';
 
 /**
- * Runs the two reconcilers for some classes, with the content server and the health endpoints,
- * until the signal is aborted; running reconciles are finished first.
+ * Runs the two reconcilers for some classes, or that of one zone, with the content server and the
+ * health endpoints, until the signal is aborted; running reconciles are finished first.
  * @throws Error where a part cannot start, or fails for good.
  */
 export async function runReconcilers(options: ManagerSettings, signal: AbortSignal): Promise<void> {
@@ -34,46 +30,38 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     logger,
   });
   const life = new AbortController();
-  const judge = openJudge({ clock, logger });
+  const judge = openJudge({ memory: options.memory, clock, logger });
   try {
     const { client } = kube;
-    const kinds = watchKinds({ client, clock, logger, ...configMapsToWatch(options) });
+    const kinds = watchKinds({ client, clock, logger, ...whatToWatch(options) });
     const events = new EventRecorder({ client, component: 'rukpak-core', clock, logger });
     const metrics = new Metrics();
     const onLeftover = createLeftoverReport(options, { events, metrics: metrics.content });
-    const store = new DiskStore({ ...options.content, limits: options.limits, onLeftover });
-    const kept = keptArchives(options, { store, kinds, onLeftover });
-    const uploads = createUploads(options, { client, events, kinds, clock, onLeftover });
     metrics.memory.watch(options.memory);
     metrics.objects.watch(createObjectCounts(kinds, options.provisioners));
-    const unpacking = unpackDependencies(options, {
-      client,
-      kinds,
-      store,
-      kept,
-      uploads,
-      metrics,
-      clock,
-    });
+    const ownPlaces = createOwnPlaces(options, clock);
     const alive = { metrics, signal: life.signal };
-    const restorer = new ContentRestorer({ ...unpacking, ...alive, cache: kinds.bundles });
-    const bundles = createServedBundles(kinds, restorer);
-    kinds.bundles.onChange(({ type, object: { metadata } }) => {
-      const isDeleted = type === 'deleted' || metadata.deletionTimestamp !== undefined;
-      if (isDeleted) restorer.abandon(metadata.uid ?? '');
-    });
-    const parts = { ...alive, kube, judge, kinds, store, kept, unpacking, uploads, events, clock };
-    const controllers = createControllers(options, parts);
+    const parts = { ...alive, kinds, events, ownPlaces, clock };
+    const unpacking =
+      options.zone === 'applying'
+        ? undefined
+        : createUnpackingZone(options, { ...parts, client, onLeftover });
+    const controllers = createControllers(options, { ...parts, kube, judge, unpacking });
     const manager = new Manager(logger);
     const { clockOffset } = kube;
     const clockCheck = createClockCheck({ clockOffset, metrics: metrics.clock, clock, logger });
     manager.add(createHealthServer(options, kinds), clockCheck);
-    manager.add(createContentServer(options, { client, bundles, metrics, uploads, clock }));
+    manager.add(createContentServer(options, { client, unpacking, metrics, clock }));
     manager.add(...kinds.reflectors);
-    manager.add(createArchiveCleaner({ store, kept }, kinds, onLeftover));
-    if (uploads?.shared === false) manager.add(uploads.collector);
-    const ofLeader = uploads?.shared === true ? [uploads.collector] : [];
-    manager.add(elected([...controllers, ...ofLeader], { options, client, events, metrics }));
+    manager.add(...(unpacking?.cleaners ?? []));
+    const ofLeader: Pick<Runnable, 'run'>[] = [
+      ...controllers,
+      ...(unpacking?.sharedCleaners ?? []),
+    ];
+    const { crdReaderRole: name } = options;
+    if (name !== undefined)
+      ofLeader.push(createCrdReaderRole({ client, name, clock, logger, metrics }));
+    manager.add(elected(ofLeader, { options, client, events, metrics }));
     logger.info({ server: kube.server, classes: classNames(options) }, 'starting');
     await manager.run(signal);
     await events.flush(AbortSignal.timeout(2_000));
@@ -84,7 +72,7 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
   }
 }
 
-function configMapsToWatch({ sources, systemNamespace }: ManagerSettings) {
+function whatToWatch({ sources, systemNamespace }: ManagerSettings) {
   const areRead = sources.some(({ type }) => type === 'configMaps');
   return { configMapNamespace: areRead ? systemNamespace : undefined };
 }

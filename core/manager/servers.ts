@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { RequestHandler } from 'express';
 import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
 import type { Clock } from '../clock.ts';
 import type { KubeClient } from '../kube/kube-client.ts';
@@ -16,7 +17,7 @@ import { type FollowOptions, followCluster, followFile } from './client-authorit
 import type { Kinds } from './kinds.ts';
 import type { ContentOptions } from './options.ts';
 import type { ManagerSettings } from './settings.ts';
-import type { Uploads } from './uploads.ts';
+import type { UnpackingZone } from './unpacking-zone.ts';
 
 export function createHealthServer(options: ManagerSettings, kinds: Kinds): Runnable {
   return new HealthServer({
@@ -28,21 +29,25 @@ export function createHealthServer(options: ManagerSettings, kinds: Kinds): Runn
 
 export interface ContentServerParts {
   readonly client: KubeClient;
-  readonly bundles: ServedBundles;
+  /** What stored archives and uploads are served from; undefined where this process has none. */
+  readonly unpacking: UnpackingZone | undefined;
   readonly metrics: Metrics;
-  readonly uploads: Uploads | undefined;
   readonly clock: Clock;
 }
 
-/** Serves the stored archives, the plans and the metrics, and takes uploads. */
+/** What a process has to serve that unpacks nothing. */
+const noBundles: ServedBundles = { uidOf: () => undefined, restore: async () => false };
+
+/** Serves the metrics, and by its zone the stored archives, with uploads taken, and the plans. */
 export function createContentServer(
-  { content, logger, systemNamespace }: ManagerSettings,
+  settings: ManagerSettings,
   parts: ContentServerParts,
 ): Runnable {
+  const { content, logger } = settings;
   const starting = Promise.withResolvers<ContentServer>();
   // Whoever awaits readiness hears of a failure; run() reports it too.
   starting.promise.catch(() => undefined);
-  const { client, bundles, metrics, clock } = parts;
+  const { client, unpacking, metrics, clock } = parts;
   const clientAuthorities = new ClientAuthorities();
   const { tls } = content;
   if (tls !== undefined) {
@@ -58,14 +63,14 @@ export function createContentServer(
         startContentServer({
           address: listenAddress(content.bindAddress),
           directory: content.directory,
-          bundles,
+          bundles: unpacking?.bundles ?? noBundles,
           ...(tls === undefined ? {} : { tls: { ...tls, clientAuthorities } }),
           reviewer: apiServerAccessReviewer(client, content.tokenAudiences),
           metrics: metrics.content,
           renderMetrics: () => metrics.render(),
           handlers: [
-            createPlanHandler(new StoredPlans({ client, systemNamespace })),
-            ...(parts.uploads === undefined ? [] : [parts.uploads.handler]),
+            planHandler(settings, client),
+            ...(unpacking?.uploads === undefined ? [] : [unpacking.uploads.handler]),
           ],
           clock,
           logger,
@@ -75,6 +80,15 @@ export function createContentServer(
       await Promise.all([serveUntil(signal, starting.promise), following]);
     },
   };
+}
+
+/** Plans are the business of who applies; who only unpacks may not read them. */
+function planHandler(
+  { zone, systemNamespace }: ManagerSettings,
+  client: KubeClient,
+): RequestHandler {
+  if (zone === 'unpacking') return createPlanHandler(undefined);
+  return createPlanHandler(new StoredPlans({ client, systemNamespace }));
 }
 
 async function serveUntil(signal: AbortSignal, starting: Promise<ContentServer>): Promise<void> {

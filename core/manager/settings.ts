@@ -5,11 +5,13 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import type { ByteBudget } from '../runtime/byte-budget.ts';
-import type { ContentOptions, UploadOptions } from './options.ts';
+import type { ContentOptions, UploadOptions, Zone } from './options.ts';
 
 /** What core's parts are made from: the options of a process with all that they left out. */
 export interface ManagerSettings {
   readonly provisioners: readonly Provisioner[];
+  /** Both where absent. */
+  readonly zone?: Zone | undefined;
   readonly sources: readonly Source[];
   readonly kubeconfig?: string | undefined;
   readonly systemNamespace: string;
@@ -28,5 +30,6 @@ export interface ManagerSettings {
   readonly pruneDefaults?: PrunePolicy | undefined;
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly certificates: CertificateOptions;
+  readonly crdReaderRole?: string | undefined;
   readonly logger: Logger;
 }

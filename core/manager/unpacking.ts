@@ -22,6 +22,9 @@ import type { ManagerSettings } from './settings.ts';
 import { sourceAccount } from './source-account.ts';
 import type { Uploads } from './uploads.ts';
 
+/** By class name, of classes whose objects take no workers of others. */
+export type OwnPlacesByClass = ReadonlyMap<string, OwnPlaces>;
+
 export interface UnpackingParts {
   readonly client: KubeClient;
   readonly kinds: Pick<Kinds, 'deployments'>;
@@ -29,16 +32,18 @@ export interface UnpackingParts {
   readonly kept: Pick<KeptArchives, 'release'>;
   readonly uploads: Uploads | undefined;
   readonly metrics: Metrics;
+  readonly ownPlaces: OwnPlacesByClass;
   readonly clock: Clock;
 }
 
 /** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
 export function unpackDependencies(
   settings: ManagerSettings,
-  { client, kinds: { deployments }, store, kept, uploads, metrics, clock }: UnpackingParts,
+  parts: UnpackingParts,
 ): UnpackDependencies {
-  const { sources, provisioners, limits, workers, memory, ownWorkers } = settings;
-  const { systemNamespace, logger } = settings;
+  const { client, kinds, store, kept, uploads, metrics, ownPlaces, clock } = parts;
+  const { deployments } = kinds;
+  const { sources, provisioners, limits, workers, memory, systemNamespace, logger } = settings;
   const addresses = new HostAddresses({ clock });
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
   return {
@@ -50,9 +55,7 @@ export function unpackDependencies(
     release: (bundle) => kept.release(bundle),
     slots: new UnpackSlots({ slots: workers, clock }),
     fetches: new SharedFetches(),
-    ownPlaces: new Map(
-      Array.from(ownWorkers ?? [], ([className, size]) => [className, ownPlaces(size, clock)]),
-    ),
+    ownPlaces,
     secrets: new SourceSecrets({
       system: createSecretReader(client, systemNamespace),
       as: (account) => accountReader(client, account),
@@ -68,7 +71,17 @@ export function unpackDependencies(
   };
 }
 
-function ownPlaces(size: number, clock: Clock): OwnPlaces {
+/** Objects of both kinds share them. */
+export function createOwnPlaces(
+  { ownWorkers = new Map() }: Pick<ManagerSettings, 'ownWorkers'>,
+  clock: Clock,
+): OwnPlacesByClass {
+  return new Map(
+    Array.from(ownWorkers, ([className, size]) => [className, placesOf(size, clock)] as const),
+  );
+}
+
+function placesOf(size: number, clock: Clock): OwnPlaces {
   // One more than a creator can use: it finds its way to the class whatever others do there.
   const workers = new FairSemaphore({ places: size + 1 });
   const slots = new UnpackSlots({ slots: size, active: workers, clock });

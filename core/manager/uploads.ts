@@ -53,11 +53,11 @@ export function createUploads(options: ManagerSettings, parts: UploadParts): Upl
 }
 
 function createStore(
-  { storage, directory }: UploadOptions,
+  { storage, directory, namespace: own }: UploadOptions,
   { client, onLeftover }: Pick<UploadParts, 'client' | 'onLeftover'>,
-  namespace: string,
+  systemNamespace: string,
 ): UploadStore {
   if (storage === 'directory') return new DirectoryUploads(directory, onLeftover);
   prepareDirectory(directory, onLeftover);
-  return new ClusterUploads({ client, namespace });
+  return new ClusterUploads({ client, namespace: own ?? systemNamespace });
 }

@@ -5,7 +5,7 @@ import { storedLimits } from '../content/limits.ts';
 import { unpackBundle } from '../content/unpack-bundle.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
-import { TerminalError } from '../errors.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { stampLength, stampOf } from './archive-stamp.ts';
 
 export interface FallbackLoaderOptions {
@@ -88,7 +88,9 @@ async function fetchContent(
 }
 
 function unexpectedStatus({ statusCode, statusText }: Dispatcher.ResponseData): Error {
-  return new Error(`unexpected response status "${statusCode} ${statusText}"`);
+  const message = `unexpected response status "${statusCode} ${statusText}"`;
+  // It is fetching what it has lost, or has just started.
+  return statusCode === 503 ? new WaitingError(message) : new Error(message);
 }
 
 /** The archive, unless its stamp is that of a namesake; archives of other servers have none. */

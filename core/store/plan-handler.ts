@@ -4,14 +4,20 @@ import { sendText } from './text-response.ts';
 
 const timeLimit = 30_000;
 
+const elsewhere =
+  'this process unpacks, and knows no plans: ask the Service of the one that applies, such as with "rukpakctl plan --service-name=core-apply"';
+
 /** The plans of BundleDeployments, as JSON. */
 export interface ServedPlans {
   /** Undefined where there is none. */
   read(deployment: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
-/** GET of `/bundledeployments/<name>/plan`, for those who may get the BundleDeployment. */
-export function createPlanHandler(plans: ServedPlans): RequestHandler {
+/**
+ * GET of `/bundledeployments/<name>/plan`, for those who may get the BundleDeployment. Without plans
+ * it says who has them.
+ */
+export function createPlanHandler(plans: ServedPlans | undefined): RequestHandler {
   return async (request, response, next) => {
     const name = deploymentOfPlan(decodeURIComponent(request.path));
     if (name === undefined) return next();
@@ -19,6 +25,7 @@ export function createPlanHandler(plans: ServedPlans): RequestHandler {
       response.set('Allow', 'GET, HEAD');
       return sendText(response, 405, 'Method Not Allowed');
     }
+    if (plans === undefined) return sendText(response, 421, elsewhere);
     await answer(plans, name, response);
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
-import { InClusterSystem } from '../helpers/in-cluster-system.ts';
+import { apiServerOnly, InClusterSystem } from '../helpers/in-cluster-system.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import type { LocalPod } from '../helpers/local-pod.ts';
 import { aCRD } from '../helpers/objects.ts';
@@ -16,11 +16,15 @@ const crd = 'sprockets.e2e.example.com';
 let kubectl: Kubectl;
 let system: InClusterSystem;
 let validator: LocalPod;
+let core: LocalPod;
 
 beforeAll(async () => {
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   system = await InClusterSystem.install({ kubectl, registry: plane.registry });
-  validator = await system.startCrdvalidator();
+  await system.startWebhooks();
+  validator = await system.startCrdvalidator(apiServerOnly(plane.clusterDir));
+  // It says what crdvalidator may list.
+  core = await system.startCore();
 });
 
 afterAll(async () => {
@@ -33,11 +37,19 @@ test('its pods are admitted', async () => {
   await kubectl.must(['rollout', 'status', 'deployment/crd-validation-webhook', ...place]);
 });
 
-test('it may list everything, and change nothing but its own', async () => {
+async function canI(...what: readonly string[]): Promise<string> {
   const user = `--as=system:serviceaccount:${namespace}:crd-validation-webhook`;
-  const canI = async (...what: readonly string[]) =>
-    (await kubectl.run(['auth', 'can-i', ...what, user, '-n', namespace])).stdout.trim();
-  expect(await canI('list', 'crontabs.stable.example.com')).toBe('yes');
+  return (await kubectl.run(['auth', 'can-i', ...what, user, '-n', namespace])).stdout.trim();
+}
+
+test('it may list custom resources, no Secrets, and change nothing but its own', async () => {
+  await eventually(async () => {
+    expect(await canI('list', 'bundledeployments.core.rukpak.io')).toBe('yes');
+  });
+  expect(await canI('list', 'secrets')).toBe('no');
+  expect(await canI('list', 'configmaps', '--all-namespaces')).toBe('no');
+  expect(await canI('list', 'clusterroles')).toBe('no');
+  expect(await canI('get', 'bundledeployments.core.rukpak.io')).toBe('no');
   expect(await canI('watch', 'customresourcedefinitions')).toBe('yes');
   expect(await canI('get', `secret/${certificateSecret}`)).toBe('yes');
   expect(await canI('get', 'secret/other')).toBe('no');
@@ -76,4 +88,10 @@ test('with its own rights it refuses what existing objects would break', async (
     'existing custom object default/s failed validation for new schema version v1: [].spec.size: Required value\n',
   );
   expect(validator.log).not.toMatch(/forbidden/i);
+  expect(core.log).not.toMatch(/forbidden/i);
+  await kubectl.must(['delete', 'crd', crd, '--timeout=120s']);
+  await eventually(async () => {
+    const role = await kubectl.get('clusterrole', 'crd-validation-webhook-resources');
+    expect(JSON.stringify(role['rules'])).not.toContain('sprockets');
+  });
 });

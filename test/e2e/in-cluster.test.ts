@@ -6,6 +6,7 @@ import { renewCertificates } from '../../webhooks/certs/certificate-state.ts';
 import { callerObjects, callers } from '../helpers/callers.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {
+  apiServerOnly,
   archivesOf,
   contentHost,
   InClusterSystem,
@@ -34,7 +35,7 @@ beforeAll(async () => {
   registry = plane.registry;
   kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig });
   system = await InClusterSystem.install({ kubectl, registry });
-  webhooks = await system.startWebhooks();
+  webhooks = await system.startWebhooks(apiServerOnly(plane.clusterDir));
   core = await system.startCore();
 });
 
@@ -104,6 +105,22 @@ describe('webhooks', () => {
     const bundles = hooks.map(({ clientConfig }) => clientConfig.caBundle);
     expect(bundles).toEqual(bundles.map(() => btoa(ca)));
     await servedCertificate({ port: webhooks.ports[1] ?? 0, servername: webhookHost, ca });
+  });
+
+  test('nobody but the API server is answered, and probes are', async () => {
+    const { 'ca.crt': ca = '' } = await secretData(kubectl, webhookSecret);
+    const server = { port: webhooks.ports[1] ?? 0, servername: webhookHost, ca };
+    const path = '/validate-core-rukpak-io-v1alpha1-bundledeployment';
+    await expect(tlsGet(server, path)).rejects.toThrow();
+    // Of the CA that the API server's is of as well.
+    const client = await clientCertificate(kubectl);
+    const { status, body } = await tlsGet({ ...server, client }, path);
+    expect([status, body.toString()]).toEqual([
+      403,
+      'the client certificate of "kubernetes-admin" is not that of a client which --client-name allows\n',
+    ]);
+    const health = await fetch(`http://127.0.0.1:${webhooks.ports[0]}/healthz`);
+    expect(health.status).toBe(200);
   });
 
   test('the spec of a Bundle cannot be changed', async () => {

@@ -5,12 +5,13 @@ const rbac = 'rbac.authorization.k8s.io';
 /** The namespace and the label of all that is made here. */
 export const callers = { namespace, selector: `e2e=${namespace}` };
 
-/** Clients of the content server: `reader` of bundles, `monitor` of metrics, `stranger`. */
+/** Clients of the content server: `reader` and `uploader` of bundles, `monitor` of metrics, `stranger`. */
 export function callerObjects(): readonly object[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
-    ...['reader', 'monitor', 'stranger'].map(account),
+    ...['reader', 'uploader', 'monitor', 'stranger'].map(account),
     binding('reader', 'bundle-reader'),
+    binding('uploader', 'bundle-uploader'),
     binding('monitor', 'rukpak-metrics-reader'),
   ];
 }

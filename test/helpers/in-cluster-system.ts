@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
-import { LocalPod, type LocalPodOptions } from './local-pod.ts';
+import { LocalPod, type LocalPodOptions, podToken } from './local-pod.ts';
 import { secretData } from './secret-volume.ts';
 import {
   crdWebhookConfiguration,
@@ -62,8 +62,9 @@ export class InClusterSystem {
   }
 
   /** Starts the webhooks, and has the API server reach them with the CA that they injected. */
-  async startWebhooks(): Promise<LocalPod> {
+  async startWebhooks(more: readonly string[] = []): Promise<LocalPod> {
     const webhooks = await this.#pod('rukpak-webhooks', ([health, webhook, metrics]) => [
+      ...more,
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--webhook-bind-address=127.0.0.1:${webhook}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
@@ -84,8 +85,9 @@ export class InClusterSystem {
   }
 
   /** Starts the validator of CRDs; without it, no deployment can make or change a CRD. */
-  async startCrdvalidator(): Promise<LocalPod> {
+  async startCrdvalidator(more: readonly string[] = []): Promise<LocalPod> {
     const pod = await this.#pod('crd-validation-webhook', ([health, webhook, metrics]) => [
+      ...more,
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--webhook-bind-address=127.0.0.1:${webhook}`,
       `--metrics-bind-address=127.0.0.1:${metrics}`,
@@ -112,6 +114,31 @@ export class InClusterSystem {
     return core;
   }
 
+  /** Of overlay split: who unpacks, under an address at which others on this machine reach it. */
+  async startUnpack(): Promise<LocalPod> {
+    const unpack = await this.#pod('core', ([health, content], local) => [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--http-bind-address=127.0.0.1:${content}`,
+      `--http-external-address=https://localhost:${content}`,
+      `--provisioner-storage-dir=${local(archiveFolder)}`,
+      `--insecure-registry=${this.#options.registry}`,
+    ]);
+    await unpack.start();
+    return unpack;
+  }
+
+  /** Of overlay split: who applies. */
+  async startApply(unpack: LocalPod): Promise<LocalPod> {
+    const apply = await this.#pod('core-apply', ([health, content], local) => [
+      `--health-probe-bind-address=127.0.0.1:${health}`,
+      `--http-bind-address=127.0.0.1:${content}`,
+      `--content-server=https://localhost:${unpack.ports[1]}`,
+      `--content-token-file=${local(podToken)}`,
+    ]);
+    await apply.start();
+    return apply;
+  }
+
   /** A core's content server, as clients that trust the CA in the Secret see it. */
   async contentServer(core: LocalPod): Promise<TlsServer> {
     const { 'ca.crt': ca = '' } = await secretData(this.#options.kubectl, 'core-cert');
@@ -131,6 +158,11 @@ export class InClusterSystem {
     this.#pods.push(pod);
     return pod;
   }
+}
+
+/** Flags of webhooks that answer the API server of a local control plane, and nobody else. */
+export function apiServerOnly(clusterDir: string): readonly string[] {
+  return [`--client-ca-file=${clusterDir}/pki/ca.crt`, '--client-name=kube-apiserver'];
 }
 
 /** The archives that a core has stored. */

@@ -10,6 +10,9 @@ import { SecretVolume, type SecretVolumeSource } from './secret-volume.ts';
 import { writeKubeconfig } from './service-account.ts';
 import { workerPorts } from './worker-ports.ts';
 
+/** Where the kubelet puts it. */
+export const podToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+
 const root = join(import.meta.dirname, '../..');
 
 interface Container {
@@ -98,6 +101,7 @@ export class LocalPod {
 
   /** Where a path of the container lies on this machine; only volumes are there. */
   local(path: string): string {
+    if (path === podToken) return join(this.#folder, 'token');
     const [{ volumeMounts = [] }] = podSpecOf(this.#options.deployment).containers;
     const isMounted = volumeMounts.some(({ mountPath }) => isWithin(path, mountPath));
     if (!isMounted) throw new Error(`${path} is on no volume, and the root is read-only`);

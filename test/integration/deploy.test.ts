@@ -9,6 +9,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { addCrdvalidatorFlags } from '../../cmd/crdvalidator-flags.ts';
 import { addWebhookFlags } from '../../cmd/webhook-flags.ts';
+import { addZoneFlags } from '../../cmd/zone-flags.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
@@ -66,10 +67,14 @@ const overlays = [
   'overlays/cert-manager-from-rukpak',
 ];
 
-describe.each(overlays)('%s', (overlay) => {
+/** Whose core has other rights, and with split other processes. */
+const privilegeOverlays = ['overlays/split', 'overlays/impersonation'];
+
+describe.each([...overlays, ...privilegeOverlays])('%s', (overlay) => {
   test('renders, and the API server takes every object', async () => {
     const objects = await render(overlay);
-    const known = objects.filter((object) => !isCertManagers(object));
+    const isElsewhere = ({ metadata }: KubernetesObject) => metadata.namespace === 'rukpak-uploads';
+    const known = objects.filter((object) => !isCertManagers(object) && !isElsewhere(object));
     const printed = await dryRun(inNamespace(known, 'default'));
     expect(printed).toContain('deployment.apps/core serverside-applied');
     expect(printed).toContain('deployment.apps/rukpak-webhooks serverside-applied');
@@ -77,7 +82,8 @@ describe.each(overlays)('%s', (overlay) => {
     const namespaces = objects.filter(({ kind }) => kind === 'Namespace');
     await dryRun(namespaces);
     const names = namespaces.map(({ metadata }) => metadata.name);
-    expect(new Set(names)).toEqual(new Set(['rukpak-system', 'crdvalidator-system']));
+    const uploads = overlay === 'overlays/split' ? ['rukpak-uploads'] : [];
+    expect(new Set(names)).toEqual(new Set(['rukpak-system', 'crdvalidator-system', ...uploads]));
   });
 
   test('its pods keep to the restricted pod security standard', async () => {
@@ -173,25 +179,64 @@ describe.each(overlays)('the processes of %s', (overlay) => {
   });
 });
 
+test('no role of overlay impersonation may do anything on anything', async () => {
+  const roles = (await render('overlays/impersonation')).filter(({ kind }) =>
+    kind.endsWith('Role'),
+  );
+  for (const { metadata, ...role } of roles) {
+    const rules = (role['rules'] ?? []) as readonly Readonly<Record<string, readonly string[]>>[];
+    for (const { apiGroups = [], resources = [], verbs = [] } of rules) {
+      expect([...apiGroups, ...resources, ...verbs], metadata.name).not.toContain('*');
+    }
+  }
+});
+
+test('in overlay split, the flags of either process are those that it uses', async () => {
+  const objects = await render('overlays/split');
+  const argsOf = (name: string): readonly string[] => {
+    const found = objects.find((each) => each.kind === 'Deployment' && each.metadata.name === name);
+    return found === undefined ? [] : containerArgs(found);
+  };
+  for (const [name, command, zone] of [
+    ['core', 'unpack', 'unpacking'],
+    ['core-apply', 'apply', 'applying'],
+  ] as const) {
+    const [first, ...args] = argsOf(name);
+    expect(first).toBe(command);
+    const program = addZoneFlags(new Command(), zone);
+    expect(program.parse(args, { from: 'user' }).opts()).toMatchObject({ leaderElect: true });
+    const shown = program.helpInformation();
+    for (const argument of args) expect(shown).toContain(`${argument.split('=')[0]} `);
+  }
+});
+
 test('what is installed is part of what kustomize renders', async () => {
   const id = ({ kind, metadata }: KubernetesObject) => `${kind} ${metadata.name}`;
   const rendered = new Set((await render('overlays/self-signed')).map(id));
   for (const object of installManifests()) expect(rendered).toContain(id(object));
 });
 
-test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s', async (name) => {
-  const suffix = name === 'cert-manager' ? '-cert-manager' : '';
+/** An overlay with a component, as somebody's own overlay has it. */
+async function renderWith(
+  overlay: string,
+  component: string,
+): Promise<readonly KubernetesObject[]> {
   // Outside of the checkout, which other tests make packages of.
   const own = await realpath(await mkdtemp(join(tmpdir(), 'rukpak-overlay-')));
   onTestFinished(() => rm(own, { recursive: true, force: true }));
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
-    resources: [relative(own, join(folder, 'overlays', name))],
-    components: [relative(own, join(folder, `components/guard-crd-deletion${suffix}`))],
+    resources: [relative(own, join(folder, 'overlays', overlay))],
+    components: [relative(own, join(folder, 'components', component))],
   };
   await writeFile(join(own, 'kustomization.yaml'), JSON.stringify(kustomization));
-  const objects = await render(own);
+  return await render(own);
+}
+
+test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s', async (name) => {
+  const suffix = name === 'cert-manager' ? '-cert-manager' : '';
+  const objects = await renderWith(name, `guard-crd-deletion${suffix}`);
   const find = (kind: string, of: string) =>
     objects.find((each) => each.kind === kind && each.metadata.name === of);
   const deployment = find('Deployment', 'crd-validation-webhook');
@@ -201,6 +246,52 @@ test.each(['self-signed', 'cert-manager'])('the guard of CRDs can be added to %s
   expect(injected !== undefined).toBe(name === 'cert-manager');
   const installed = installManifests({ guardCrdDeletion: true }).at(-1);
   expect(guard?.['webhooks']).toEqual(installed?.['webhooks']);
+});
+
+interface NetworkPolicySpec {
+  readonly podSelector: {
+    readonly matchLabels?: Readonly<Record<string, string>>;
+    readonly matchExpressions?: readonly {
+      readonly key: string;
+      readonly operator: 'In';
+      readonly values: readonly string[];
+    }[];
+  };
+  readonly ingress?: readonly { readonly ports: readonly { readonly port: number }[] }[];
+}
+
+function selects(
+  { podSelector: { matchLabels = {}, matchExpressions = [] } }: NetworkPolicySpec,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, values }) => values.includes(labels[key] ?? ''))
+  );
+}
+
+test('network policies let through to the ports of pods, and to nothing else', async () => {
+  const objects = await renderWith('self-signed', 'network-policies');
+  const isPolicy = ({ kind }: KubernetesObject) => kind === 'NetworkPolicy';
+  await dryRun(inNamespace(objects.filter(isPolicy), 'default'));
+  for (const deployment of objects.filter(({ kind }) => kind === 'Deployment')) {
+    const { namespace } = deployment.metadata;
+    const { template } = deployment['spec'] as { template: KubernetesObject };
+    const { labels = {} } = template.metadata;
+    const policies = objects
+      .filter((each) => isPolicy(each) && each.metadata.namespace === namespace)
+      .map((policy) => policy['spec'] as NetworkPolicySpec)
+      .filter((spec) => selects(spec, labels));
+    // One lets nobody through, so that what no other names is denied.
+    expect(policies.some(({ ingress }) => ingress === undefined)).toBe(true);
+    const open = policies.flatMap(({ ingress = [] }) => ingress).flatMap(({ ports }) => ports);
+    const [{ ports }] = podSpecOf(deployment).containers;
+    // The kubelet needs no policy for its probes.
+    const served = ports.filter(({ name }) => name !== 'health');
+    expect(new Set(open.map(({ port }) => port))).toEqual(
+      new Set(served.map(({ containerPort }) => containerPort)),
+    );
+  }
 });
 
 test('what is installed for a process outside the cluster is taken too', async () => {

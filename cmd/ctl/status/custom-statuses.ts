@@ -7,6 +7,8 @@ import { systemClock } from '../../../core/clock.ts';
 import type { ObjectJudge } from '../../../core/contracts/object-judge.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { openJudge } from '../../../core/manager/defaults/judge.ts';
+import { defaultMemoryBudget } from '../../../core/manager/defaults/values.ts';
+import { ByteBudget } from '../../../core/runtime/byte-budget.ts';
 import { silentLogger } from '../silent-logger.ts';
 
 /** As many as core has judged at once. */
@@ -23,7 +25,8 @@ export interface StatusesRequest {
 
 /** What the deployment's own rules say of its objects, in a process within core's bounds. */
 export async function customStatuses(request: StatusesRequest): Promise<CustomStatuses> {
-  const judge = openJudge({ clock: systemClock, logger: silentLogger });
+  const memory = new ByteBudget({ bytes: defaultMemoryBudget(), clock: systemClock });
+  const judge = openJudge({ memory, clock: systemClock, logger: silentLogger });
   try {
     return await judgedBy(judge, request);
   } finally {

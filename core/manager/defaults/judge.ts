@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
+import type { ByteBudget } from '../../runtime/byte-budget.ts';
 import { judgeInWorkers, type WorkerJudge } from '../../runtime/worker/judge-in-workers.ts';
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
@@ -9,6 +10,7 @@ const module = new URL(`../../apply/health/rules/judge-objects${extension}`, imp
 
 /** Evaluates the rules of spec.health in processes of its own, until it is closed. */
 export function openJudge(options: {
+  readonly memory: ByteBudget;
   readonly clock: Clock;
   readonly logger: Logger;
 }): WorkerJudge {

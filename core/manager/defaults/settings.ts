@@ -27,6 +27,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
   const { leaseName = leaseNameOf(parts.provisioners) } = options;
   return {
     ...parts,
+    zone: options.zone,
     kubeconfig: options.kubeconfig,
     systemNamespace: options.systemNamespace ?? podNamespace(),
     allowUnscopedSourceSecrets: options.allowUnscopedSourceSecrets ?? false,
@@ -42,6 +43,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     pruneDefaults: options.pruneDefaults,
     defaultDeletionPolicy: options.defaultDeletionPolicy,
     certificates: certificateOptions(options.certificates),
+    crdReaderRole: options.crdReaderRole,
   };
 }
 

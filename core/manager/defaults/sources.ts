@@ -42,7 +42,8 @@ export async function openSources(options: SourcesOptions): Promise<OpenSources>
   const settings = { proxy: proxyFromEnvironment(), addresses };
   const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
   const size = workers * gitProcessesPerWorker;
-  const git = fetchInWorkers({ module: gitModule, type: 'git', settings, size, memory, logger });
+  const workersOptions = { settings, size, sandboxed: true, memory, logger };
+  const git = fetchInWorkers({ module: gitModule, type: 'git', ...workersOptions });
   const ours = [
     createImageSource({ ...image, addresses }),
     git,

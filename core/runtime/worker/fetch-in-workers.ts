@@ -16,6 +16,8 @@ export interface SourceWorkerOptions {
   readonly size: number;
   /** Where what the processes take is counted; each may take as much as is for one process. */
   readonly memory: ByteBudget;
+  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -30,10 +32,10 @@ export interface WorkerSource extends Source {
  * to read. It is given the Secrets that its spec names, as they were when the fetch began.
  */
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
-  const { module, type, settings = {}, size, memory } = options;
+  const { module, type, settings = {}, size, memory, sandboxed } = options;
   const { clock = systemClock, logger } = options;
   const { megabytesForProcess: memoryMegabytes } = memory;
-  const pool = new WorkerPool({ size, memoryMegabytes, memory, clock, logger });
+  const pool = new WorkerPool({ size, memoryMegabytes, memory, sandboxed, clock, logger });
   const call = {
     module,
     callee: `source type "${type}"`,

@@ -1,6 +1,7 @@
 // @module-tag process
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
+import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { systemClock } from '../../clock.ts';
 import type { Verdict } from '../../contracts/object-judge.ts';
@@ -13,7 +14,12 @@ const { signal } = new AbortController();
 let judge: WorkerJudge;
 
 beforeEach(() => {
-  judge = judgeInWorkers({ module, clock: systemClock, logger: silentLogger });
+  judge = judgeInWorkers({
+    module,
+    memory: ampleMemory(),
+    clock: systemClock,
+    logger: silentLogger,
+  });
 });
 
 afterEach(async () => {

@@ -2,12 +2,15 @@ import type { Clock } from '../../clock.ts';
 import { defaultLimits } from '../../content/limits.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { ObjectJudge } from '../../contracts/object-judge.ts';
+import type { ByteBudget } from '../byte-budget.ts';
 import { filesOf, verdictsOf } from './judge-files.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 export interface JudgeWorkerOptions {
   /** Module whose default export judges objects by rules. */
   readonly module: URL;
+  /** Where what the processes take is counted. */
+  readonly memory: ByteBudget;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -32,10 +35,11 @@ const advice = 'make the expressions of spec.health simpler';
  * Judges objects in confined processes, which are started when first needed and ended when nobody
  * has rules to evaluate. One request at a time has a process: what ends it fails that request alone.
  */
-export function judgeInWorkers({ module, clock, logger }: JudgeWorkerOptions): WorkerJudge {
+export function judgeInWorkers({ module, memory, clock, logger }: JudgeWorkerOptions): WorkerJudge {
   const pool = new WorkerPool({
     size: processes,
     memoryMegabytes,
+    memory,
     processorLimit,
     runningLimit,
     confinement: { readable: [] },

@@ -34,6 +34,8 @@ export interface WorkerOptions {
    * loop, crash or wait over it. None where absent.
    */
   readonly inProcess?: (files: BundleFiles) => boolean;
+  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;
 }
@@ -62,6 +64,7 @@ export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvis
     memoryMegabytes: options.memoryMegabytes ?? options.memory.megabytesForProcess,
     besidesMegabytes: options.besidesMegabytes,
     runningLimit: options.runningLimit,
+    sandboxed: options.sandboxed,
     clock: options.clock ?? systemClock,
     logger: options.logger,
   });

@@ -16,48 +16,71 @@ const entry = join(import.meta.dirname, `worker-entry${extname(import.meta.filen
 export interface StartOptions {
   readonly memoryMegabytes: number;
   readonly confinement?: Confinement | undefined;
+  /**
+   * For our own modules that read what strangers wrote: the same permissions, with our package to
+   * read, and an environment without secrets. A hole in a parser is then no way to our token.
+   */
+  readonly sandboxed?: boolean | undefined;
 }
 
 /** A worker process; the fourth of its streams is the socket for messages. */
-export function startProcess({ memoryMegabytes, confinement }: StartOptions): ChildProcess {
+export function startProcess(options: StartOptions): ChildProcess {
+  const { memoryMegabytes, confinement, sandboxed = false } = options;
   const flags = [
     `--max-old-space-size=${memoryMegabytes}`,
     // Less young garbage: measured, rendering became no slower by it (docs/benchmarks).
     '--max-semi-space-size=8',
   ];
   const stdio = ['ignore', 'pipe', 'pipe', 'pipe'] as const;
-  if (confinement === undefined) {
+  if (confinement === undefined && !sandboxed) {
     return spawn(process.execPath, [...flags, entry], { stdio: [...stdio] });
   }
-  const readable = [...ownFolders(), ...confinement.readable];
+  const env = confinement === undefined ? trustedEnvironment(process.env) : passedOn(process.env);
   const child = spawn(
     process.execPath,
-    [
-      ...flags,
-      // Neither files of others nor writing, processes, threads, add-ons, WASI or the inspector.
-      '--permission',
-      ...readable.map((path) => `--allow-fs-read=${path}`),
-      // It opens and writes files wherever it likes, past those permissions.
-      '--no-experimental-sqlite',
-      // A file from a ConfigMap has no package.json next to it to say what it is.
-      '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-      entry,
-      'confined',
-    ],
+    [...flags, ...permissions(confinement?.readable ?? [], env), entry, 'confined'],
     // Neither the kubeconfig's place nor tokens or proxies with passwords.
-    { stdio: [...stdio], cwd: '/', env: passedOn(process.env) },
+    { stdio: [...stdio], cwd: '/', env },
   );
-  if (child.pid !== undefined) standBack(child.pid);
+  if (confinement !== undefined && child.pid !== undefined) standBack(child.pid);
   return child;
+}
+
+/** Node counts through its inspector, and warns of that. */
+const forCoverage = ['--allow-inspector', '--disable-warning=PERM0004'] as const;
+
+/** Neither files of others nor writing, processes, threads, add-ons, WASI or the inspector. */
+function permissions(
+  readable: readonly string[],
+  { NODE_V8_COVERAGE: coverage }: NodeJS.ProcessEnv,
+): readonly string[] {
+  return [
+    '--permission',
+    ...[...ownFolders(), ...readable].map((path) => `--allow-fs-read=${path}`),
+    ...(coverage === undefined ? [] : [...forCoverage, `--allow-fs-write=${coverage}`]),
+    // It opens and writes files wherever it likes, past those permissions.
+    '--no-experimental-sqlite',
+    // A file from a ConfigMap has no package.json next to it to say what it is.
+    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+  ];
 }
 
 /** What Node and malloc need to work as they do here. */
 function passedOn({ TZ, LANG, MALLOC_ARENA_MAX }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return {
-    ...(TZ === undefined ? {} : { TZ }),
-    ...(LANG === undefined ? {} : { LANG }),
-    ...(MALLOC_ARENA_MAX === undefined ? {} : { MALLOC_ARENA_MAX }),
-  };
+  return defined({ TZ, LANG, MALLOC_ARENA_MAX });
+}
+
+/** And for our own code: whose certificates servers may have, and where `npm run coverage` counts. */
+function trustedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR } = env;
+  const { NODE_V8_COVERAGE } = env;
+  const authorities = { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR };
+  return { ...passedOn(env), ...defined({ ...authorities, NODE_V8_COVERAGE }) };
+}
+
+/** Node would pass on the text "undefined". */
+function defined(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
 }
 
 const lowPriority = 5;

@@ -28,6 +28,8 @@ export interface WorkerProcessOptions {
   readonly memory: ByteBudget;
   /** For modules of others. */
   readonly confinement?: Confinement | undefined;
+  /** For our own modules that read what strangers wrote. */
+  readonly sandboxed?: boolean | undefined;
   /** Milliseconds of processor time that one call may take, where the system tells it. */
   readonly processorLimit?: number | undefined;
   /** What to do about content that takes too much, for messages. */

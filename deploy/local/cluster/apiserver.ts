@@ -28,16 +28,42 @@ export interface ApiserverOptions {
   readonly audit: boolean;
 }
 
+const admissionFile = (layout: Layout) => join(layout.config, 'admission.yaml');
+const webhookKubeconfig = (layout: Layout) => join(layout.config, 'webhook-kubeconfig.yaml');
 const auditPolicyFile = (layout: Layout) => join(layout.config, 'audit-policy.yaml');
 
 /** Writes what the API server reads at its start. */
 export async function prepareApiserver(layout: Layout, certificates: Certificates): Promise<void> {
-  const { ca, server, proxyCa, proxyClient, serviceAccount } = certificates;
-  const pairs = { ca, server, proxyCa, proxyClient, serviceAccount };
+  const { ca, server, proxyCa, proxyClient, serviceAccount, webhookClient } = certificates;
+  const pairs = { ca, server, proxyCa, proxyClient, serviceAccount, webhookClient };
   await Promise.all(
     Object.entries(pairs).map(([name, pair]) => writeKeyPair(layout.pki, name, pair)),
   );
   await writeFile(auditPolicyFile(layout), stringify(AUDIT_POLICY));
+  await writeFile(admissionFile(layout), stringify(admissionConfiguration(layout)));
+  await writeFile(webhookKubeconfig(layout), stringify(webhookClientConfig(layout)));
+}
+
+/** Has the API server prove to webhooks who it is (docs/howto/secure-webhooks.md). */
+function admissionConfiguration(layout: Layout): object {
+  const apiVersion = 'apiserver.config.k8s.io/v1';
+  const kind = 'WebhookAdmissionConfiguration';
+  const configuration = { apiVersion, kind, kubeConfigFile: webhookKubeconfig(layout) };
+  const plugins = ['ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook'];
+  return {
+    apiVersion,
+    kind: 'AdmissionConfiguration',
+    plugins: plugins.map((name) => ({ name, configuration })),
+  };
+}
+
+/** A user of this kubeconfig is named after the webhook server that it is for. */
+function webhookClientConfig({ pki }: Layout): object {
+  const user = {
+    'client-certificate': join(pki, 'webhookClient.crt'),
+    'client-key': join(pki, 'webhookClient.key'),
+  };
+  return { apiVersion: 'v1', kind: 'Config', users: [{ name: '*', user }] };
 }
 
 function auditArgs(layout: Layout): string[] {
@@ -67,6 +93,7 @@ export function apiserver(binary: string, layout: Layout, options: ApiserverOpti
       `--tls-private-key-file=${pki('server.key')}`,
       `--client-ca-file=${pki('ca.crt')}`,
       '--authorization-mode=RBAC',
+      `--admission-control-config-file=${admissionFile(layout)}`,
       '--allow-privileged=true',
       `--service-account-issuer=${ISSUER}`,
       `--service-account-key-file=${pki('serviceAccount.crt')}`,

@@ -32,6 +32,8 @@ export interface Certificates {
   readonly controllerManager: KeyPair;
   readonly scheduler: KeyPair;
   readonly kwok: KeyPair;
+  /** What the API server shows the webhooks that ask for a certificate. */
+  readonly webhookClient: KeyPair;
   /** Signs the tokens of service accounts; `cert` is its public key. */
   readonly serviceAccount: KeyPair;
 }
@@ -124,6 +126,7 @@ export async function generateCertificates(): Promise<Certificates> {
     controllerManager: await client(ca, { name: 'system:kube-controller-manager' }),
     scheduler: await client(ca, { name: 'system:kube-scheduler' }),
     kwok: await client(ca, { name: 'kwok', organization: masters }),
+    webhookClient: await client(ca, { name: 'kube-apiserver' }),
     serviceAccount: serviceAccountKey(),
   };
 }

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { systemClock } from '../core/clock.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import { followFile, readAuthorities } from '../core/manager/client-authorities.ts';
+import { ClientAuthorities } from '../core/store/client-authorities.ts';
+import type { TrustedClients } from '../webhooks/clients.ts';
+import { collect } from './flag-values.ts';
+
+/** Flags that say who may call the webhooks: the API server alone. */
+export interface WebhookClientFlags {
+  readonly clientCaFile?: string;
+  readonly clientName?: readonly string[];
+}
+
+export function addWebhookClientFlags(command: Command): void {
+  command
+    .option(
+      '--client-ca-file <path>',
+      'CAs (PEM) of the API server’s client certificate; every caller needs one then',
+    )
+    .option(
+      '--client-name <name>',
+      'common name of that certificate, where its CA issues others too; repeatable',
+      collect,
+      [],
+    );
+}
+
+export interface WebhookClients {
+  readonly trusted: TrustedClients;
+  /** Reads the file again when it changes, until the signal is aborted. */
+  follow(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Undefined where every caller is answered.
+ * @throws Error of one sentence where the flags cannot be used.
+ */
+export async function openWebhookClients(
+  { clientCaFile: file, clientName: names = [] }: WebhookClientFlags,
+  logger: Logger,
+): Promise<WebhookClients | undefined> {
+  if (file === undefined) {
+    if (names.length > 0) throw new Error('--client-name needs --client-ca-file');
+    return undefined;
+  }
+  const authorities = new ClientAuthorities();
+  await readAuthorities(authorities, file);
+  if (authorities.pem === undefined) {
+    throw new Error(`cannot use --client-ca-file "${file}": it is empty`);
+  }
+  return {
+    trusted: { authorities, names },
+    follow: (signal) => followFile(authorities, file, { clock: systemClock, logger, signal }),
+  };
+}

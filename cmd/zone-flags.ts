@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import type { Zone } from '../core/run-manager.ts';
+import { addCoreFlags } from './core-flags.ts';
+
+/** What only the other zone does. */
+const withoutEffect: Readonly<Record<Zone, RegExp>> = {
+  unpacking:
+    /^--(?:certificates|serving-certificate-lifetime|default-.*|crd-reader-role|feature-gates|content-server|content-token-file|bundle-ca-file)$/,
+  applying:
+    /^--(?:provisioner-storage-dir|http-external-address|insecure-registry|registr.*|image-policy|sigstore-trusted-root|upload-.*|max-upload-bytes)$/,
+};
+
+/** Core's flags, so that a manifest of core is one of either zone; help shows those that matter. */
+export function addZoneFlags(command: Command, zone: Zone): Command {
+  addCoreFlags(command);
+  for (const option of command.options) {
+    if (withoutEffect[zone].test(option.long ?? '')) option.hideHelp();
+  }
+  return command;
+}

@@ -1,0 +1,87 @@
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../contracts/logger.ts';
+import { definitionResource } from '../kube/core-resources.ts';
+import type { KubeClient } from '../kube/kube-client.ts';
+import { versionOnly } from '../kube/metadata-only.ts';
+import { Reflector } from '../kube/reflector.ts';
+import type { Resource } from '../kube/resource.ts';
+import { Controller, type ControllerOptions } from '../runtime/controller.ts';
+import { IndexedCache } from '../runtime/indexed-cache.ts';
+import type { Runnable } from '../runtime/manager.ts';
+
+export interface CrdReaderRoleOptions {
+  readonly client: Pick<KubeClient, 'list' | 'watch' | 'apply'>;
+  /** Of the ClusterRole. */
+  readonly name: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: ControllerOptions['metrics'];
+}
+
+const clusterRoleResource: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
+
+const fieldManager = 'rukpak-core';
+
+/**
+ * Keeps a ClusterRole that may list the custom resources of every CRD and nothing else: RBAC has no
+ * rule for "all but the built-in kinds". It is for who judges changes of CRDs; the rights to make
+ * such a role are too many for them (docs/adr/0036).
+ */
+export function createCrdReaderRole({ name, ...options }: CrdReaderRoleOptions): Runnable {
+  const { client } = options;
+  const definitions = new IndexedCache();
+  const reflector = new Reflector({
+    ...options,
+    resource: definitionResource,
+    metadataOnly: true,
+    transform: versionOnly,
+    sink: definitions,
+  });
+  const controller = new Controller({
+    ...options,
+    name: 'crdreaderrole',
+    kind: 'ClusterRole',
+    workers: 1,
+    async reconcile(_key, { signal }) {
+      const role = aRole(name, definitions.list());
+      await client.apply(clusterRoleResource, role, { fieldManager, force: true, signal });
+    },
+  });
+  definitions.onChange(({ type }) => {
+    // Half a list would take rights away for a while.
+    if (reflector.synced && type !== 'updated') controller.enqueue(name);
+  });
+  return {
+    name: 'role of who reads custom resources',
+    async run(signal) {
+      const begin = reflector.whenSynced(signal).then(
+        () => controller.enqueue(name),
+        () => undefined,
+      );
+      await Promise.all([reflector.run(signal), begin, controller.run(signal)]);
+    },
+  };
+}
+
+function aRole(name: string, definitions: readonly KubernetesObject[]): KubernetesObject {
+  const { apiVersion, kind } = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole' };
+  return { apiVersion, kind, metadata: { name }, rules: rulesFor(definitions) };
+}
+
+/** The API server has each CRD named `<plural>.<group>`; the core group, which is empty, has none. */
+function rulesFor(definitions: readonly KubernetesObject[]): readonly object[] {
+  const names = definitions.map(({ metadata }) => metadata.name ?? '').toSorted();
+  const byGroup = Map.groupBy(names, (name) => name.slice(name.indexOf('.') + 1));
+  return Array.from(byGroup, ([group, members]) => ({
+    apiGroups: [group],
+    resources: members.map((member) => member.slice(0, member.indexOf('.'))),
+    verbs: ['list'],
+  }));
+}
