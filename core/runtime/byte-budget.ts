@@ -179,14 +179,17 @@ export class ByteBudget {
     }
   }
 
-  /** What was measured is taken already: somebody has to go. */
+  /**
+   * What was measured is taken already: somebody has to go. A process alone may go on, for its own
+   * bound is for that; of several the oldest survives, so one of them always ends by itself.
+   */
   #relieve(grown: MemoryShare): void {
     this.#endIdle(0);
     while (!this.#fits(-this.#leaving)) {
-      const running = [...this.#endable('work'), ...this.#endable('fetch')];
-      // Alone it may go on: its own bound is for that.
-      if (running.length < 2) return;
-      const victim = this.#stalled(this.#queued) ?? running.at(-1);
+      const work = this.#endable('work');
+      const youngest = work.length > 1 ? work.at(-1) : this.#endable('fetch').at(-1);
+      const victim = this.#stalled(this.#queued) ?? youngest;
+      if (victim === undefined) return;
       this.#end(victim);
       if (victim === grown) return;
     }

@@ -114,7 +114,7 @@ export class WorkerProcess {
     const abort = (): void => void this.#abort(signal, finished.signal);
     this.#allowance.renew();
     this.#running = { call, answer: new Answer({ callee, limits }), ...answered };
-    this.#memory.become(call.handler === 'fetch' ? 'fetch' : 'work');
+    this.#memory.become('work');
     this.#hold(true);
     signal.addEventListener('abort', abort, { once: true });
     void this.#watchProcessor(callee, finished.signal);
