@@ -45,7 +45,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: [
             '{api,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
-            'test/{architecture,conformance,helpers}/**/*.test.ts',
+            'test/{architecture,conformance,fuzz,helpers}/**/*.test.ts',
           ],
           globalSetup: ['test/helpers/helm-engine.ts'],
           setupFiles: ['test/helpers/take-coverage.ts', 'test/helpers/untagged-processes.ts'],

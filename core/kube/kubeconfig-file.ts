@@ -120,7 +120,8 @@ function parseFile(path: string): unknown {
     return parse(readFileSync(path, 'utf8'), { merge: true, logLevel: 'error' });
   } catch (error) {
     // The library quotes the file, keys included, after the first line and in the error itself.
-    throw unusable(path, errorMessage(error).split('\n')[0] ?? '');
+    const [problem = ''] = errorMessage(error).split('\n');
+    throw unusable(path, problem.replaceAll(/\p{Cc}/gu, '\ufffd'));
   }
 }
 

@@ -10,6 +10,7 @@ describe('what is not YAML is refused with its line', () => {
     ['a: [b\n', 'yaml: line 2: '],
     ['a:\n  b: 1\n c: 2\n', 'yaml: line 3: '],
     ['a: b\n}\n', 'yaml: line 2: '],
+    [']\n', 'yaml: line 1: '],
     ['a: `b\n', 'yaml: line 1: '],
     ['a: @b\n', 'yaml: line 1: '],
     ['a: \0\n', 'yaml: control characters are not allowed'],

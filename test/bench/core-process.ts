@@ -32,6 +32,7 @@ async function build(): Promise<void> {
 export class CoreProcess implements AsyncDisposable {
   readonly #cluster: Pick<Cluster, 'kubeconfig' | 'registry'>;
   readonly #flags: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
   readonly #ports: readonly number[];
   readonly #storage: string;
   readonly #failure = new AbortController();
@@ -42,25 +43,27 @@ export class CoreProcess implements AsyncDisposable {
 
   private constructor(
     cluster: Pick<Cluster, 'kubeconfig' | 'registry'>,
-    flags: readonly string[],
+    { flags, env }: { readonly flags: readonly string[]; readonly env: NodeJS.ProcessEnv },
     place: { readonly ports: readonly number[]; readonly storage: string },
   ) {
     this.#cluster = cluster;
     this.#flags = flags;
+    this.#env = env;
     this.#ports = place.ports;
     this.#storage = place.storage;
     process.once('exit', this.#sweep);
   }
 
-  /** Starts it and waits until it is ready. */
+  /** Starts it and waits until it is ready; `env` is added to the environment. */
   static async start(
     cluster: Pick<Cluster, 'kubeconfig' | 'registry'>,
     flags: readonly string[],
+    env: NodeJS.ProcessEnv = {},
   ): Promise<CoreProcess> {
     await (built ??= build());
     const ports = await freePorts(2, []);
     const storage = await mkdtemp(join(tmpdir(), 'rukpak-bench-'));
-    const core = new CoreProcess(cluster, flags, { ports, storage });
+    const core = new CoreProcess(cluster, { flags, env }, { ports, storage });
     try {
       await core.launch();
       await core.ready();
@@ -102,7 +105,12 @@ export class CoreProcess implements AsyncDisposable {
         {
           cwd: root,
           // As in the image.
-          env: { ...process.env, MALLOC_ARENA_MAX: '1', KUBECONFIG: this.#cluster.kubeconfig },
+          env: {
+            ...process.env,
+            MALLOC_ARENA_MAX: '1',
+            KUBECONFIG: this.#cluster.kubeconfig,
+            ...this.#env,
+          },
           stdio: ['ignore', log.fd, log.fd],
         },
       );

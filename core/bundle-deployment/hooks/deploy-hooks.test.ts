@@ -201,6 +201,18 @@ describe('a hook that fails', () => {
     });
   });
 
+  test('is tried again where the clock was an hour ahead when it failed', async () => {
+    const { clock } = hooked.fixture;
+    const now = clock.now();
+    clock.set(now + 3_600_000);
+    hooked.hooksDo(hookStates.broken);
+    await hooked.settle();
+    hooked.taken();
+    clock.set(now);
+    await hooked.settle();
+    expect(hooked.taken()).toContainEqual(expect.stringMatching(/^migrate in pre-install/));
+  });
+
   test('is tried again at once where something else is to be applied', async () => {
     hooked.hooksDo(broken);
     await hooked.settle();

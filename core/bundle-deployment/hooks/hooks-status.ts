@@ -46,7 +46,18 @@ export function pauseBefore(
 ): number {
   const { run } = hooks ?? {};
   if (run?.event !== event || run.completed > 0 || run.failures !== undefined) return 0;
-  return Math.max(Date.parse(run.startedAt) + beginningInterval - now, 0);
+  return pauseUntil(Date.parse(run.startedAt) + beginningInterval, now, beginningInterval);
+}
+
+/** Milliseconds until the next hook may be tried again; 0 where it may now. */
+export function pauseAfter({ retryAt }: HookRun, now: number): number {
+  return retryAt === undefined ? 0 : pauseUntil(Date.parse(retryAt), now, backoff.most);
+}
+
+/** A time that is further off than any pause was written by a clock that was ahead. */
+function pauseUntil(time: number, now: number, longest: number): number {
+  const pause = Math.max(time - now, 0);
+  return pause > longest ? 0 : pause;
 }
 
 /** With one more hook that has succeeded. */

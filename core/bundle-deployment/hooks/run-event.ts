@@ -19,6 +19,7 @@ import {
   begun,
   failed,
   type HookOccasion,
+  pauseAfter,
   pauseBefore,
   runName,
   runOf,
@@ -74,7 +75,7 @@ export async function runEvent(
     await removeAll(state, request, { run, surroundings });
     return { state: 'done' };
   }
-  const pause = run.retryAt === undefined ? 0 : Date.parse(run.retryAt) - clock.now();
+  const pause = pauseAfter(run, clock.now());
   if (pause > 0) return { state: 'failed', message: failureText(state, run), retryAfter: pause };
   return await runNext(state, { hook, run, count: request.hooks.length }, surroundings);
 }

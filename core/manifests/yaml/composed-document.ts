@@ -51,7 +51,10 @@ function firstDocument(text: string): Document.Parsed | undefined {
   Object.assign(composer, { onError: firstProblemThrower() });
   for (const token of tokens(text)) {
     for (const document of composer.next(token)) return checked(document);
-    if (token.type === 'error') break;
+    if (token.type !== 'error') continue;
+    for (const document of composer.end()) return checked(document);
+    // A text that begins with what is no YAML is no empty document, which would be passed over.
+    throw new Problem(token.message, token.offset);
   }
   for (const document of composer.end()) return checked(document);
   return undefined;

@@ -12,8 +12,17 @@ const maxValues = 250_000;
  */
 export function parseMessage(head: Buffer, allowance: OutputAllowance): FromWorker {
   const text = head.toString('utf8');
-  if (needsExactIntegers(text)) allowance.values(countValues(JSON.parse(text)));
-  return parseFromWorker(parseJson(text));
+  if (needsExactIntegers(text)) allowance.values(countValues(parsed(text, JSON.parse)));
+  return parseFromWorker(parsed(text, parseJson));
+}
+
+function parsed(text: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    // Its own message quotes what came, whatever that is.
+    throw new Error('it is not JSON', { cause: error });
+  }
 }
 
 /** @throws Error where there are more than a message may have. */

@@ -21,6 +21,8 @@ export interface SSHAddress {
 
 const defaultUser = 'git';
 const defaultPort = 22;
+/** Characters of a repository's name in a message. */
+const maxShown = 300;
 
 // oxlint-disable-next-line no-control-regex -- what it looks for
 const controlCharacters = /[\u0000-\u001f\u007f]/;
@@ -100,11 +102,11 @@ function scpAddress(repository: string): SSHAddress {
 function checked(repository: string, address: SSHAddress): SSHAddress {
   const { user, host, port, path } = address;
   if (!/^[a-z0-9_]([a-z0-9._-]*[a-z0-9_])?\.?$/i.test(host) && !isIPv6(host)) {
-    throw refusal(repository, `"${host}" is no host name`);
+    throw refusal(repository, `${quoted(host)} is no host name`);
   }
   // What an SSH client or a shell might take for an option or worse is no name of anyone.
   if (!/^[a-z0-9_.@+][a-z0-9_.@+-]*$/i.test(user)) {
-    throw refusal(repository, `"${user}" is no user name`);
+    throw refusal(repository, `${quoted(user)} is no user name`);
   }
   if (port === 0) throw refusal(repository, '0 is no port');
   if (path === '' || path === '/') throw refusal(repository, 'it has no path');
@@ -123,6 +125,11 @@ function unknownForm(repository: string): TerminalError {
 
 function refusal(repository: string, reason: string): TerminalError {
   return new TerminalError(
-    `git repository ${JSON.stringify(shownRepository(repository))} is not supported: ${reason}`,
+    `git repository ${quoted(shownRepository(repository))} is not supported: ${reason}`,
   );
+}
+
+/** On one line, and no longer than anybody reads; JSON writes a delete character as it is. */
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, maxShown)).replaceAll('\u007f', '\\u007f');
 }

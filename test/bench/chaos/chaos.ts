@@ -8,9 +8,10 @@ import { pushApps } from '../scale/apps.ts';
 import type { Bench } from '../scale/bench.ts';
 import { createApps } from '../scale/install.ts';
 import { deleteApps, untilNoneIsLeft } from '../scale/remove.ts';
+import { ClusterParts } from './cluster-parts.ts';
 import { Network } from './network.ts';
 import { Progress } from './progress.ts';
-import { restartApiserver } from './restart-apiserver.ts';
+
 import { Supervisor } from './supervisor.ts';
 import { untilAllIsAsWanted } from './wanted.ts';
 
@@ -40,6 +41,7 @@ export async function installInChaos(bench: Bench, apps: readonly string[]): Pro
   await using network = await Network.start(Number(new URL(cluster.server).port));
   const kubeconfig = await throughNetwork(bench, network);
   const { registry } = cluster;
+  const parts = await ClusterParts.open(cluster.dir);
   await using core = await CoreProcess.start({ kubeconfig, registry }, ['--leader-elect']);
   await using supervisor = new Supervisor(core);
   const watch = await AppWatch.start(kube.client);
@@ -52,7 +54,7 @@ export async function installInChaos(bench: Bench, apps: readonly string[]): Pro
       await progress.until(at, signal);
       done[`% at ${index + 1}: ${kind}`] = rounded(progress.share * 100);
       if (kind === 'kill') await kill(core, signal);
-      if (kind === 'apiserver') await restartApiserver(cluster.dir);
+      if (kind === 'apiserver') await parts.restart('kube-apiserver');
       if (kind === 'network') await cutOff(network, signal);
     }
     await watch.until(() => watch.reached(1, 'healthy').length === apps.length, signal);

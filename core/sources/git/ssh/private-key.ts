@@ -2,6 +2,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { ParsedKey } from 'ssh2';
 import { errorMessage } from '../../../errors.ts';
 import { ed25519AsOpenSSH, isEncryptedOpenSSH } from './openssh-key.ts';
+import { printable } from './ssh-error.ts';
 
 /**
  * A private key in any of the forms that ssh-keygen and openssl write: OpenSSH's own, PKCS#1, SEC 1
@@ -23,7 +24,7 @@ export async function parsePrivateKey(
   } catch (error) {
     const reason = errorMessage(error);
     if (error instanceof UnsupportedKeyError || /^Unsupported (cipher|kdf)/.test(reason)) {
-      throw new Error(`ssh: unsupported private key: ${reason}`, { cause: error });
+      throw new Error(`ssh: unsupported private key: ${printable(reason)}`, { cause: error });
     }
     const message = encrypted
       ? 'ssh: the passphrase does not open the private key'

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KubernetesObject } from '../../../../api/meta.ts';
+import type { KubeClient } from '../../../../core/kube/kube-client.ts';
+import type { Resource } from '../../../../core/kube/resource.ts';
+import { freePorts } from '../../../../deploy/local/cluster/ports.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+const name = 'rukpak-validating-webhook-configuration';
+const kinds = { bundledeployments: 'bundledeployment', bundles: 'bundle' } as const;
+
+const configurationResource: Resource = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingWebhookConfiguration',
+  plural: 'validatingwebhookconfigurations',
+  namespaced: false,
+};
+
+/** `rukpak webhooks` beside core: without its answer no Bundle and no deployment is taken. */
+export class Webhooks implements AsyncDisposable {
+  readonly #client: KubeClient;
+  readonly #process: ChildProcess;
+  readonly #end = (): void => void this.#process.kill('SIGKILL');
+
+  private constructor(client: KubeClient, child: ChildProcess) {
+    this.#client = client;
+    this.#process = child;
+    process.once('exit', this.#end);
+  }
+
+  /** Of what core runs from; its log goes to a file of the folder. */
+  static async start(
+    client: KubeClient,
+    { kubeconfig, folder }: { readonly kubeconfig: string; readonly folder: string },
+  ): Promise<Webhooks> {
+    const [port, health] = await freePorts(2, []);
+    await client.create(configurationResource, configuration(port ?? 0));
+    const log = await open(join(folder, 'webhooks.log'), 'a');
+    try {
+      const child = spawn(
+        process.execPath,
+        [
+          'dist/cmd/rukpak.js',
+          'webhooks',
+          `--webhook-bind-address=127.0.0.1:${port}`,
+          '--webhook-host=127.0.0.1',
+          `--health-probe-bind-address=127.0.0.1:${health}`,
+          '--metrics-bind-address=0',
+        ],
+        {
+          cwd: root,
+          env: { ...process.env, KUBECONFIG: kubeconfig },
+          stdio: ['ignore', log.fd, log.fd],
+        },
+      );
+      return new Webhooks(client, child);
+    } finally {
+      await log.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.off('exit', this.#end);
+    const exit = once(this.#process, 'exit');
+    if (this.#process.exitCode === null && this.#process.kill('SIGTERM')) await exit;
+    await this.#client.delete(configurationResource, { name });
+  }
+}
+
+/** The process adds whom to trust. */
+function configuration(port: number): KubernetesObject {
+  const webhooks = Object.entries(kinds).map(([plural, kind]) => ({
+    name: `v${plural}.core.rukpak.io`,
+    admissionReviewVersions: ['v1'],
+    clientConfig: { url: `https://127.0.0.1:${port}/validate-core-rukpak-io-v1alpha1-${kind}` },
+    failurePolicy: 'Fail',
+    sideEffects: 'None',
+    matchConditions: [
+      {
+        name: 'spec-changes',
+        expression: "request.operation == 'CREATE' || object.spec != oldObject.spec",
+      },
+    ],
+    rules: [
+      {
+        apiGroups: ['core.rukpak.io'],
+        apiVersions: ['v1alpha1'],
+        operations: ['CREATE', 'UPDATE'],
+        resources: [plural],
+      },
+    ],
+  }));
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const object = { apiVersion, kind: configurationResource.kind, metadata: { name }, webhooks };
+  return object;
+}
