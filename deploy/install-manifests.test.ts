@@ -226,6 +226,7 @@ test('every container has a memory limit and every emptyDir a size; core keeps h
     ];
   });
   expect(limits).toEqual([
+    ['core-apply', '2Gi'],
     ['core', '2Gi'],
     ['rukpak-webhooks', '1Gi'],
     ['crd-validation-webhook', '1Gi'],

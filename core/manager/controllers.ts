@@ -181,11 +181,7 @@ function createDeploymentController(
     name: 'bundledeployment',
     kind: 'BundleDeployment',
     workers,
-    ownWorkers: ownWorkers({
-      deployments: kinds.deployments,
-      ownPlaces,
-      bundleClasses,
-    }),
+    ownWorkers: ownWorkers({ deployments: kinds.deployments, ownPlaces, bundleClasses }),
     claimOf: (name) => claimOfDeployment(name, kinds),
     reconcile: (name, context) => reconciler.reconcile(name, context),
     clock,

@@ -41,7 +41,11 @@ test('nothing is written after process.exit, even by what catches its error', as
   expect(await run).toEqual({ code: 2, stdout: '', stderr: '' });
 });
 
-test('a warning of Node is on stderr', async () => {
+test('a warning of Node is on stderr, whoever caused one before', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  process.once('warning', () => resolve());
+  process.emitWarning('a test causes this warning', 'ExampleWarning');
+  await promise;
   const run = runInProcess(async () => process.emitWarning('too many', 'ExampleWarning'));
   expect((await run).stderr).toContain('ExampleWarning: too many\n');
 });

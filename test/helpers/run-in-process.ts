@@ -1,3 +1,4 @@
+import nodeConsole from 'node:console';
 import { PassThrough, Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -38,6 +39,7 @@ async function runAlone(
   let exited: number | undefined;
   const isRunning = (): boolean => exited === undefined;
   const [stdout, stderr] = [new Output(isRunning), new Output(isRunning)];
+  redirectWarnings(changes, stderr);
   redefine(changes, { stdin: new PassThrough().end(input), stdout, stderr });
   redefine(changes, {
     exit: (code?: number) => {
@@ -78,6 +80,16 @@ class Output extends Writable {
   get text(): string {
     return Buffer.concat(this.#chunks).toString('utf8');
   }
+}
+
+/** Node writes warnings to the stream that its console found when it first wrote one. */
+function redirectWarnings(changes: DisposableStack, stderr: Writable): void {
+  const streams = nodeConsole as unknown as { _stderr: Writable };
+  const before = streams._stderr;
+  streams._stderr = stderr;
+  changes.defer(() => {
+    streams._stderr = before;
+  });
 }
 
 function redefine(changes: DisposableStack, properties: Readonly<Record<string, unknown>>): void {
