@@ -43,7 +43,12 @@ test('built-in classes read content in a sandbox, however small where nothing is
 });
 
 test('git is fetched in a sandbox', async () => {
-  const sources = await openSources({ workers: 1, memory: ampleMemory(), logger: silentLogger });
+  const sources = await openSources({
+    workers: 1,
+    memory: ampleMemory(),
+    sourceAddresses: { allow: ['127.0.0.1'] },
+    logger: silentLogger,
+  });
   onTestFinished(() => sources.close());
   const git = sources.sources.find(({ type }) => type === 'git');
   const source = { type: 'git', git: { repository: 'http://127.0.0.1:1/a', ref: { branch: 'b' } } };

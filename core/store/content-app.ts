@@ -25,7 +25,7 @@ export function createContentApp(options: ContentAppOptions): Express {
   // What is served is exactly the path that was authorized.
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.use(logResponses(options.logger), measureResponses(options.metrics));
+  app.use(allowListeners, logResponses(options.logger), measureResponses(options.metrics));
   app.use(authorize(options.reviewer, options.logger));
   app.get('/bundles/:file', shareReaders(), serveArchive(options));
   app.all('/bundles/:file', methodNotAllowed);
@@ -57,6 +57,12 @@ function logResponses(logger: Logger): RequestHandler {
     next();
   };
 }
+
+/** Each step waits for the end of the response itself: together more than Node takes for a leak. */
+const allowListeners: RequestHandler = (_request, response, next) => {
+  response.setMaxListeners(20);
+  next();
+};
 
 function measureResponses(metrics: ContentMetrics): RequestHandler {
   return ({ method }, response, next) => {
