@@ -55,7 +55,7 @@ describe('the page on troubleshooting has what people see', () => {
   }
 
   test.each<[name: string, source: BundleSource, words: string]>([
-    ['no-registry', anImage('127.0.0.1:1/a:v1'), 'connection refused'],
+    ['no-registry', anImage('127.0.0.1:1/a:v1'), 'private, loopback or other denied address'],
     ['odd-secret', secretImage('odd'), ' of the system namespace is of type '],
     ['no-upload', { type: 'upload', upload: {} }, 'waiting for bundle to be uploaded'],
     ['no-configmap', ofConfigMap('missing'), 'get configmap '],

@@ -100,7 +100,9 @@ function accountsOf(namespace: string): readonly Account[] {
     {
       namespace: crdNamespace,
       name: 'crd-validation-webhook',
-      needs: [{ verb: 'list', group: 'any.example.com', resource: 'customs' }],
+      needs: [
+        { verb: 'watch', group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+      ],
     },
   ];
 }
