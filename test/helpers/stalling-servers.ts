@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { anArchive } from './archives.ts';
 
 export interface StallingServers extends AsyncDisposable {
-  /** One per server: another host each, as far as limits per host go. */
+  /** One per server, each on a machine of its own as far as limits per address go. */
   readonly urls: readonly string[];
   /** How many have sent all but the end, so far. */
   readonly stalled: number;
@@ -32,12 +32,15 @@ export async function startStallingServers(count: number, bytes: number): Promis
       response.on('close', () => clearInterval(drip));
     }),
   );
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
+  for (const [index, server] of servers.entries()) {
+    server.listen(0, `127.0.0.${2 + index}`);
     await once(server, 'listening');
   }
   return {
-    urls: servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/a`),
+    urls: servers.map((server) => {
+      const { address, port } = server.address() as AddressInfo;
+      return `http://${address}:${port}/a`;
+    }),
     get stalled() {
       return stalled;
     },

@@ -105,6 +105,10 @@ async function installed(className: string): Promise<Readonly<Record<string, str
     });
   } finally {
     await kubectl.must(['delete', 'bundledeployment', className, '--timeout=240s']);
+    // Its class ends with the last test: then nobody could delete them.
+    await eventually(async () => {
+      expect(await kubectl.list('bundles')).toEqual([]);
+    });
   }
 }
 
