@@ -405,7 +405,7 @@ describe('rukpakctl verify', () => {
   test('finds an installation outside the cluster healthy', async () => {
     await eventually(async () => {
       const { code, stdout, stderr } = await verify();
-      if (code !== 0) throw new Error(stdout);
+      if (code !== 0 || stderr !== '') throw new Error(`${stdout}${stderr}`);
       expect(stdout).toMatch(/, 0 warnings, 0 failed, /);
       expect(stdout).toContain(
         'skipped  Deployment rukpak-system/core: no Deployment core in namespace rukpak-system\n',
