@@ -18,7 +18,7 @@ import { precedence } from '../runtime/fair-queue.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { claimOfDeployment } from './claim-of-deployment.ts';
 import { classesWith } from './class-index.ts';
-import { createContentLoader } from './content.ts';
+import { type ContentLoaderParts, createContentLoader } from './content.ts';
 import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
 import { ownWorkers } from './own-workers.ts';
 import { OwnWrites } from './own-writes.ts';
@@ -167,7 +167,7 @@ function createDeploymentController(
     },
     provisioners: classesWith(options.provisioners, 'deployment'),
     bundleClasses,
-    content: createContentLoader({ ...storedBy(unpacking), onLost }, options),
+    content: createContentLoader({ ...storedBy(unpacking, bundleClasses), onLost }, options),
     applier,
     facts,
     certificates,
@@ -194,10 +194,12 @@ function createDeploymentController(
 }
 
 /** Who unpacks nothing reads all content from a content server. */
-function storedBy(unpacking: UnpackingZone | undefined) {
-  if (unpacking === undefined) return { stores: [], ownClasses: new Map<string, Provisioner>() };
-  const { store, kept, dependencies } = unpacking;
-  return { stores: [store, kept], ownClasses: dependencies.provisioners };
+function storedBy(
+  unpacking: UnpackingZone | undefined,
+  bundleClasses: ReadonlyMap<string, Provisioner>,
+): Omit<ContentLoaderParts, 'onLost'> {
+  if (unpacking === undefined) return { stores: [], ownClasses: new Map() };
+  return { stores: [unpacking.store, unpacking.kept], ownClasses: bundleClasses };
 }
 
 function wake(controller: Controller, owner: string, news: ObjectNews): void {

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
-import { ByteBudget, type MemoryShare, type ShareKind } from './byte-budget.ts';
+import { ByteBudget } from './byte-budget.ts';
+import type { MemoryShare, ShareKind } from './memory-share.ts';
 
 let clock: ManualClock;
 let budget: ByteBudget;

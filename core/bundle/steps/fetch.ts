@@ -1,6 +1,6 @@
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
-import type { MemoryShare } from '../../runtime/byte-budget.ts';
+import type { MemoryShare } from '../../runtime/memory-share.ts';
 import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
 import { uncounted, withTimeLimit } from '../../runtime/time-limit.ts';
 import { storedContentKey } from '../content-key.ts';
