@@ -14,6 +14,7 @@ function setUp() {
   };
   const kept = {
     release: async ({ metadata }: Bundle) => await store.delete(metadata.name ?? ''),
+    resume: vi.fn(async () => undefined),
     collect: vi.fn(async () => undefined),
   };
   const deployments = new IndexedCache<BundleDeployment>();
@@ -57,6 +58,14 @@ test('an archive that cannot be removed stops nothing', async () => {
   await cleaner.run(new AbortController().signal);
   await cleaner.ready?.(new AbortController().signal);
   expect(leftovers).toEqual([error, error, error]);
+});
+
+test('what a process was about to keep is kept before anything is removed', async () => {
+  const { cleaner, kept, removed } = setUp();
+  kept.resume.mockImplementation(async () => expect(removed).toEqual([]));
+  await cleaner.run(new AbortController().signal);
+  expect(kept.resume).toHaveBeenCalledTimes(1);
+  expect(removed).toEqual(['gone']);
 });
 
 test('what is kept is looked at when a deployment changes, once all are known', async () => {

@@ -9,7 +9,7 @@ import type { Kinds } from './kinds.ts';
 
 export interface Archives {
   readonly store: Pick<DiskStore, 'names' | 'delete'>;
-  readonly kept: Pick<KeptArchives, 'release' | 'collect'>;
+  readonly kept: Pick<KeptArchives, 'release' | 'collect' | 'resume'>;
 }
 
 /**
@@ -31,10 +31,11 @@ export function createArchiveCleaner(
     name: 'archive garbage collection',
     ready: () => collected.promise,
     async run() {
+      await kept.resume().catch(onLeftover);
       await collectGarbage(store, () => namesOf(bundles.list()), onLeftover);
-      await kept.collect();
       // Before, not all deployments may have been known.
       deployments.onChange(() => void kept.collect());
+      await kept.collect();
       collected.resolve();
     },
   };

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
@@ -91,6 +91,47 @@ test('a Bundle whose content is not stored here leaves nothing', async () => {
   const kept = keptArchives();
   await kept.release(bundle);
   expect(kept.get('demo')).toBeUndefined();
+});
+
+test('two who release it at once, and one who collects, leave nothing half done', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  await Promise.all([kept.release(bundle), kept.release(bundle), kept.collect()]);
+  expect(await text(kept)).toBe('kind: ConfigMap');
+  expect((await readdir(join(directory, 'kept'))).sort()).toEqual(['demo.json', 'demo.tgz']);
+});
+
+test('what is installed no more goes, even while it is about to be kept', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  const installing = installed;
+  installed = (each) => {
+    installed = () => false;
+    return installing(each);
+  };
+  await Promise.all([kept.release(bundle), kept.collect()]);
+  expect(await readdir(directory, { recursive: true })).toEqual(['kept']);
+});
+
+test('a later process keeps what one that died had written the record of only', async () => {
+  await store.put(key, tree);
+  await keptArchives().release(bundle);
+  await rename(join(directory, 'kept', 'demo.tgz'), join(directory, 'demo.tgz'));
+  const kept = keptArchives();
+  await kept.resume();
+  expect(await store.names()).toEqual([]);
+  expect(await text(kept)).toBe('kind: ConfigMap');
+});
+
+test('a record whose archive could not be kept goes when it is not installed any more', async () => {
+  await store.put(key, tree);
+  const kept = keptArchives();
+  vi.spyOn(store, 'move').mockRejectedValueOnce(new Error('disk full'));
+  await expect(kept.release(bundle)).rejects.toThrow('disk full');
+  await store.delete('demo');
+  installed = () => false;
+  await kept.collect();
+  expect(await readdir(directory, { recursive: true })).toEqual(['kept']);
 });
 
 test('a record that cannot be read stops nothing', async () => {

@@ -32,6 +32,8 @@ export class KeptArchives {
   #archives: DiskStore | undefined;
   /** By name. */
   readonly #bundles = new Map<string, Bundle>();
+  /** Changes come one after the other: two at once would take a record's archive from under it. */
+  #changes: Promise<unknown> = Promise.resolve();
 
   constructor(options: KeptArchivesOptions) {
     this.#options = options;
@@ -52,16 +54,33 @@ export class KeptArchives {
   /** Removes what is stored of a Bundle that is gone or goes; what is installed is kept. */
   async release(bundle: Bundle): Promise<void> {
     const { store, isInstalled } = this.#options;
-    if (isInstalled(bundle)) await this.#keep(bundle);
-    await store.delete(bundle.metadata.name ?? '');
+    await this.#change(async () => {
+      if (isInstalled(bundle)) await this.#keep(bundle);
+      await store.delete(bundle.metadata.name ?? '');
+    });
   }
 
   /** Removes all that is not installed any more, as far as it can. */
   async collect(): Promise<void> {
     const { isInstalled, onLeftover } = this.#options;
-    for (const [name, bundle] of this.#bundles) {
-      if (!isInstalled(bundle)) await this.#remove(name).catch(onLeftover);
-    }
+    await this.#change(async () => {
+      for (const [name, bundle] of this.#bundles) {
+        if (!isInstalled(bundle)) await this.#remove(name).catch(onLeftover);
+      }
+    });
+  }
+
+  /** Keeps what a process that died was about to keep: it had written the record only. */
+  async resume(): Promise<void> {
+    await this.#change(async () => {
+      for (const bundle of this.#bundles.values()) await this.#keep(bundle);
+    });
+  }
+
+  #change(change: () => Promise<void>): Promise<void> {
+    const changed = this.#changes.then(change);
+    this.#changes = changed.catch(() => {});
+    return changed;
   }
 
   /** The record comes first: without it nobody would know whose the archive is. */
@@ -75,8 +94,9 @@ export class KeptArchives {
     const temporary = temporaryPath(this.#directory);
     await writeFile(temporary, stringifyJson(kept), { flush: true });
     await rename(temporary, this.#recordPath(name));
-    await store.move({ name, uid }, archives);
+    // Before the archive is there: where the move fails, the record goes when nothing is installed.
     this.#bundles.set(name, kept);
+    await store.move({ name, uid }, archives);
   }
 
   async #remove(name: string): Promise<void> {
