@@ -14,7 +14,7 @@ function setUp() {
   };
   const kept = {
     release: async ({ metadata }: Bundle) => await store.delete(metadata.name ?? ''),
-    resume: vi.fn(async () => undefined),
+    resume: vi.fn(async (): Promise<void> => undefined),
     collect: vi.fn(async () => undefined),
   };
   const deployments = new IndexedCache<BundleDeployment>();
