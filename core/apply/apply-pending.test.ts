@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { aDesiredObject } from '../../test/helpers/desired-objects.ts';
 import { EventList } from '../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
@@ -52,8 +53,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     },
     () => undefined,
   );
-  const owner = aStoredDeployment();
-  client.put(owner);
+  const owner = client.put(aStoredDeployment()) as BundleDeployment;
   const objects = [restored, occupied];
   const set = {
     objects,

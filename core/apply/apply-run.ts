@@ -27,7 +27,9 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   parts.finished.begin(run.name, request);
   const { pending, drifted } = planRun(run);
   await permitted(run, pending);
-  const applied = pending.length === 0 ? { changes: 0 } : await applyPending(run, pending);
+  // Hooks are to be guarded as objects are, also where there is no object.
+  const isNothing = pending.length === 0 && !run.foundationOnly;
+  const applied = isNothing ? { changes: 0 } : await applyPending(run, pending);
   if (applied.holdUp !== undefined || run.foundationOnly) {
     return { ...applied, complete: false, drifted, finished: parts.finished.of(run.name) };
   }

@@ -4,7 +4,7 @@ import { TerminalError } from '../errors.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { certify, noteCertified } from './certificates/certify.ts';
 import { awaitDependents } from './deletion/await-dependents.ts';
-import { guardDeletion, guardObjects, hasFinalizer } from './deletion/guard-deletion.ts';
+import { guardDeletion, hasFinalizer } from './deletion/guard-deletion.ts';
 import { letGo } from './deletion/let-go.ts';
 import { removeObjects } from './deletion/remove-objects.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
@@ -53,7 +53,6 @@ const steps: readonly Step[] = [
   loadOrKeepActive,
   keepGenerated,
   certify,
-  guardObjects,
   noteBegun,
   runPreHooks,
   apply,

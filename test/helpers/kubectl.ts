@@ -58,6 +58,12 @@ export class Kubectl {
     return await ClusterClient.of(this.#kubeconfig).list(kinds, selector);
   }
 
+  /** Where no manager runs that would take its finalizers away. */
+  async remove(kind: string, name: string): Promise<void> {
+    await this.run(['delete', kind, name, '--wait=false']);
+    await this.run(['patch', kind, name, '--type=merge', '-p', '{"metadata":{"finalizers":null}}']);
+  }
+
   async exists(kind: string, name: string, namespace?: string): Promise<boolean> {
     return await ClusterClient.of(this.#kubeconfig).exists(kind, name, namespace);
   }

@@ -58,13 +58,12 @@ beforeEach(() => {
 
 afterEach(async () => {
   stop.abort();
-  await kubectl.run(['delete', 'bundledeployment', nameOf(), '--wait=false']);
-  const finalizers = ['--type=merge', '-p', '{"metadata":{"finalizers":null}}'];
+  await kubectl.remove('bundledeployment', nameOf());
   for (const { metadata } of await kubectl.list(
     'bundles',
     `core.rukpak.io/owner-name=${nameOf()}`,
   )) {
-    await kubectl.run(['patch', 'bundle', metadata.name ?? '', ...finalizers]);
+    await kubectl.remove('bundle', metadata.name ?? '');
   }
 });
 

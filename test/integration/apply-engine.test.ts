@@ -79,7 +79,7 @@ afterAll(async () => {
 async function aDeployment(annotations: object = {}): Promise<BundleDeployment> {
   serial += 1;
   const name = `ae-${run}-${serial}`;
-  onTestFinished(async () => void (await kubectl.run(['delete', 'bd', name, '--wait=false'])));
+  onTestFinished(async () => await kubectl.remove('bd', name));
   const provisionerClassName = 'apply-engine-test';
   const template = {
     spec: { provisionerClassName, source: { type: 'image', image: { ref: 'x' } } },
@@ -168,6 +168,13 @@ async function patch(kind: string, name: string, change: object): Promise<void> 
 async function settle(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 400));
 }
+
+test('a deployment is guarded before its first object, or hook, is', async () => {
+  const owner = await aDeployment();
+  await engine.apply({ owner, objects: [], hooks: [], foundationOnly: true, signal: stop.signal });
+  const { finalizers } = (await reload(owner.metadata.name ?? '')).metadata;
+  expect(finalizers).toEqual(['core.rukpak.io/delete-objects']);
+});
 
 test('installs with marks, and an unchanged resync sends nothing', async () => {
   const owner = await aDeployment();
@@ -278,7 +285,8 @@ test('drift that happened while no process ran is repaired', async () => {
 
 test('drift is let be by the next process, but pods are rolled that no other was left to roll', async () => {
   const owner = installed(await aDeployment());
-  const warned = { ...owner, spec: { ...owner.spec, drift: { mode: 'Warn' as const } } };
+  const spec = { ...owner.spec, drift: { mode: 'Warn' as const } };
+  const warned = { ...owner, spec };
   const [rolled, scaled] = [unique('rolled'), unique('scaled')];
   const withHash = (name: string, hash: string): KubernetesObject => {
     const object = workload(name);
@@ -295,7 +303,8 @@ test('drift is let be by the next process, but pods are rolled that no other was
   await kubectl.must(['scale', 'deployment', scaled, '--replicas=1', `--namespace=${namespace}`]);
   restart();
   const objects = [withHash(rolled, 'new'), withHash(scaled, 'new')];
-  const request = { owner: warned, objects, unchanged: true, signal: stop.signal };
+  const parent = { ...installed(await reload(owner.metadata.name ?? '')), spec };
+  const request = { owner: parent, objects, unchanged: true, signal: stop.signal };
   const { changes: applied, drifted } = await engine.apply(request);
   expect(applied).toBe(1);
   expect(drifted).toEqual([
@@ -315,7 +324,8 @@ test('a key that left the set while no process ran leaves the object', async () 
   const name = unique('cm');
   await apply(owner, configMap(name, { a: '1', b: '2' }));
   restart();
-  expect(await apply(owner, configMap(name, { a: '1' }))).toMatchObject({ changes: 1 });
+  const parent = await reload(owner.metadata.name ?? '');
+  expect(await apply(parent, configMap(name, { a: '1' }))).toMatchObject({ changes: 1 });
   expect((await kubectl.get('configmap', name, namespace))['data']).toEqual({ a: '1' });
 });
 
@@ -557,7 +567,8 @@ test("another deployment's object is refused, also when both start at once", asy
   expect(error.message).toContain(`BundleDeployment "${first.metadata.name}"`);
   restart();
   await failure(apply(second, configMap(name)));
-  expect(await apply(first, configMap(name))).toMatchObject({ changes: 0 });
+  const parent = await reload(first.metadata.name ?? '');
+  expect(await apply(parent, configMap(name))).toMatchObject({ changes: 0 });
 });
 
 test('objects of another controller are adopted without it', async () => {

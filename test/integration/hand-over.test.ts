@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   stop.abort();
-  await kubectl.run(['delete', 'bundledeployment', giver, taker, '--wait=false']);
+  for (const name of [giver, taker]) await kubectl.remove('bundledeployment', name);
   await kubectl.run(['delete', 'namespace', namespace, '--wait=false']);
   await connection.close();
 });

@@ -58,7 +58,7 @@ function aProcess(): Process {
 
 async function anOwner(name: string): Promise<BundleDeployment> {
   const full = `${namespace}-${name}`;
-  onTestFinished(async () => void (await kubectl.run(['delete', 'bd', full, '--wait=false'])));
+  onTestFinished(async () => await kubectl.remove('bd', full));
   await kubectl.apply(aBundleDeployment({ name: full, source: anImage('x') }));
   return await reload(full);
 }

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../../api/meta.ts';
+import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
-import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
 import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
@@ -45,7 +45,10 @@ export class ApplySetParents {
     return parseGroupKinds(marksOf(this.#latest(owner)).groupKinds);
   }
 
-  /** Writes the marks where they are not yet so. */
+  /**
+   * Writes the marks where they are not yet so, with our finalizer: nobody but core is to delete what
+   * core applies from here on. A conflict means that somebody else was quicker: to be tried again.
+   */
   async write(
     owner: BundleDeployment,
     kinds: Iterable<GroupKind>,
@@ -58,9 +61,11 @@ export class ApplySetParents {
       tooling: applySetTooling,
       installNamespace: withNote(name, installNamespaceOf(owner, this.#systemNamespace)),
     };
-    const now = marksOf(this.#latest(owner));
-    if (isDeepStrictEqual(now, wanted)) return;
+    const latest = this.#latest(owner);
+    const guard = guardOf(latest);
+    if (guard === undefined && isDeepStrictEqual(marksOf(latest), wanted)) return;
     const metadata = {
+      ...guard,
       // A namesake made meanwhile is not to be touched.
       uid: owner.metadata.uid,
       labels: { [applySetKey.id]: wanted.id },
@@ -101,6 +106,14 @@ export class ApplySetParents {
     if (isSame && isNewer(before, now)) this.#written.delete(name);
     this.#handedIn.set(name, now);
   }
+}
+
+/** What adds our finalizer to those of others, as they are in that version; nothing where it is there. */
+function guardOf({
+  metadata: { finalizers = [], resourceVersion = '' },
+}: KubernetesObject): Pick<ObjectMeta, 'finalizers' | 'resourceVersion'> | undefined {
+  if (finalizers.includes(finalizer.deleteObjects)) return undefined;
+  return { resourceVersion, finalizers: [...finalizers, finalizer.deleteObjects] };
 }
 
 interface ParentMarks {

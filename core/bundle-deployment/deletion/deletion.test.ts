@@ -50,15 +50,6 @@ function installedFixture(given: Given = {}): BundleDeploymentFixture {
 }
 
 describe('the finalizer', () => {
-  test('comes before the first object: the garbage collector deletes nothing that core applies', async () => {
-    const fixture = installedFixture({ metadata: { finalizers: [] } });
-    await fixture.reconcile();
-    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
-    expect(fixture.applier.apply.mock.lastCall?.[0]).toMatchObject({
-      owner: { metadata: { finalizers: [deleteObjects] } },
-    });
-  });
-
   test('is on no deployment of which nothing was applied', async () => {
     const fixture = new BundleDeploymentFixture(aDeployment({ metadata: { finalizers: [] } }));
     await fixture.reconcile();

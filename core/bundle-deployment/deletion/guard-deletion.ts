@@ -10,23 +10,16 @@ import { writeFinalizer } from './write-finalizer.ts';
  * Guards what core has applied already, where the finalizer was lost, as by a backup that left it out.
  * First of all steps: the deployment may be deleted while its Bundle is slow or broken. What RukPak
  * installed goes by its ownerReferences until core has applied it: no mark says of which kinds it is.
+ * The first time the applier adds the finalizer, with the marks.
  */
 export async function guardDeletion(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
   context: StepContext,
 ): Promise<StepOutcome> {
-  const isParent = state.deployment.metadata.labels?.[applySetKey.id] !== undefined;
-  return isParent ? await guardObjects(state, dependencies, context) : 'continue';
-}
-
-/** Adds the finalizer before anything is applied: nobody but core is to delete what core applies. */
-export async function guardObjects(
-  state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  await writeFinalizer(state, addFinalizer, { dependencies, context });
+  if (state.deployment.metadata.labels?.[applySetKey.id] !== undefined) {
+    await writeFinalizer(state, addFinalizer, { dependencies, context });
+  }
   return 'continue';
 }
 
