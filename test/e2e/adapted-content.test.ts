@@ -169,7 +169,9 @@ test('what a class waits for is told, and seen as soon as the cluster serves it'
   await kubectl.must(['delete', 'crd', 'brushs.e2e.example.com']);
 });
 
-test('a class that does not come to an end holds up deployments of its own only', async () => {
+test('a class that does not come to an end holds up deployments of its own only', {
+  tags: ['long'],
+}, async () => {
   // More than there are workers for all.
   const endless = Array.from({ length: 10 }, (_, index) => `paint-endless-${index}`);
   for (const name of endless) await bringOut({ name });

@@ -184,7 +184,9 @@ describe('an operator of all namespaces', () => {
     expect(await may(`${namespace}:default`, ...reading)).toBe(false);
   });
 
-  test('has its certificates replaced while requests are under way, and none fails', async () => {
+  test('has its certificates replaced while requests are under way, and none fails', {
+    tags: ['long'],
+  }, async () => {
     const { 'tls.crt': first, 'ca.crt': authority = '' } = await secretData(
       kubectl,
       secret,

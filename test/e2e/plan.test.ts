@@ -304,7 +304,9 @@ describe('an approval', () => {
     expect((await ctl('plan', name)).stderr).toContain(`nothing of "${name}" waits for approval`);
   });
 
-  test('is finished by the next process where one ends in the middle', async () => {
+  test('is finished by the next process where one ends in the middle', {
+    tags: ['long'],
+  }, async () => {
     const name = 'plan-crashed';
     const maps = Array.from({ length: 100 }, (_, n) => aConfigMap(`pc-${n}`, { a: '1' }));
     // However fast it is, it is not done with them before a node is there for the Deployment.

@@ -238,7 +238,9 @@ describe('deletion', () => {
     await kubectl.must(['delete', 'configmap', 'd-b', '--namespace=default']);
   });
 
-  test('of stages goes in reverse, waits for finalizers of others, and survives crashes', async () => {
+  test('of stages goes in reverse, waits for finalizers of others, and survives crashes', {
+    tags: ['long'],
+  }, async () => {
     const objects = [
       inStage(1, aConfigMap('d-first')),
       inStage(2, held(aConfigMap('d-second'))),

@@ -3,6 +3,7 @@ import { isNotFound } from '../../core/kube/api-error.ts';
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import { gvkOf, type Resource } from '../../core/kube/resource.ts';
 import { ChangeFeed, noteRead } from './changes.ts';
+import { eventually } from './eventually.ts';
 
 /** The parts of aggregated discovery that are read here. */
 interface GroupList {
@@ -67,14 +68,9 @@ export class ClusterClient {
     return await this.#connection.client.get(resource, keyIn(resource, namespace, name));
   }
 
-  async exists(kind: string, name: string, namespace?: string): Promise<boolean> {
-    try {
-      await this.get(kind, name, namespace);
-      return true;
-    } catch (error) {
-      if (isNotFound(error)) return false;
-      throw error;
-    }
+  async exists(kind: string, name: string, namespace = 'default'): Promise<boolean> {
+    const resource = await this.#resource(kind);
+    return await this.#has(resource, keyIn(resource, namespace, name));
   }
 
   /** Objects of some kinds, separated by commas, of all namespaces. */
@@ -100,6 +96,45 @@ export class ClusterClient {
     }
     if (errors.length === 1) throw errors[0];
     if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join('\n'));
+  }
+
+  /** Deletes them all at once, and waits until they are gone: kubectl asks for five a second. */
+  async delete(objects: readonly object[]): Promise<void> {
+    const left = await Promise.all(
+      (objects as readonly KubernetesObject[]).map(async (object) => await this.#delete(object)),
+    );
+    await eventually(async () => {
+      for (const { resource, key } of left.flat()) {
+        if (await this.#has(resource, key)) throw new Error(`${resource.kind} ${key.name} is left`);
+      }
+    });
+  }
+
+  /** What goes; nothing where it was not there. */
+  async #delete(object: KubernetesObject) {
+    const { group, version, kind } = gvkOf(object);
+    const resource = await this.#resource(`${kind}.${version}.${group}`).catch(() => undefined);
+    if (resource === undefined) return [];
+    const { name = '', namespace = 'default' } = object.metadata;
+    const key = keyIn(resource, namespace, name);
+    try {
+      await this.#connection.client.delete(resource, key);
+      return [{ resource, key }];
+    } catch (error) {
+      if (isNotFound(error)) return [];
+      throw error;
+    }
+  }
+
+  async #has(resource: Resource, key: { readonly name: string }): Promise<boolean> {
+    this.#note(resource);
+    try {
+      await this.#connection.client.get(resource, key);
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
   }
 
   async #apply(object: KubernetesObject): Promise<void> {

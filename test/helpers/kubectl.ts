@@ -58,6 +58,11 @@ export class Kubectl {
     return await ClusterClient.of(this.#kubeconfig).list(kinds, selector);
   }
 
+  /** Those that are there, and waits until they are gone. */
+  async delete(objects: readonly object[]): Promise<void> {
+    await ClusterClient.of(this.#kubeconfig).delete(objects);
+  }
+
   /** Where no manager runs that would take its finalizers away. */
   async remove(kind: string, name: string): Promise<void> {
     await this.run(['delete', kind, name, '--wait=false']);

@@ -36,10 +36,13 @@ export class SelfSignedOverlay {
 
   /** One of its objects; throws where there is none. */
   object(kind: string, name: string): KubernetesObject {
-    const objects = parseAllDocuments(this.#text).map((each) => each.toJS() as KubernetesObject);
-    const found = objects.find((each) => each.kind === kind && each.metadata.name === name);
+    const found = this.#objects().find((each) => each.kind === kind && each.metadata.name === name);
     if (found === undefined) throw new Error(`the overlay has no ${kind} ${name}`);
     return found;
+  }
+
+  #objects(): readonly KubernetesObject[] {
+    return parseAllDocuments(this.#text).map((each) => each.toJS() as KubernetesObject);
   }
 
   /** As the README says. */
@@ -78,8 +81,7 @@ export class SelfSignedOverlay {
     const installed = ['configmaps,clusterroles', '--all-namespaces', '--ignore-not-found'];
     const selector = '--selector=core.rukpak.io/owner-kind=BundleDeployment';
     await this.#kubectl.must(['delete', ...installed, selector]);
-    const rest = ['--ignore-not-found', '--timeout=600s', '-f', '-'];
-    await this.#kubectl.must(['delete', ...rest], this.#text);
+    await this.#kubectl.delete(this.#objects());
   }
 
   async #removeAll(kind: string): Promise<void> {
