@@ -13,11 +13,30 @@ describe('what is not YAML is refused with its line', () => {
     [']\n', 'yaml: line 1: '],
     ['a: `b\n', 'yaml: line 1: '],
     ['a: @b\n', 'yaml: line 1: '],
+    // Go reads these otherwise, or not at all.
+    [
+      'a: &7:0\n',
+      'yaml: line 1: anchor &7:0 has other characters than letters, digits, "-" and "_"',
+    ],
+    ['a: *b.c\n', 'yaml: line 1: anchor *b.c has other characters'],
+    ['[!!str, a]\n', 'yaml: line 1: tag !!str needs a blank after it'],
+    ['{a: 1,b:,c: 2}\n', 'yaml: line 1: key b needs a blank after its colon'],
+    ['[b:]\n', 'yaml: line 1: key b needs a blank after its colon'],
+    ['a: "\\u\n', 'yaml: line 1: Invalid escape sequence \\u\\n'],
     ['a: \0\n', 'yaml: control characters are not allowed'],
     ['a: \x7f\n', 'yaml: control characters are not allowed'],
     ['a: "\\ud800"\n', 'yaml: found invalid Unicode character escape code'],
   ])('%j: %s', (text, message) => {
     expect(() => parseYaml(text)).toThrow(`error converting YAML to JSON: ${message}`);
+  });
+
+  it('but not what looks like it inside of a text, or is as in JSON', () => {
+    const text = 'a: |\n  &b.c\n  [!x, b:]\nb: "&b.c"\nc: {"d":, "e": !!str , f: [x, z,]}\n';
+    expect(parseYaml(text)).toEqual({
+      a: '&b.c\n[!x, b:]\n',
+      b: '&b.c',
+      c: { d: null, e: '', f: ['x', 'z'] },
+    });
   });
 
   it('and so are bytes that are not UTF-8', () => {

@@ -18,9 +18,10 @@ export function nestingError(): TerminalError {
   return yamlError(`exceeded max depth of ${maxNesting}`);
 }
 
-/** A text as an error can show it. */
+/** A text as an error can show it: on one line, and not too long. */
 export function shortened(text: string): string {
-  return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+  const shown = text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
+  return shown.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
 }
 
 const longestShown = 1000;
