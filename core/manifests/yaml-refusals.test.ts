@@ -21,6 +21,8 @@ describe('what is not YAML is refused with its line', () => {
     ['a: *b.c\n', 'yaml: line 1: anchor *b.c has other characters'],
     ['[!!str, a]\n', 'yaml: line 1: tag !!str needs a blank after it'],
     ['{a: 1,b:,c: 2}\n', 'yaml: line 1: key b needs a blank after its colon'],
+    ['{?a: 1}\n', 'yaml: line 1: "?a" needs a blank after its question mark'],
+    ['# c\n\ufeff{a: !x b}\n', 'yaml: line 2: a byte order mark is amid the text'],
     ['[b:]\n', 'yaml: line 1: key b needs a blank after its colon'],
     ['a: "\\u\n', 'yaml: line 1: Invalid escape sequence \\u\\n'],
     ['a: \0\n', 'yaml: control characters are not allowed'],
@@ -31,11 +33,12 @@ describe('what is not YAML is refused with its line', () => {
   });
 
   it('but not what looks like it inside of a text, or is as in JSON', () => {
-    const text = 'a: |\n  &b.c\n  [!x, b:]\nb: "&b.c"\nc: {"d":, "e": !!str , f: [x, z,]}\n';
+    const text = 'a: |\n  &b.c\n  [!x, b:]\nb: "&b.c"\nc: {"d":, "e": !!str , f: [x, z,]}\n?d: x\n';
     expect(parseYaml(text)).toEqual({
       a: '&b.c\n[!x, b:]\n',
       b: '&b.c',
       c: { d: null, e: '', f: ['x', 'z'] },
+      '?d': 'x',
     });
   });
 

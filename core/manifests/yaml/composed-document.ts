@@ -1,4 +1,5 @@
 import { Composer, type CST, type Document, isScalar, Lexer, Parser, Schema } from 'yaml';
+import { Dialect } from './dialect.ts';
 import { indentQuotedLines } from './indent-quoted-lines.ts';
 import { lineAt, maxNesting, yamlError } from './yaml-error.ts';
 
@@ -82,34 +83,13 @@ function checked(document: Document.Parsed): Document.Parsed {
   throw new Problem(error.message, error.pos[0]);
 }
 
-/** The package's, before the text of a plain or block scalar. */
-const scalarMark = '\x1f';
-/** The last ones, the last of all first. */
-const noLexemes: readonly string[] = [];
-
-/** What YAML 1.2 allows and 1.1 reads otherwise, or not at all: it would mean something else to kubectl. */
-function dialectProblem(
-  lexeme: string,
-  [last = '', text, mark]: readonly string[],
-): string | undefined {
-  if (/^[&*]/.test(lexeme) && !/^.[\w-]+$/.test(lexeme)) {
-    return `anchor ${lexeme} has other characters than letters, digits, "-" and "_"`;
-  }
-  if (!/^[,\]}]$/.test(lexeme)) return undefined;
-  if (last.startsWith('!') && lexeme === ',') return `tag ${last} needs a blank after it`;
-  if (last === ':' && mark === scalarMark) return `key ${text} needs a blank after its colon`;
-  return undefined;
-}
-
 // Fed lexeme by lexeme, so that nesting is bounded before anything recurses over it.
 function* tokens(text: string): Generator<CST.Token> {
   const parser = new Parser();
-  let before = noLexemes;
+  const dialect = new Dialect();
   for (const lexeme of new Lexer().lex(text)) {
-    const problem = before[0] === scalarMark ? undefined : dialectProblem(lexeme, before);
+    const problem = dialect.problemOf(lexeme);
     if (problem !== undefined) throw new Problem(problem, parser.offset);
-    // An empty scalar is nothing that is written.
-    before = lexeme === '' ? before.slice(1) : [lexeme, ...before.slice(0, 3)];
     yield* parser.next(lexeme);
     if (parser.stack.length > maxNesting + 2) {
       throw new Problem(`exceeded max depth of ${maxNesting}`, parser.offset);

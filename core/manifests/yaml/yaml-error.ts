@@ -21,7 +21,10 @@ export function nestingError(): TerminalError {
 /** A text as an error can show it: on one line, and not too long. */
 export function shortened(text: string): string {
   const shown = text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
-  return shown.replaceAll(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+  return shown.replaceAll(/\p{Cc}/gu, (character) => {
+    const written = JSON.stringify(character).slice(1, -1);
+    return written.startsWith('\\') ? written : `\\x${character.charCodeAt(0).toString(16)}`;
+  });
 }
 
 const longestShown = 1000;

@@ -3,6 +3,7 @@ import { readTar, type TarEntry } from '../../content/tar-reader.ts';
 import type { UnpackOptions } from '../../content/unpack-bundle.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ImageTree, type Path } from './image-tree.ts';
+import { quoted } from './quoted.ts';
 
 export interface ApplyLayerOptions extends UnpackOptions {
   /** Whether the system's own files are in it, which are left out. */
@@ -169,10 +170,6 @@ function outside(what: string, entry: TarEntry): TerminalError {
   return new TerminalError(
     `${what} ${quoted(entry.path)} points outside of the image: ${quoted(entry.linkPath ?? '')}`,
   );
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 200));
 }
 
 /** Names the layer that an error is about. */

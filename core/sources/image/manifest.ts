@@ -3,6 +3,7 @@ import { record } from '../../../api/record.ts';
 import { TerminalError } from '../../errors.ts';
 import { digestProblem } from './digest.ts';
 import { type Platform, selectPlatform } from './platform.ts';
+import { quoted } from './quoted.ts';
 
 /** Content of a repository, named by what it must be. */
 export interface Descriptor {
@@ -180,8 +181,4 @@ function parsed<T>(schema: z.ZodType<T>, document: unknown): T {
   throw new TerminalError(
     `the manifest is not valid: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'unknown'}`,
   );
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 200));
 }

@@ -1,4 +1,5 @@
 import { type TrustMaterial, toSignedEntity, Verifier } from '@sigstore/verify';
+import { quoted } from '../quoted.ts';
 import type { Identity, KeyAuthority, KeylessAuthority } from './image-policy.ts';
 import type { SignedStatement } from './signed-statement.ts';
 import type { TrustRoot } from './trusted-root.ts';
@@ -53,8 +54,4 @@ function matchesOne(
   signer: { readonly issuer: string; readonly subject: string },
 ): boolean {
   return identities.some((identity) => identity.matches(signer));
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, 300));
 }

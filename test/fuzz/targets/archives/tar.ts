@@ -80,9 +80,14 @@ function compare(
 }
 
 function lineOf({ path, content }: TarEntry): string {
-  return `${path} ${createHash('sha256').update(content).digest('hex')}`;
+  return `${shownName(path)} ${createHash('sha256').update(content).digest('hex')}`;
 }
 
 function goLineOf({ Name, Digest }: GoEntry): string {
-  return `${Name} ${Digest}`;
+  return `${shownName(Name)} ${Digest}`;
+}
+
+/** Of bytes that are no UTF-8 Go replaces each, and Node some together. */
+function shownName(name: string): string {
+  return name.replaceAll(/\ufffd+/g, '\ufffd');
 }
