@@ -6,7 +6,7 @@ import { createSecretReader } from '../../core/kube/secret-reader.ts';
 import type { Caller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 import { openPortForward } from './port-forward.ts';
-import type { ServerFlags } from './server-flags.ts';
+import { defaultCaSecret, type ServerFlags } from './server-flags.ts';
 import { podOfService } from './service-pod.ts';
 
 /** Where a content server is: its Service, unless the flags name a URL. */
@@ -127,15 +127,20 @@ async function readAuthority(file: string): Promise<string> {
   }
 }
 
-/** cert-manager publishes the authority by itself, our own webhooks with the certificate. */
+/**
+ * Whoever makes the certificate puts its authority beside it. The Secret of an authority alone may have
+ * outlived its installation: by default it comes second, and first where the user names another.
+ */
 async function publishedAuthority(
   { client }: Cluster,
   { namespace, service, caSecretName }: ServerPlace,
   signal: AbortSignal,
 ): Promise<string> {
   const secrets = createSecretReader(client, namespace);
-  const names = [caSecretName, `${service}-cert`];
-  for (const name of names) {
+  const ofService = `${service}-cert`;
+  const names = [caSecretName, ofService];
+  const inOrder = caSecretName === defaultCaSecret ? [ofService, caSecretName] : names;
+  for (const name of inOrder) {
     const ca = (await secrets.read(name, signal))?.data.get('ca.crt');
     if (ca !== undefined) return Buffer.from(ca).toString('utf8');
   }

@@ -26,7 +26,7 @@ export class Report {
     await this.lines([text]);
   }
 
-  /** Many, each as soon as it is there. One write each would add listeners to the output. */
+  /** Many, each as soon as it is there. */
   async lines(texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
     const output = this.#format === 'text' ? process.stdout : nowhere();
     await writeOutput(terminated(texts), output);

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import { duration, httpUrl } from '../flag-values.ts';
 
+/** Where RukPak's cert-manager keeps the authority. */
+export const defaultCaSecret = 'rukpak-ca';
+
 /** How the content server is reached. */
 export interface ServerFlags {
   /** URL that is spoken to directly, instead of through the API server. */
@@ -21,7 +24,11 @@ export interface UploadFlags extends ServerFlags {
 
 export function addServerFlags(command: Command): Command {
   return command
-    .option('--ca-secret-name <name>', 'Secret with the CA of the server, key ca.crt', 'rukpak-ca')
+    .option(
+      '--ca-secret-name <name>',
+      'Secret with the CA of the server, key ca.crt; of the default, that of its certificate goes before',
+      defaultCaSecret,
+    )
     .option(
       '--server <url>',
       'speak to the content server at this URL, without a port-forward',

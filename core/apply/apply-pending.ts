@@ -2,6 +2,8 @@ import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
 import { isConflict } from '../kube/api-error.ts';
 import { handedOver } from './handed-over.ts';
+import { type HookEvent, hookOf } from './hooks/hook.ts';
+import type { DesiredObject } from './objects/desired.ts';
 import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
 import { isDefinition, isFoundation } from './objects/order.ts';
 import {
@@ -79,7 +81,7 @@ async function writeObject(run: Run, object: CheckedObject, written: Written): P
 }
 
 function ownershipRequest(run: Run, pending: readonly PlannedObject[]): OwnershipRequest {
-  const { owner, operation, set, client, signal } = run;
+  const { owner, operation, set, client, foundationOnly, signal } = run;
   const findsNothing = expectsNothing(run);
   return {
     owner,
@@ -87,11 +89,19 @@ function ownershipRequest(run: Run, pending: readonly PlannedObject[]): Ownershi
     client,
     desired: set.objects,
     pending,
+    hooks: hooksOf(run),
+    hooksNext: foundationOnly,
     presentAs: set.presentAs,
     readsFirst: ({ repair, desired }) =>
       !repair && !(findsNothing && !isFoundation(desired.resource)),
     signal,
   };
+}
+
+/** Those that run in this operation. */
+function hooksOf({ hooks, operation }: Run): readonly DesiredObject[] {
+  const due: readonly HookEvent[] = [`pre-${operation}`, `post-${operation}`];
+  return hooks.filter(({ object }) => hookOf(object).events.some((event) => due.includes(event)));
 }
 
 /**

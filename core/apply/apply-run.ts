@@ -107,7 +107,7 @@ function planRun(run: Run): PlannedRun {
     backoff: driftMode(owner) === 'Correct' ? parts.backoff : { pause: () => 0 },
     isFinished: (desired) => isFinished(run, desired),
     hasDrifted: (record) => drift.hasDrifted(record),
-    isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
+    isLeft: (live) => isLeftByRukpak(live, owner, options.systemNamespace),
   });
   for (const record of found) {
     records.set(record);

@@ -59,7 +59,7 @@ function pendingOf(run: Run): readonly PlannedObject[] {
     backoff: { pause: () => 0 },
     isFinished: (desired) => isFinished(run, desired),
     hasDrifted: (record) => drift.hasDrifted(record),
-    isLeft: (live) => isLeftByRukpak(live, name, options.systemNamespace),
+    isLeft: (live) => isLeftByRukpak(live, owner, options.systemNamespace),
   });
   return splitPlan(owner, pending, unchanged).pending;
 }

@@ -86,9 +86,10 @@ export class HttpKubeClient implements KubeClient {
   async patch(
     { resource, key }: { readonly resource: Resource; readonly key: ObjectKey },
     patch: unknown,
-    { type, subresource, signal }: PatchOptions,
+    { type, subresource, dryRun, signal }: PatchOptions,
   ): Promise<KubernetesObject> {
-    const path = objectPath(resource, key, subresource);
+    const query = queryString({ dryRun: dryRun ? 'All' : undefined });
+    const path = objectPath(resource, key, subresource) + query;
     const contentType = patchContentType[type];
     return await this.#write({
       method: 'PATCH',

@@ -43,6 +43,7 @@ export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
 export interface PatchOptions {
   readonly type: 'merge' | 'json';
   readonly subresource?: 'status';
+  readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 

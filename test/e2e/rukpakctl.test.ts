@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
+import { issueCertificateAuthority } from '../../core/certificates/issue.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';
@@ -190,6 +191,20 @@ describe('rukpakctl run', () => {
       ),
     );
     await drop('ctl-nobody');
+  });
+
+  test('trusts the CA beside the certificate, not one that another installation left', async () => {
+    const directory = await aDirectory('ctl-stale', { a: '1' });
+    const notBefore = Date.now();
+    const stale = await issueCertificateAuthority({ notBefore, notAfter: notBefore + 3_600_000 });
+    const data = { 'ca.crt': Buffer.from(stale.certificate).toString('base64') };
+    const metadata = { name: 'rukpak-ca', namespace };
+    await kubectl.apply({ apiVersion: 'v1', kind: 'Secret', metadata, data });
+    const { code, stderr } = await ctl(['run', 'ctl-stale', directory]);
+    await kubectl.must(['delete', 'secret', 'rukpak-ca', '--namespace', namespace]);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    await drop('ctl-stale');
   });
 
   test('says that no CA is there, or no Service', async () => {

@@ -21,6 +21,7 @@ const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig: plane.kubeconfig 
 const run = randomBytes(3).toString('hex');
 const namespace = `adoption-${run}`;
 const className = 'adoption-test';
+const setID = 'applyset.kubernetes.io/id';
 const connection = connect({ userAgent: 'rukpak-core/test', kubeconfig: plane.kubeconfig });
 const former = new FormerRukpak(kubectl, namespace);
 
@@ -172,15 +173,92 @@ describe('the fields of an object', () => {
     expect((await live('configmap'))['data']).toEqual({ a: '1', b: 'own', own: 'x' });
   });
 
-  test('are taken over again after a return to RukPak', async () => {
+  test('that RukPak repaired are ours too, and go where the next version drops them', async () => {
+    const owner = await installed([[configMap({ a: '1', b: '2' })]]);
+    await patchAs('kubectl-edit', { b: 'by hand' });
+    await patchAs('Go-http-client', { b: '2' });
+    await apply(owner, configMap({ a: '1', b: '2' }));
+    await apply(await deployment(), configMap({ a: '1' }));
+    expect((await live('configmap'))['data']).toEqual({ a: '1' });
+  });
+
+  test('of an unnamed program stay once the object is ours, unless RukPak had it back', async () => {
     const owner = await installed([[configMap({ a: '1' })]]);
     await apply(owner, configMap({ a: '1' }));
-    const text = JSON.stringify({ data: { late: 'x' } });
-    const flags = ['--field-manager=core', '--type=merge', '-p', text];
-    await kubectl.must(['patch', 'configmap', nameOf(), '-n', namespace, ...flags]);
+    await patchAs('Go-http-client', { late: 'x' });
+    restart();
+    await apply(await deployment(), configMap({ a: '1' }));
+    expect((await live('configmap'))['data']).toEqual({ a: '1', late: 'x' });
+    await kubectl.must(['label', 'bundledeployment', nameOf(), `${setID}-`]);
     restart();
     await apply(await deployment(), configMap({ a: '1' }));
     expect((await live('configmap'))['data']).toEqual({ a: '1' });
+  });
+
+  async function patchAs(manager: string, data: object): Promise<void> {
+    const text = JSON.stringify({ data });
+    const flags = [`--field-manager=${manager}`, '--type=merge', '-p', text];
+    await kubectl.must(['patch', 'configmap', nameOf(), '-n', namespace, ...flags]);
+  }
+
+  test('are taken over again after a return to RukPak', async () => {
+    const owner = await installed([[configMap({ a: '1' })]]);
+    await apply(owner, configMap({ a: '1' }));
+    await patchAs('core', { late: 'x' });
+    restart();
+    await apply(await deployment(), configMap({ a: '1' }));
+    expect((await live('configmap'))['data']).toEqual({ a: '1' });
+  });
+});
+
+describe('a Service whose port people changed', () => {
+  const service = (port: number, fields: object = {}) =>
+    anObject('Service', { spec: { selector: { app: 'a' }, ports: [{ port, ...fields }] } });
+
+  async function edit(...ports: readonly object[]): Promise<void> {
+    const text = JSON.stringify({ spec: { ports } });
+    await kubectl.must(['patch', 'service', nameOf(), '-n', namespace, '--type=merge', '-p', text]);
+  }
+
+  async function portsOf(): Promise<unknown> {
+    const { spec } = (await live('service')) as { spec?: { ports?: readonly { port: number }[] } };
+    return spec?.ports?.map(({ port }) => port);
+  }
+
+  test('in RukPak’s time has the bundle’s again, and that is told', async () => {
+    const owner = await installed([[service(80)]]);
+    await edit({ port: 8080 });
+    await apply(owner, service(80));
+    expect(await portsOf()).toEqual([80]);
+    expect(events).toMatchObject([
+      {
+        reason: 'FieldsTaken',
+        message: expect.stringContaining(
+          'spec.ports[port=8080,protocol="TCP"] was set by "kubectl-patch" at ',
+        ),
+      },
+    ]);
+    await apply(await deployment(), service(81));
+    expect(await portsOf()).toEqual([81]);
+  });
+
+  test('in ours has the bundle’s again, also where two would have one name', async () => {
+    const owner = await installed([[service(80, { name: 'http' })]]);
+    await apply(owner, service(80, { name: 'http' }));
+    await edit({ port: 8080, name: 'http' });
+    restart();
+    await apply(await deployment(), service(80, { name: 'http' }));
+    expect(await portsOf()).toEqual([80]);
+  });
+
+  test('keeps it where the bundle’s own ports are refused', async () => {
+    const owner = await installed([[service(80)]]);
+    await edit({ port: 8080 });
+    const { metadata, ...refused } = service(80, { targetPort: 70_000 });
+    await expect(apply(owner, { ...refused, metadata })).rejects.toThrow('targetPort');
+    expect(await portsOf()).toEqual([8080]);
+    const { managedFields } = (await live('service')).metadata as { managedFields?: object[] };
+    expect(JSON.stringify(managedFields)).toContain('kubectl-patch');
   });
 });
 

@@ -42,6 +42,37 @@ test.each(['core', 'helm', 'rukpakctl'])('what %s wrote becomes ours', (manager)
   expect(handedOver(object)).toEqual([{ ...own, fieldsV1: fields }, other, status]);
 });
 
+describe('what a Go program without a name wrote', () => {
+  const fieldsV1 = { 'f:data': { 'f:b': {} } };
+  const unnamed = former(fieldsV1, { manager: 'Go-http-client' });
+
+  test("is RukPak's repair where core never applied the object", () => {
+    const object = live(former({ 'f:data': { 'f:a': {} } }), other, unnamed);
+    expect(hasFormerFields(live(unnamed))).toBe(true);
+    expect(handedOver(object)).toEqual([
+      { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } },
+      other,
+    ]);
+  });
+
+  test("is somebody else's where core has applied the object", () => {
+    const object = live(own, unnamed, former({ 'f:data': { 'f:c': {} } }));
+    expect(hasFormerFields(live(own, unnamed))).toBe(false);
+    expect(handedOver(live(own, unnamed))).toBeUndefined();
+    expect(handedOver(object)).toEqual([
+      { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:c': {} } } },
+      unnamed,
+    ]);
+  });
+
+  test('is RukPak’s where core has applied the object, and RukPak has had it since', () => {
+    expect(hasFormerFields(live(own, unnamed), true)).toBe(true);
+    expect(handedOver(live(own, unnamed), true)).toEqual([
+      { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } },
+    ]);
+  });
+});
+
 test('it is added to what we have', () => {
   const entries = handedOver(live(own, former({ 'f:data': { 'f:b': {} }, 'f:immutable': {} })));
   expect(entries).toEqual([

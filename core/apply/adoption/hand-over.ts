@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldManager } from '../fields/field-manager.ts';
-import { isFormerEntry } from '../fields/former-fields.ts';
-import { fieldAt, isMap, listOf, mapOf, stringAt } from '../fields/json-fields.ts';
-import { isOwnEntry } from '../fields/projection.ts';
+import { fieldManager, isOwnEntry } from '../fields/field-manager.ts';
+import { difference, fieldsOf, intersection, isLeaf, union } from '../fields/fields-v1.ts';
+import { formerEntries } from '../fields/former-fields.ts';
+import { fieldAt, listOf, mapOf, stringAt } from '../fields/json-fields.ts';
 
 /**
  * Who has Helm's marks from then on. They stay, for Helm and for the way back to RukPak; what nobody
@@ -20,11 +20,14 @@ const marks: JsonObject = {
 
 /**
  * The object's managedFields with everything that RukPak wrote as ours, so that the next apply takes
- * out what is no longer asked for. Undefined where nothing is RukPak's.
+ * out what is no longer asked for. Undefined where nothing is RukPak's. `returned`: see `formerEntries`.
  */
-export function handedOver(live: KubernetesObject): readonly unknown[] | undefined {
+export function handedOver(
+  live: KubernetesObject,
+  returned = false,
+): readonly unknown[] | undefined {
   const entries = listOf(fieldAt(live.metadata, 'managedFields'));
-  const former = entries.filter(isFormerEntry).toSorted(byTime);
+  const former = formerEntries(live, returned).toSorted(byTime);
   const newest = former.at(-1);
   if (newest === undefined) return undefined;
   const own = entries.find(isOwnEntry);
@@ -44,7 +47,7 @@ export function handedOver(live: KubernetesObject): readonly unknown[] | undefin
   const others = entries.filter(
     (entry) => !former.includes(entry) && entry !== own && entry !== kept,
   );
-  return [taken, ...(Object.keys(left.fieldsV1).length === 0 ? [] : [left]), ...others];
+  return [taken, ...(isLeaf(left.fieldsV1) ? [] : [left]), ...others];
 }
 
 function isMarksEntry(entry: unknown): boolean {
@@ -53,50 +56,4 @@ function isMarksEntry(entry: unknown): boolean {
 
 function byTime(a: unknown, b: unknown): number {
   return (stringAt(a, 'time') ?? '').localeCompare(stringAt(b, 'time') ?? '');
-}
-
-/** What an entry lists, as fieldsV1 has it: a tree whose leaves are empty maps. */
-function fieldsOf(entry: unknown): JsonObject {
-  return mapOf(fieldAt(entry, 'fieldsV1'));
-}
-
-function union(a: JsonObject, b: JsonObject): JsonObject {
-  const merged = Object.entries(b).map(([path, fields]) => {
-    const known = a[path];
-    return [path, isMap(known) && isMap(fields) ? union(known, fields) : fields];
-  });
-  return { ...a, ...Object.fromEntries(merged) };
-}
-
-function difference(a: JsonObject, b: JsonObject): JsonObject {
-  return filtered(a, (path, fields) => {
-    const without = b[path];
-    if (!isMap(without)) return fields;
-    return isLeaf(without) ? undefined : difference(fields, without);
-  });
-}
-
-function intersection(a: JsonObject, b: JsonObject): JsonObject {
-  return filtered(a, (path, fields) => {
-    const common = b[path];
-    if (!isMap(common)) return undefined;
-    return isLeaf(common) ? fields : intersection(fields, common);
-  });
-}
-
-/** Replaces or drops children. One that becomes empty goes: it would stand for the field as a whole. */
-function filtered(
-  fields: JsonObject,
-  replace: (path: string, child: JsonObject) => JsonObject | undefined,
-): JsonObject {
-  const kept = Object.entries(fields).flatMap(([path, child]) => {
-    const before = mapOf(child);
-    const after = replace(path, before);
-    return after === undefined || (isLeaf(after) && !isLeaf(before)) ? [] : [[path, after]];
-  });
-  return Object.fromEntries(kept);
-}
-
-function isLeaf(fields: JsonObject): boolean {
-  return Object.keys(fields).length === 0;
 }

@@ -5,6 +5,13 @@ import { handedOver } from './hand-over.ts';
 
 const attempts = 5;
 
+export interface FieldsToTake {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  /** As for `formerEntries`. */
+  readonly returned: boolean;
+}
+
 /**
  * Makes the fields that RukPak wrote ours; changes nothing else of the object. Whoever writes the
  * object meanwhile is not overwritten.
@@ -12,7 +19,7 @@ const attempts = 5;
  */
 export async function takeOverFields(
   client: KubeClient,
-  target: { readonly resource: Resource; readonly key: ObjectKey },
+  target: FieldsToTake,
   signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -29,17 +36,17 @@ export async function takeOverFields(
 
 async function handOver(
   client: KubeClient,
-  target: { readonly resource: Resource; readonly key: ObjectKey },
+  { resource, key, returned }: FieldsToTake,
   signal: AbortSignal,
 ): Promise<void> {
   // What the watches keep has lost the fields of others.
-  const live = await client.get(target.resource, target.key, signal);
-  const managedFields = handedOver(live);
+  const live = await client.get(resource, key, signal);
+  const managedFields = handedOver(live, returned);
   if (managedFields === undefined) return;
   const { resourceVersion } = live.metadata;
   const patch = [
     { op: 'replace', path: '/metadata/managedFields', value: managedFields },
     { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
   ];
-  await client.patch(target, patch, { type: 'json', signal });
+  await client.patch({ resource, key }, patch, { type: 'json', signal });
 }

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { fieldManager } from './field-manager.ts';
-import { isFormerEntry } from './former-fields.ts';
+import { formerEntries, isFormerEntry } from './former-fields.ts';
 import { fieldAt, listOf, mapOf, stringAt } from './json-fields.ts';
 
 /** Somebody else who has set fields of an object. */
@@ -12,8 +12,9 @@ export interface OtherManager {
 
 /** Those whose fields an apply may take, the latest first. Status is nobody's quarrel. */
 export function otherManagers(live: KubernetesObject): readonly OtherManager[] {
+  const former = formerEntries(live);
   return listOf(fieldAt(live.metadata, 'managedFields'))
-    .filter(isOtherEntry)
+    .filter((entry) => isOtherEntry(entry) && !former.includes(entry))
     .map((entry) => ({
       name: stringAt(entry, 'manager') ?? '',
       time: stringAt(entry, 'time'),

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { digestOf } from './digest.ts';
-import { fieldManager } from './field-manager.ts';
+import { fieldManager, isOwnEntry } from './field-manager.ts';
 import { withoutFields } from './field-tree.ts';
 import { isFormerEntry } from './former-fields.ts';
 import type { IgnoredTree } from './ignored-fields.ts';
-import { fieldAt, isMap, listOf } from './json-fields.ts';
+import { fieldAt, listOf } from './json-fields.ts';
 import { isOtherEntry, withoutEntryFields } from './other-managers.ts';
 import { ownedWithout } from './owned-without.ts';
 
@@ -50,13 +50,4 @@ export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
   });
   const metadata = { ...live.metadata, managedFields: entries };
   return { ...live, metadata };
-}
-
-export function isOwnEntry(entry: unknown): boolean {
-  return (
-    isMap(entry) &&
-    entry['manager'] === fieldManager &&
-    entry['operation'] === 'Apply' &&
-    (entry['subresource'] ?? '') === ''
-  );
 }

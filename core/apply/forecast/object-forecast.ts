@@ -1,6 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../clock.ts';
 import { errorMessage } from '../../errors.ts';
 import { isNotFound } from '../../kube/api-error.ts';
@@ -13,6 +12,7 @@ import { isTransient } from '../objects/failures.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
 import { consentedOwnership } from '../ownership/consented-ownership.ts';
 import type { DeploymentConsent } from '../ownership/deployment-consent.ts';
+import { adoptCommand } from '../ownership/ownership-message.ts';
 import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
 import { withLeftFields } from '../writes/left-fields.ts';
 import { ServerSideApply } from '../writes/server-side-apply.ts';
@@ -156,6 +156,6 @@ function foreign(
   return {
     problem:
       `${what} exists and ${because}, so the upgrade would be refused: delete or rename it, or ` +
-      `kubectl annotate bundledeployment ${owner.metadata.name} ${annotation.adopt}=${objectPath(resource.kind, key)}`,
+      adoptCommand(owner, [objectPath(resource.kind, key)]),
   };
 }

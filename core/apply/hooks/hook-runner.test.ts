@@ -68,8 +68,8 @@ beforeEach(() => {
 
 afterEach(() => stop.abort());
 
-async function run(name: string, hook = aHook()): Promise<HookProgress> {
-  return await parts.hooks.run({ owner, hook, run: name, signal: stop.signal });
+async function run(name: string, hook = aHook(), by = owner): Promise<HookProgress> {
+  return await parts.hooks.run({ owner: by, hook, run: name, signal: stop.signal });
 }
 
 async function remove(name: string): Promise<void> {
@@ -188,6 +188,20 @@ describe('a hook', () => {
       'Job "migrate" in namespace "n" exists and cannot be imported into the current release: it has no owner',
     );
     expect(live().metadata.annotations).toBeUndefined();
+  });
+
+  test('takes the place of what its deployment adopts', async () => {
+    client.put({ apiVersion: 'batch/v1', kind: 'Job', metadata: key });
+    const { uid } = live().metadata;
+    const annotations = { 'core.rukpak.io/adopt': 'Job/n/migrate' };
+    const taker = { ...owner, metadata: { ...owner.metadata, annotations } };
+    expect(await run('a', aHook(), taker)).toEqual({ state: 'replacing' });
+    await expect.poll(() => woken).toContain('demo');
+    await expect
+      .poll(async () => await run('a', aHook(), taker))
+      .toMatchObject({ state: 'running' });
+    expect(live().metadata.uid).not.toBe(uid);
+    expect(live().metadata.annotations).toMatchObject({ 'core.rukpak.io/hook-run': 'a' });
   });
 
   test('of a kind that nobody serves is refused after some tries', async () => {

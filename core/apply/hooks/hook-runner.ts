@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { Clock } from '../../clock.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
@@ -144,7 +144,8 @@ export class HookRunner {
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
     if (ownership.verdict === 'ours' && hookRunOf(live) === run) return progressOf(live);
-    const isOurs = ownership.verdict === 'ours' && isOfHook(live, owner);
+    // What the owner adopts becomes the deployment's own, and the hook takes its place.
+    const isOurs = ownership.verdict === 'adopt' || isOfHook(live, owner);
     if (!isOurs || !hookOf(hook).policies.includes('before-hook-creation')) {
       throw new TerminalError(
         `${objectPath(resource.kind, key)} is still there from before: delete it, ` +
@@ -173,16 +174,27 @@ function isOfHook(live: KubernetesObject, owner: BundleDeployment): boolean {
   return belongsTo(live, owner) || (isHookObject(live) && trackedUID(live) !== undefined);
 }
 
-/** The object, and this very version of it, with the mark of the present deployment. */
+/** The object, and this very version of it, with the marks of the present deployment. */
 async function takeUp(
   live: KubernetesObject,
   { client, desired: { resource, key, object }, owner, signal }: Placed,
 ): Promise<KubernetesObject> {
   if (belongsTo(live, owner)) return live;
   const { uid, resourceVersion } = live.metadata;
-  const mark = object.metadata.annotations?.[annotation.trackingID];
-  const annotations = { [annotation.trackingID]: mark };
-  const patch = { metadata: { uid, resourceVersion, annotations } };
+  const { labels = {}, annotations = {}, ownerReferences = [] } = object.metadata;
+  const others = (live.metadata.ownerReferences ?? []).filter(({ controller }) => !controller);
+  const patch = {
+    metadata: {
+      uid,
+      resourceVersion,
+      labels: {
+        [label.ownerKind]: labels[label.ownerKind],
+        [label.ownerName]: labels[label.ownerName],
+      },
+      annotations: { [annotation.trackingID]: annotations[annotation.trackingID] },
+      ownerReferences: [...others, ...ownerReferences],
+    },
+  };
   return await client.patch({ resource, key }, patch, { type: 'merge', signal });
 }
 

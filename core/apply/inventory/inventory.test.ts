@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Resource } from '../../kube/resource.ts';
+import { hasFormerFields } from '../fields/former-fields.ts';
+import { otherManagers } from '../fields/other-managers.ts';
 import { Inventory, slim } from './inventory.ts';
 
 const configMaps: Resource = {
@@ -128,6 +130,19 @@ test('a kind that vanishes takes its objects with it', () => {
   inventory.dropKind(configMaps);
   expect(names()).toEqual([]);
   expect(heard).toEqual(['a@1', '-a']);
+});
+
+test('slimming does not make what an unnamed program sets RukPak’s', () => {
+  const object = live('a', '1');
+  const managedFields = [
+    { manager: 'rukpak-core', operation: 'Apply', fieldsV1: { 'f:data': { 'f:a': {} } } },
+    { manager: 'Go-http-client', operation: 'Update', fieldsV1: { 'f:data': { 'f:b': {} } } },
+  ];
+  const applied = { ...object, metadata: { ...object.metadata, managedFields } };
+  const entry = inventory.put(configMaps, applied);
+  slim(entry);
+  expect(hasFormerFields(entry.object)).toBe(false);
+  expect(otherManagers(entry.object)).toMatchObject([{ name: 'Go-http-client' }]);
 });
 
 test('slimming keeps what health and ownership read, and drops the content', () => {

@@ -1,9 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ReflectorSink } from '../../kube/reflector.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
+import { isOwnEntry } from '../fields/field-manager.ts';
 import type { IgnoredTree } from '../fields/ignored-fields.ts';
 import { fieldAt, listOf } from '../fields/json-fields.ts';
-import { isOtherEntry } from '../fields/other-managers.ts';
+import { isOtherEntry, withoutEntryFields } from '../fields/other-managers.ts';
 import { projectionOf, withOwnFieldsOnly } from '../fields/projection.ts';
 import { isNewer, objectID } from '../objects/object-id.ts';
 import { labelledOwner } from '../ownership/ownership.ts';
@@ -200,9 +201,10 @@ function projectionIn(
 export function slim(entry: InventoryEntry): void {
   const { apiVersion, kind, metadata, spec, status } = entry.object;
   const { managedFields, ...rest } = metadata as typeof metadata & { managedFields?: unknown };
-  // Who else sets fields is told when we take one.
+  // Who else sets fields is told when we take one; that we set some tells RukPak's from a stranger's.
   const others = listOf(managedFields).filter(isOtherEntry);
-  const kept = others.length === 0 ? rest : { ...rest, managedFields: others };
+  const own = listOf(managedFields).filter(isOwnEntry).map(withoutEntryFields);
+  const kept = others.length === 0 ? rest : { ...rest, managedFields: [...own, ...others] };
   entry.object = { apiVersion, kind, metadata: kept, spec: slimSpec(entry.resource, spec), status };
   entry.slim = true;
 }

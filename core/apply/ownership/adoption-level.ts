@@ -32,7 +32,12 @@ export function handsOverTo(owner: BundleDeployment): readonly string[] {
 function isNamed(owner: BundleDeployment, live: KubernetesObject): boolean {
   const { namespace, name = '' } = live.metadata;
   const path = objectPath(live.kind, { namespace, name });
-  return listed(owner, annotation.adopt).some((entry) => entry === '*' || entry === path);
+  return adoptedPaths(owner).some((entry) => entry === '*' || entry === path);
+}
+
+/** What the annotation `core.rukpak.io/adopt` lists. */
+export function adoptedPaths(owner: BundleDeployment): readonly string[] {
+  return listed(owner, annotation.adopt);
 }
 
 function listed({ metadata }: BundleDeployment, key: string): readonly string[] {

@@ -23,8 +23,23 @@ test('the message names every object and the way out', () => {
       'release: it belongs to BundleDeployment "b". ' +
       'Delete or rename them, or if they are to belong to this BundleDeployment: ' +
       'kubectl annotate bundledeployment b core.rukpak.io/hand-over=demo; ' +
-      'set spec.adoption to Unowned or Always, or kubectl annotate bundledeployment demo ' +
+      'set spec.adoption to Unowned or Always, or kubectl annotate --overwrite bundledeployment demo ' +
       'core.rukpak.io/adopt=ConfigMap/default/foreign',
+  );
+});
+
+test('what the deployment may adopt already stays in the command', () => {
+  const { metadata, ...deployment } = aStoredDeployment();
+  const annotations = { 'core.rukpak.io/adopt': 'Job/shop/migrate, ConfigMap/default/foreign' };
+  const owner = { ...deployment, metadata: { ...metadata, annotations } };
+  const crd = { ...foreign, kind: 'CustomResourceDefinition', key: { name: 'xs.example.com' } };
+  const hostile = { 'core.rukpak.io/adopt': "Job/x/$(reboot)'" };
+  const asked = { ...owner, metadata: { ...metadata, annotations: hostile } };
+  expect(ownershipMessage([foreign], asked, 'install')).toMatch(
+    /core\.rukpak\.io\/adopt='Job\/x\/\$\(reboot\)'\\'',ConfigMap\/default\/foreign'$/,
+  );
+  expect(ownershipMessage([foreign, crd], owner, 'install')).toMatch(
+    /core\.rukpak\.io\/adopt=Job\/shop\/migrate,ConfigMap\/default\/foreign,CustomResourceDefinition\/xs\.example\.com$/,
   );
 });
 

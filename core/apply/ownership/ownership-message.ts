@@ -2,6 +2,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { ObjectKey } from '../../kube/resource.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
+import { adoptedPaths } from './adoption-level.ts';
 
 /** A refused object, for the message. */
 export interface RefusedObject {
@@ -51,15 +52,23 @@ function handOver(refused: readonly RefusedObject[], owner: BundleDeployment): s
   return commands.join('; ');
 }
 
-function adopt(refused: readonly RefusedObject[], { metadata, spec }: BundleDeployment): string {
+function adopt(refused: readonly RefusedObject[], owner: BundleDeployment): string {
   const strangers = refused.filter(({ deployment }) => deployment === undefined);
   if (strangers.length === 0) return '';
   const levels = strangers.some(({ needsAlways }) => needsAlways) ? 'Always' : 'Unowned or Always';
-  if (spec.adoption === 'Never') return `set spec.adoption to ${levels} in place of Never`;
-  const paths = strangers.map(({ kind, key }) => objectPath(kind, key)).join(',');
-  const names = strangers.length > listedRefusals ? "'*'" : paths;
-  return (
-    `set spec.adoption to ${levels}, or ` +
-    `kubectl annotate bundledeployment ${metadata.name ?? ''} ${annotation.adopt}=${names}`
-  );
+  if (owner.spec.adoption === 'Never') return `set spec.adoption to ${levels} in place of Never`;
+  const paths = strangers.map(({ kind, key }) => objectPath(kind, key));
+  return `set spec.adoption to ${levels}, or ${adoptCommand(owner, paths)}`;
+}
+
+/** Has the deployment adopt these objects (`Kind/namespace/name`) beside those that it may adopt already. */
+export function adoptCommand(owner: BundleDeployment, paths: readonly string[]): string {
+  const all = [...new Set([...adoptedPaths(owner), ...paths])].join(',');
+  const value = shellWord(paths.length > listedRefusals ? '*' : all);
+  return `kubectl annotate --overwrite bundledeployment ${owner.metadata.name ?? ''} ${annotation.adopt}=${value}`;
+}
+
+/** People copy the command, and others may have written the annotation and the names of objects. */
+function shellWord(text: string): string {
+  return /^[\w./:,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

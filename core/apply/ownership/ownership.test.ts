@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { deploymentApplySetID } from '../objects/applyset.ts';
 import { isLeftByRukpak, labelledOwner, ownershipOf } from './ownership.ts';
 
 function owner(annotations: object = {}, spec: object = {}): BundleDeployment {
   return { metadata: { name: 'demo', uid: 'u', annotations }, spec } as unknown as BundleDeployment;
 }
+
+const labelled = { 'applyset.kubernetes.io/id': deploymentApplySetID('demo') };
+const takenOver = { ...owner(), metadata: { ...owner().metadata, labels: labelled } };
 
 function judge(metadata: object, deployment = owner()) {
   const live = {
@@ -159,11 +163,22 @@ test('the Helm release of the same name is taken over', () => {
 describe('what RukPak wrote is left by it', () => {
   const managedFields = [{ manager: 'core', operation: 'Update', apiVersion: 'v1' }];
 
-  function isLeft(metadata: object): boolean {
+  function isLeft(metadata: object, deployment = owner()): boolean {
     const object = { name: 'c', namespace: 'n', managedFields, ...metadata };
     const live = { apiVersion: 'v1', kind: 'ConfigMap', metadata: object };
-    return isLeftByRukpak(live, 'demo', 'rukpak-system');
+    return isLeftByRukpak(live, deployment, 'rukpak-system');
   }
+
+  test('and what it repaired, until the deployment is taken over', () => {
+    const repaired = [
+      { manager: 'rukpak-core', operation: 'Apply', fieldsV1: {} },
+      { manager: 'Go-http-client', operation: 'Update', fieldsV1: {} },
+    ];
+    const metadata = { ...release('demo', 'rukpak-system'), managedFields: repaired };
+    expect(isLeft({ ...metadata, managedFields: repaired.slice(1) }, takenOver)).toBe(true);
+    expect(isLeft(metadata)).toBe(true);
+    expect(isLeft(metadata, takenOver)).toBe(false);
+  });
 
   test.each([
     ['as part of the release of this name', release('demo', 'rukpak-system')],

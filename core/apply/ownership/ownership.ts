@@ -6,6 +6,7 @@ import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
+import { applySetKey, deploymentApplySetID } from '../objects/applyset.ts';
 import { isMarked, trackedUID } from '../objects/tracking-id.ts';
 import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
 
@@ -137,16 +138,25 @@ function helmRelease(live: KubernetesObject): Release | undefined {
 /** True where fields of an object of this deployment still belong to RukPak, which it came from. */
 export function isLeftByRukpak(
   live: KubernetesObject,
-  name: string,
+  owner: BundleDeployment,
   systemNamespace: string,
 ): boolean {
-  if (!hasFormerFields(live)) return false;
+  if (!hasFormerFields(live, isRukpaks(owner))) return false;
+  const name = owner.metadata.name ?? '';
   // What RukPak had repaired has no marks of Helm (spec section 6, number 10). Where we have applied
   // it since, these may be fields of a namesake of RukPak's.
   if (helmRelease(live) === undefined) {
     return labelledOwner(live) === name && managedFieldsOf(live) === undefined;
   }
   return isReleaseOf(live, name, systemNamespace);
+}
+
+/**
+ * True for a deployment that RukPak has had: core has not applied it, or it went back (its label is
+ * taken off on the way).
+ */
+export function isRukpaks({ metadata: { name = '', labels } }: BundleDeployment): boolean {
+  return labels?.[applySetKey.id] !== deploymentApplySetID(name);
 }
 
 function isReleaseOf(live: KubernetesObject, name: string, systemNamespace: string): boolean {

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../kube/api-error.ts';
@@ -38,6 +39,48 @@ test('of two that want an object at the same moment one gets it', async () => {
   const { run } = aCheck();
   const outcomes = await Promise.allSettled([run('one'), run('two')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+});
+
+describe('hooks whose place is taken', () => {
+  const object = { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'job', namespace: 'n' } };
+  const hook = aDesiredObject(object);
+  const owner = aStoredDeployment();
+
+  async function run(live: readonly object[], hooksNext: boolean): Promise<unknown> {
+    const get = async (_resource: unknown, { name }: { readonly name: string }) => {
+      const found = (live as readonly KubernetesObject[]).find(
+        (each) => each.metadata.name === name,
+      );
+      if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
+      return found;
+    };
+    const options = { client: { get }, claims: new Claims(), systemNamespace: 'rukpak-system' };
+    return await new OwnershipCheck(options).run({
+      owner,
+      operation: 'upgrade',
+      desired: [desired],
+      pending: [{ desired, live: undefined, repair: false }],
+      hooks: [hook],
+      hooksNext,
+      presentAs: ({ resource }) => resource,
+      readsFirst: () => true,
+      client: { get },
+      signal: AbortSignal.timeout(120_000),
+    });
+  }
+
+  test('are in the refusal of the set, and its command adopts all', async () => {
+    const theirs = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'n' } };
+    await expect(run([theirs, object], false)).rejects.toThrow(
+      /Job "job" in namespace "n" exists .* core\.rukpak\.io\/adopt=ConfigMap\/n\/c,Job\/n\/job$/,
+    );
+  });
+
+  test('refuse the set where they run next', async () => {
+    await expect(run([object], true)).rejects.toThrow(/adopt=Job\/n\/job$/);
+    await expect(run([], true)).resolves.toHaveLength(1);
+    await expect(run([object], false)).resolves.toHaveLength(1);
+  });
 });
 
 test('a claim goes with a hand-over, and nobody is asked where there is none to ask', async () => {

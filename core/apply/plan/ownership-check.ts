@@ -4,13 +4,14 @@ import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { TerminalError } from '../../errors.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
+import { liveObject } from '../../kube/live-object.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import type { Claims } from '../ownership/claims.ts';
 import { type ConsentedOwnership, consentedOwnership } from '../ownership/consented-ownership.ts';
 import { DeploymentConsent } from '../ownership/deployment-consent.ts';
-import { isLeftByRukpak } from '../ownership/ownership.ts';
+import { isLeftByRukpak, ownershipOf } from '../ownership/ownership.ts';
 import { ownershipMessage, type RefusedObject } from '../ownership/ownership-message.ts';
 import type { PlannedObject } from './plan.ts';
 
@@ -22,6 +23,10 @@ export interface OwnershipRequest {
   /** Every object of the set. */
   readonly desired: readonly DesiredObject[];
   readonly pending: readonly PlannedObject[];
+  /** Objects that are created when their time comes: a refusal names those that could not be, too. */
+  readonly hooks?: readonly DesiredObject[];
+  /** Their time comes next: what is in their place is a refusal by itself. */
+  readonly hooksNext?: boolean;
   /** The resource under which an object can be read; undefined where none can exist yet. */
   readonly presentAs: (desired: DesiredObject) => Resource | undefined;
   /** False for objects that are expected to be missing: creating them finds out. */
@@ -122,8 +127,23 @@ export class OwnershipCheck {
       const { resource, key } = planned.desired;
       refused.push({ ...ownership, kind: resource.kind, key });
     });
+    if (refused.length > 0 || request.hooksNext === true) {
+      refused.push(...(await this.#inPlaceOfHooks(request)));
+    }
     if (refused.length > 0) throw refusal(refused, request);
     return checked;
+  }
+
+  async #inPlaceOfHooks(request: OwnershipRequest): Promise<readonly RefusedObject[]> {
+    const { owner, hooks = [], client, signal } = request;
+    const refused: RefusedObject[] = [];
+    await forEachLimit(hooks, concurrentReads, async ({ resource, key }) => {
+      const live = await liveObject(client, { resource, key }, signal);
+      if (live === undefined) return;
+      const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
+      if (ownership.verdict === 'refused') refused.push({ ...ownership, kind: resource.kind, key });
+    });
+    return refused;
   }
 
   /** Of two deployments that want an object at once the first has it, unless it gives it. */
@@ -158,7 +178,7 @@ export class OwnershipCheck {
   ): CheckedObject {
     const { systemNamespace } = this.#options;
     const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
-    const takeOver = isLeftByRukpak(planned.live, owner.metadata.name ?? '', systemNamespace);
+    const takeOver = isLeftByRukpak(planned.live, owner, systemNamespace);
     const { handedOverBy } = ownership;
     return { ...planned, dropControllers, handedOverBy, takeOver, createOnly: false };
   }

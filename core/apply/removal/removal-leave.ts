@@ -3,8 +3,8 @@ import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { ApiError, isConflict, isNotFound } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import { fieldManager, isOwnEntry } from '../fields/field-manager.ts';
 import { fieldAt, listOf, mapOf } from '../fields/json-fields.ts';
-import { fieldManager, isOwnEntry } from '../fields/projection.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
 import { isDeployment, labelledOwner } from '../ownership/ownership.ts';
 

@@ -6,15 +6,17 @@ import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
 import { takeOverFields } from '../adoption/take-over-fields.ts';
 import type { DriftDetector } from '../drift/drift.ts';
 import type { RepairBackoff } from '../drift/repair-backoff.ts';
+import type { FieldConflict } from '../fields/field-conflicts.ts';
 import { otherManagers } from '../fields/other-managers.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import type { AppliedRecords } from '../inventory/applied-records.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { describeObject } from '../objects/object-id.ts';
 import type { CoOwnership } from '../ownership/co-ownership.ts';
+import { isRukpaks } from '../ownership/ownership.ts';
 import type { CheckedObject } from '../plan/ownership-check.ts';
 import { recordOf } from '../plan/plan.ts';
-import { applyLeaving } from './apply-leaving.ts';
+import { applyReplacing } from './apply-replacing.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
 export interface WriterOptions {
@@ -64,14 +66,18 @@ export class Writer {
   }
 
   async #write(run: WriteContext, object: CheckedObject): Promise<boolean> {
-    const { apply, inventory, records, drift } = this.#options;
+    const { apply, inventory, records, drift, coOwnership } = this.#options;
     const { desired, live, createOnly } = object;
     const { client, owner, signal } = run;
     if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
-    if (object.takeOver) await takeOverFields(client, desired, signal);
+    if (object.takeOver) {
+      await takeOverFields(client, { ...desired, returned: isRukpaks(owner) }, signal);
+    }
     const onConflict = this.#conflictsOf(owner, object);
-    const request = { client, owner, desired, createOnly, onConflict, signal };
-    const stored = await applyLeaving(apply, request);
+    const onReplaced = (before: KubernetesObject, conflicts: readonly FieldConflict[]) =>
+      coOwnership.taken(owner, desired, { before, conflicts });
+    const request = { client, owner, desired, createOnly, onConflict, onReplaced, signal };
+    const stored = await applyReplacing(apply, request);
     // The answer is what was applied, even where the watch already knows something newer.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
     records.set(record);
