@@ -30,6 +30,7 @@ interface UninstallFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
   readonly deleteWorkloads?: boolean;
+  readonly toRukpak?: boolean;
   readonly timeout: number;
   readonly dryRun?: boolean;
 }
@@ -160,6 +161,12 @@ function addUninstall(program: Command, print: Surroundings['print']): void {
     .option(
       '--delete-workloads',
       'first delete all BundleDeployments with what they have installed, and the CRDs last',
+    )
+    .addOption(
+      new Option(
+        '--to-rukpak',
+        'leave BundleDeployments to RukPak v0.16: without the finalizer and the label of core',
+      ).conflicts('deleteWorkloads'),
     )
     .addOption(
       new Option('--timeout <duration>', 'bound on each deletion')

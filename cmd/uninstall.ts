@@ -9,6 +9,7 @@ import { liveObject } from '../core/kube/live-object.ts';
 import { gvkOf, type ObjectKey, type Resource } from '../core/kube/resource.ts';
 import { everyManifest } from '../deploy/install-manifests.ts';
 import { describe } from './install.ts';
+import { returnToRukpak } from './return-to-rukpak.ts';
 
 export interface UninstallOptions {
   readonly kubeconfig?: string;
@@ -18,6 +19,8 @@ export interface UninstallOptions {
   /** Milliseconds that a deletion may take. */
   readonly timeout: number;
   readonly dryRun: boolean;
+  /** RukPak v0.16 is to have the BundleDeployments next. */
+  readonly toRukpak?: boolean;
 }
 
 interface Uninstallation extends UninstallOptions {
@@ -49,6 +52,7 @@ export async function uninstall(
     if (deleteWorkloads) for (const resource of ourKinds) await deleteAll(resource, run);
     for (const object of inOrder(manifests)) await deleteObject(object, run);
     const definitions = manifests.filter(({ kind }) => kind === 'CustomResourceDefinition');
+    if (options.toRukpak === true) await returnToRukpak({ client: kube.client, ...run });
     if (deleteWorkloads) await deleteDefinitions(definitions, run);
     else await tellKept(definitions, run);
     await tellKeptNamespaces(manifests, run);
