@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Kubectl } from './kubectl.ts';
+import { RukpakInProcess } from './rukpak-run.ts';
 import { rukpakctl } from './rukpakctl.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -11,6 +12,8 @@ export interface Howto {
   readonly page: string;
   readonly kubectl: Kubectl;
   readonly kubeconfig: string;
+  /** Where files lie that its commands name. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -34,12 +37,13 @@ export async function runCommand(howto: Howto, line: string): Promise<string> {
 }
 
 async function runProgram(
-  { kubectl, kubeconfig }: Howto,
+  { kubectl, kubeconfig, files = {} }: Howto,
   command: string,
   input: string,
 ): Promise<string> {
-  const [program = '', ...words] = wordsOf(command);
+  const [program = '', ...words] = wordsOf(command).map((word) => files[word] ?? word);
   if (program === 'kubectl') return await runKubectl(kubectl, words, input);
+  if (program === 'rukpak') return await runRukpak(words, kubeconfig);
   if (program !== 'rukpakctl') throw new Error(`a howto cannot use ${program}`);
   const { code, stdout, stderr } = await rukpakctl(words, {
     input,
@@ -47,6 +51,13 @@ async function runProgram(
   });
   if (code !== 0) throw new Error(`${command}: ${stderr}${stdout}`);
   return stdout;
+}
+
+async function runRukpak(words: readonly string[], kubeconfig: string): Promise<string> {
+  const run = new RukpakInProcess(words, kubeconfig);
+  await run.ended;
+  if (run.exitCode !== 0) throw new Error(`rukpak ${words.join(' ')}: ${run.log}`);
+  return run.log;
 }
 
 /**

@@ -145,9 +145,14 @@ export class InClusterSystem {
     return { port: core.ports[1] ?? 0, servername: contentHost, ca };
   }
 
+  /** Ends all processes; what was applied stays. */
+  async stop(): Promise<void> {
+    for (const pod of this.#pods.splice(0)) await pod.remove();
+  }
+
   /** Ends all processes and takes away all that was applied, whatever has happened before. */
   async remove(): Promise<void> {
-    for (const pod of this.#pods) await pod.remove();
+    await this.stop();
     await this.overlay.remove();
   }
 
