@@ -247,7 +247,21 @@ describe('a Service whose port people changed', () => {
     await apply(owner, service(80, { name: 'http' }));
     await edit({ port: 8080, name: 'http' });
     restart();
-    await apply(await deployment(), service(80, { name: 'http' }));
+    const wanted = service(80, { name: 'http' });
+    const plan = { owner: await deployment(), objects: [wanted] };
+    expect(await engine.plan({ ...plan, signal: AbortSignal.timeout(240_000) })).toMatchObject({
+      problems: [],
+      changes: [
+        {
+          kind: 'Service',
+          fields: [
+            { path: 'spec.ports[name="http"].port', before: '8080', after: '80' },
+            { path: 'spec.ports[name="http"].targetPort' },
+          ],
+        },
+      ],
+    });
+    await apply(await deployment(), wanted);
     expect(await portsOf()).toEqual([80]);
   });
 

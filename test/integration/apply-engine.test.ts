@@ -481,7 +481,7 @@ test('a foreign object is refused before anything changes, and adopted on demand
       `ConfigMap "${foreign}" in namespace "${namespace}" exists and cannot be imported into the ` +
       'current release: it has no owner. Delete or rename it, or if it is to belong to this ' +
       'BundleDeployment: set spec.adoption to Unowned or Always, or ' +
-      `kubectl annotate bundledeployment ${owner.metadata.name} ` +
+      `kubectl annotate --overwrite bundledeployment ${owner.metadata.name} ` +
       `core.rukpak.io/adopt=ConfigMap/${namespace}/${foreign}`,
   );
   expect(await kubectl.exists('configmap', mine, namespace)).toBe(false);

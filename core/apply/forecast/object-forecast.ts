@@ -7,6 +7,8 @@ import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
 import type { DesiredSet } from '../content/desired-set.ts';
+import { fieldTree, withoutFields } from '../fields/field-tree.ts';
+import { fieldAt, mapOf } from '../fields/json-fields.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { isTransient } from '../objects/failures.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
@@ -14,6 +16,7 @@ import { consentedOwnership } from '../ownership/consented-ownership.ts';
 import type { DeploymentConsent } from '../ownership/deployment-consent.ts';
 import { adoptCommand } from '../ownership/ownership-message.ts';
 import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import { replacedLists } from '../writes/apply-replacing.ts';
 import { withLeftFields } from '../writes/left-fields.ts';
 import { ServerSideApply } from '../writes/server-side-apply.ts';
 
@@ -93,8 +96,27 @@ export class ObjectForecast {
     const dropped = ownership.verdict === 'adopt' && ownership.dropControllers;
     const after = dropped
       ? await this.#adopted(desired, before)
-      : await this.#send(desired, before);
+      : await this.#changed(desired, before);
     return { before, after };
+  }
+
+  /** The core replaces lists that people have made invalid beside ours: see `applyReplacing`. */
+  async #changed(desired: DesiredObject, live: KubernetesObject): Promise<KubernetesObject> {
+    const { client, signal } = this.#options;
+    try {
+      return await this.#send(desired, live);
+    } catch (refusal) {
+      const lists = await replacedLists(client, { desired, live, refusal, signal });
+      if (lists === undefined) throw refusal;
+      const { paths } = lists;
+      const pointers = paths.map((path) => `/${path.join('/')}`);
+      const rest = withoutFields(desired.object, fieldTree(pointers, desired.object));
+      const after = await this.#send({ ...desired, object: rest as KubernetesObject }, live);
+      return paths.reduce(
+        (object, path) => withField(object, path, fieldAt(lists.object, ...path)),
+        after,
+      );
+    }
   }
 
   async #live(desired: DesiredObject): Promise<KubernetesObject | undefined> {
@@ -136,6 +158,12 @@ export class ObjectForecast {
     const kept = (live.metadata.ownerReferences ?? []).filter(({ controller }) => !controller);
     return { ...after, metadata: { ...after.metadata, ownerReferences: [...kept, ...own] } };
   }
+}
+
+function withField<T extends object>(object: T, path: readonly string[], value: unknown): T {
+  const [key = '', ...rest] = path;
+  const below = rest.length === 0 ? value : withField(mapOf(fieldAt(object, key)), rest, value);
+  return { ...object, [key]: below };
 }
 
 /** As the core sends it: without the fields that it leaves to others. */

@@ -5,6 +5,7 @@ import { liveObject } from '../../kube/live-object.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
 import { fieldAt, isMap, listOf } from '../fields/json-fields.ts';
 import { takenItems } from '../fields/stray-items.ts';
+import type { DesiredObject } from '../objects/desired.ts';
 import { applyLeaving } from './apply-leaving.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
@@ -12,6 +13,17 @@ interface ReplacingRequest extends ServerSideApplyRequest {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'patch'>;
   /** Told of the items of others that went, and of the object as it was. */
   readonly onReplaced: (before: KubernetesObject, items: readonly FieldConflict[]) => void;
+}
+
+/** Lists of an object that the server would take in place of what people have made of them. */
+export interface ReplacedLists {
+  /** Of map keys. */
+  readonly paths: readonly (readonly string[])[];
+  /** The live object with the lists of the desired one, as the server would store it. */
+  readonly object: KubernetesObject;
+  /** The live object's managedFields with the items of others as ours. */
+  readonly managedFields: readonly unknown[];
+  readonly taken: readonly FieldConflict[];
 }
 
 /**
@@ -27,54 +39,81 @@ export async function applyReplacing(
   try {
     return await applyLeaving(apply, request);
   } catch (error) {
-    if (request.createOnly || !(await takeItems(request, listsOf(error, request)))) throw error;
+    if (request.createOnly || !(await replace(request, error))) throw error;
     return await applyLeaving(apply, request);
   }
 }
 
-/** The lists of the object that a refusal finds fault with. */
-function listsOf(
-  error: unknown,
-  { desired: { object, ignored } }: ReplacingRequest,
-): readonly (readonly string[])[] {
-  // What is left to others is theirs, however little it fits.
-  if (!(error instanceof ApiError) || error.code !== 422 || ignored !== undefined) return [];
-  const fields = (error.status.details?.causes ?? []).map(({ field = '' }) => field);
-  const names = fields.flatMap((field) => /^([\w.-]+)\[\d+\]/.exec(field)?.[1] ?? []);
-  return [...new Set(names)]
-    .map((name) => name.split('.'))
-    .filter((path) => listOf(fieldAt(object, ...path)).every(isMap));
-}
-
 /** True where items of others are ours now, and the next apply takes them out. */
-async function takeItems(
-  { client, desired, onReplaced, signal }: ReplacingRequest,
-  lists: readonly (readonly string[])[],
-): Promise<boolean> {
-  if (lists.length === 0) return false;
+async function replace(request: ReplacingRequest, refusal: unknown): Promise<boolean> {
+  const { client, desired, onReplaced, signal } = request;
+  if (listsOf(refusal, desired).length === 0) return false;
   // What the watches keep has lost the fields of others.
   const live = await liveObject(client, desired, signal);
-  const items = live && takenItems(live, desired.object, lists);
-  if (live === undefined || items === undefined) return false;
-  const version = {
-    op: 'replace',
-    path: '/metadata/resourceVersion',
-    value: live.metadata.resourceVersion,
-  };
-  const replaced = lists.map((path) => ({
+  const lists = live && (await replacedLists(client, { desired, live, refusal, signal }));
+  if (live === undefined || lists === undefined) return false;
+  const fields = { op: 'replace', path: '/metadata/managedFields', value: lists.managedFields };
+  try {
+    await client.patch(desired, [fields, versionOf(live)], { type: 'json', signal });
+  } catch (error) {
+    if (isRefusal(error)) return false;
+    throw error;
+  }
+  onReplaced(live, lists.taken);
+  return true;
+}
+
+interface ReplacedRequest {
+  readonly desired: DesiredObject;
+  /** With all of its managed fields. */
+  readonly live: KubernetesObject;
+  /** Why the desired object could not be applied. */
+  readonly refusal: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** Asks the server by a dry run; undefined where it is not for items of others that it refuses. */
+export async function replacedLists(
+  client: Pick<KubeClient, 'patch'>,
+  { desired, live, refusal, signal }: ReplacedRequest,
+): Promise<ReplacedLists | undefined> {
+  const paths = listsOf(refusal, desired);
+  const items = takenItems(live, desired.object, paths);
+  if (items === undefined) return undefined;
+  const replaced = paths.map((path) => ({
     op: 'replace',
     path: `/${path.join('/')}`,
     value: fieldAt(desired.object, ...path),
   }));
   try {
-    await client.patch(desired, [...replaced, version], { type: 'json', dryRun: true, signal });
-    const fields = { op: 'replace', path: '/metadata/managedFields', value: items.managedFields };
-    await client.patch(desired, [fields, version], { type: 'json', signal });
+    const options = { type: 'json', dryRun: true, signal } as const;
+    const object = await client.patch(desired, [...replaced, versionOf(live)], options);
+    return { paths, object, ...items };
   } catch (error) {
-    // It is the bundle's own content that is refused, or somebody else was quicker.
-    if (error instanceof ApiError && [409, 422].includes(error.code)) return false;
+    if (isRefusal(error)) return undefined;
     throw error;
   }
-  onReplaced(live, items.taken);
-  return true;
+}
+
+/** The lists of the object that a refusal finds fault with. */
+function listsOf(
+  refusal: unknown,
+  { object, ignored }: DesiredObject,
+): readonly (readonly string[])[] {
+  // What is left to others is theirs, however little it fits.
+  if (!(refusal instanceof ApiError) || refusal.code !== 422 || ignored !== undefined) return [];
+  const fields = (refusal.status.details?.causes ?? []).map(({ field = '' }) => field);
+  const names = fields.flatMap((field) => /^([\w.-]+)\[\d+\]/.exec(field)?.[1] ?? []);
+  return [...new Set(names)]
+    .map((name) => name.split('.'))
+    .filter((path) => listOf(fieldAt(object, ...path)).some(isMap));
+}
+
+function versionOf({ metadata: { resourceVersion } }: KubernetesObject): object {
+  return { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion };
+}
+
+/** It is the bundle's own content that is refused, or somebody else was quicker. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && [409, 422].includes(error.code);
 }
