@@ -17,7 +17,7 @@ import {
   type DeploymentDefaultFlags,
 } from './deployment-default-flags.ts';
 import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
-import { booleanFlag, duration, positiveInteger, withoutEffect } from './flag-values.ts';
+import { booleanFlag, durationOption, positiveInteger, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import { addProvisionerFlags, type ProvisionerFlags } from './provisioner-flags.ts';
 import { addProvisionerUrlFlags, type ProvisionerUrlFlags } from './provisioner-url-flags.ts';
@@ -136,8 +136,10 @@ function addLimitFlags(command: Command): void {
       limits.maxCompressionRatio,
     )
     .addOption(
-      new Option('--content-timeout <duration>', 'bound on one fetch, and on one call of a class')
-        .argParser(duration)
-        .default(limits.timeout, `${limits.timeout / 1000}s`),
+      durationOption(
+        '--content-timeout',
+        'bound on one fetch, and on one call of a class',
+        `${limits.timeout / 1000}s`,
+      ),
     );
 }

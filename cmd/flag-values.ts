@@ -15,6 +15,13 @@ export function positiveInteger(text: string): number {
 
 const longest = 24 * 3_600_000;
 
+/** A flag for a time, in milliseconds; its help shows how one is written. */
+export function durationOption(flags: string, description: string, byDefault?: string): Option {
+  const option = new Option(`${flags} <duration>`, `${description}, such as 90s, 5m or 1h30m`);
+  option.argParser(duration);
+  return byDefault === undefined ? option : option.default(duration(byDefault), byDefault);
+}
+
 /** A Go duration such as `90s` or `1m30s`, in whole milliseconds. */
 export function duration(text: string): number {
   const value = parseDuration(text);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
@@ -12,7 +12,8 @@ import {
   type CrdGuardFlags,
   type CrdvalidatorFlags,
 } from './crdvalidator-flags.ts';
-import { duration } from './flag-values.ts';
+import { durationOption } from './flag-values.ts';
+import { helpCommand } from './help-command.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
 import { version } from './version.ts';
@@ -115,7 +116,7 @@ function createProgram(surroundings: Surroundings): Command {
     const { runAll: run } = await import('./run-all.ts');
     await run(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
-  return program;
+  return program.addCommand(helpCommand());
 }
 
 interface ZoneCommand {
@@ -168,11 +169,7 @@ function addUninstall(program: Command, print: Surroundings['print']): void {
         'leave BundleDeployments to RukPak v0.16: without the finalizer and the label of core',
       ).conflicts('deleteWorkloads'),
     )
-    .addOption(
-      new Option('--timeout <duration>', 'bound on each deletion')
-        .argParser(duration)
-        .default(300_000, '5m'),
-    )
+    .addOption(durationOption('--timeout', 'bound on each deletion', '5m'))
     .option('--dry-run', 'print what would be deleted and kept')
     .action(async (flags: UninstallFlags) => {
       const { deleteWorkloads = false, dryRun = false } = flags;

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 import './favour-memory.ts';
 import { stopSignal } from '../core/manager/defaults/stop-signal.ts';
-import { createLogger } from '../core/observe/logger.ts';
+import { processLogger } from './process-logger.ts';
 import { runProgram } from './program.ts';
 
 process.exitCode = await runProgram(process.argv.slice(2), {
   stopSignal,
-  createLogger,
+  createLogger: processLogger,
   print: (line) => console.log(line),
   printError: (line) => console.error(line),
 });

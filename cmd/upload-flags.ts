@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { UploadOptions } from '../core/run-manager.ts';
-import { duration, positiveInteger, withoutEffect } from './flag-values.ts';
+import { durationOption, positiveInteger, withoutEffect } from './flag-values.ts';
 
 /** Flags of what takes uploads and keeps them. */
 export interface UploadFlags {
@@ -36,9 +36,7 @@ export function addUploadFlags(command: Command, uploadStorageDir: string): void
       'where the cluster keeps them with --upload-storage=cluster; the system namespace otherwise',
     )
     .addOption(
-      new Option('--upload-storage-sync-interval <duration>', 'how often unwanted ones are removed')
-        .argParser(duration)
-        .default(60_000, '1m'),
+      durationOption('--upload-storage-sync-interval', 'how often unwanted ones are removed', '1m'),
     )
     .option(
       '--max-upload-bytes <n>',

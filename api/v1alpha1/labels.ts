@@ -24,6 +24,8 @@ export const annotation = {
   hooksApplied: 'core.rukpak.io/hooks-applied',
   /** On a BundleDeployment: identity of the seed that may generate new values. */
   acceptNewSeed: 'core.rukpak.io/accept-new-seed',
+  /** On a BundleDeployment or Bundle: another value has it reconciled at once; RFC 3339 by custom. */
+  reconcileRequestedAt: 'core.rukpak.io/reconcile-requested-at',
   /** On a BundleDeployment: who changed its spec last, set by the webhook. */
   changedBy: 'core.rukpak.io/changed-by',
   /** On an object of a bundle: a whole number, its stage. */

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
-import { duration } from '../flag-values.ts';
+import { durationOption } from '../flag-values.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
@@ -19,7 +19,7 @@ export function approveCommand(): Command {
     .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
     .option('--digest <digest>', 'approve this plan only, and fail where there is another one')
     .option('--wait', 'wait until the plan is applied')
-    .option('--timeout <duration>', 'how long to wait', duration, 300_000);
+    .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
   return addClusterFlags(command).addOption(outputOption()).action(approve);
 }
 

@@ -1,28 +1,32 @@
 import { connect, type KubeConnection } from '../../core/kube/connect.ts';
 import { CredentialSource, type Credentials } from '../../core/kube/credentials.ts';
 import { type Kubeconfig, loadKubeconfig } from '../../core/kube/kubeconfig.ts';
-import type { ClusterFlags } from './cluster-flags.ts';
+import { type ClusterFlags, kubeconfigOptions } from './cluster-flags.ts';
 import { explainedNotFound } from './explained-not-found.ts';
 
 /** The cluster of a command, with the user's own identity. */
 export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery' | 'clockOffset'> {
   readonly config: Kubeconfig;
+  /** User that the command was told to act as. */
+  readonly actsAs?: string;
   /** What the user shows the API server. */
   credentials(): Promise<Credentials>;
 }
 
-/** Connects for as long as `work` lasts. */
+/** Connects for as long as `work` lasts; `onWarning` is told what the API server warns of. */
 export async function withCluster<T>(
-  { kubeconfig, context }: ClusterFlags,
+  flags: ClusterFlags,
   work: (cluster: Cluster) => Promise<T>,
+  onWarning?: (warning: string) => void,
 ): Promise<T> {
-  const options = {
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  };
+  const options = kubeconfigOptions(flags);
   const config = loadKubeconfig(options);
   const source = new CredentialSource(config);
-  const kube = connect({ ...options, userAgent: 'rukpakctl' });
+  const kube = connect({
+    ...options,
+    userAgent: 'rukpakctl',
+    ...(onWarning === undefined ? {} : { onWarning }),
+  });
   const { client, discovery, clockOffset, close } = kube;
   try {
     return await work({
@@ -30,6 +34,7 @@ export async function withCluster<T>(
       discovery,
       clockOffset,
       config,
+      ...(flags.as === undefined ? {} : { actsAs: flags.as }),
       credentials: () => source.current(),
     });
   } catch (error) {

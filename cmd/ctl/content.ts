@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { errorMessage } from '../../core/errors.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
 import { addServerFlags, type ServerFlags } from './server-flags.ts';
@@ -15,7 +15,9 @@ export function contentCommand(): Command {
   const command = new Command('content')
     .description('list the files of an unpacked Bundle, as its content server has them')
     .addArgument(new Argument('<bundleName>', 'name of the Bundle'))
-    .option('--namespace <name>', 'namespace that the content server runs in', 'rukpak-system');
+    .addOption(
+      namespaceOption('namespace that the content server runs in').default('rukpak-system'),
+    );
   return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(content);
 }
 

@@ -6,19 +6,25 @@ import { errorMessage } from '../../core/errors.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addCertificatesFlag, type CertificatesFlag } from './certificates/certificates-flag.ts';
+import {
+  addThirdPartyFlag,
+  type ThirdPartyFlags,
+  withThirdParties,
+} from './classes/third-party-flag.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import type { UpgradeDiff } from './diff/upgrade-diff.ts';
 import { logLine } from './log-line.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
-import { mustBePlain } from './plain-class.ts';
 import { progressOn } from './progress.ts';
+import { paintDiff } from './terminal/paint.ts';
 
 interface DiffFlags
   extends ClusterFlags,
     RegistryFlags,
     ConfigFlags,
     CertificatesFlag,
+    ThirdPartyFlags,
     OutputFlags {
   readonly class?: string;
   readonly systemNamespace: string;
@@ -41,7 +47,7 @@ export function diffCommand(): Command {
     )
     // Otherwise a typing mistake would look like a difference.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.failed));
-  addCertificatesFlag(addConfigFlag(command));
+  addCertificatesFlag(addConfigFlag(addThirdPartyFlag(command)));
   return addRegistryFlags(addClusterFlags(command)).addOption(outputOption()).action(diff);
 }
 
@@ -77,16 +83,18 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
   return await withCluster(flags, async (cluster) => {
     const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
     const owner = live as BundleDeployment;
-    mustBePlain(owner);
     const { class: className, certificates } = flags;
-    const objects = await upgradeObjects(cluster, {
-      owner: config === undefined ? owner : { ...owner, spec: { ...owner.spec, config } },
-      files,
-      certificates,
-      systemNamespace,
-      signal,
-      ...(className === undefined ? {} : { className }),
-    });
+    const objects = await withThirdParties(flags, (thirdParties) =>
+      upgradeObjects(cluster, {
+        owner: config === undefined ? owner : { ...owner, spec: { ...owner.spec, config } },
+        files,
+        thirdParties,
+        certificates,
+        systemNamespace,
+        signal,
+        ...(className === undefined ? {} : { className }),
+      }),
+    );
     return await progress(`comparing ${objects.length} objects`, () =>
       upgradeDiff(cluster, { owner, objects, systemNamespace, signal }),
     );
@@ -101,10 +109,13 @@ async function print(
   const { changes, unchanged } = found;
   const count = (wanted: string): number =>
     changes.filter(({ action }) => action === wanted).length;
-  await report.lines([
-    ...changes.map(({ diff }) => diff.trimEnd()),
+  await report.lines(
+    changes.map(({ diff }) => diff.trimEnd()),
+    paintDiff,
+  );
+  await report.line(
     `${count('create')} created, ${count('change')} changed, ${count('prune')} pruned, ${unchanged} unchanged`,
-  ]);
+  );
   await report.result({ bundleDeployment: flags.name, ...found });
 }
 

@@ -30,7 +30,7 @@ async function history(name: string, flags: HistoryFlags): Promise<void> {
   await report.lines(
     rows.length === 0
       ? [`"${name}" keeps no revisions: set spec.revisionHistoryLimit or spec.rollback`]
-      : tableLines(rows),
+      : tableLines(rows, report.width),
   );
   const { activeBundle, history: revisions = [] } = deployment.status ?? {};
   await report.result({ bundleDeployment: name, activeBundle, revisions });

@@ -1,25 +1,48 @@
 import { Writable } from 'node:stream';
 import { Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
+import { showsColour } from '../../core/observe/colour.ts';
+import { toYaml } from '../../core/sdk.ts';
+import { type Paint, paintStates } from './terminal/paint.ts';
 import { visibleText } from './visible-text.ts';
 import { writeOutput } from './write-output.ts';
 
+const formats = ['text', 'wide', 'json', 'yaml'] as const;
+
 export interface OutputFlags {
-  readonly output: 'text' | 'json';
+  readonly output: (typeof formats)[number];
 }
 
 export function outputOption(): Option {
-  return new Option('--output <format>', 'lines to read, or one JSON object for scripts')
-    .choices(['text', 'json'])
+  return new Option(
+    '-o, --output <format>',
+    'lines that fit the terminal, lines in full, or one object for scripts',
+  )
+    .choices(formats)
     .default('text');
 }
+
+/** Narrower terminals break lines themselves. */
+const leastWidth = 80;
 
 /** Prints the lines at once where a person reads, and the result at the end where a script does. */
 export class Report {
   readonly #format: OutputFlags['output'];
+  readonly #onlyNews: boolean;
+  /** What was printed last. */
+  #last = '';
 
-  constructor({ output }: OutputFlags) {
+  /** With `onlyNews`, what is the same as the last time is not printed again. */
+  constructor({ output }: OutputFlags, { onlyNews = false } = {}) {
     this.#format = output;
+    this.#onlyNews = onlyNews;
+  }
+
+  /** Columns for rows: those of the terminal, and any number where there is none. */
+  get width(): number {
+    const { isTTY, columns } = process.stdout;
+    if (this.#format === 'wide' || !isTTY) return Number.POSITIVE_INFINITY;
+    return Math.max(columns ?? leastWidth, leastWidth);
   }
 
   async line(text: string): Promise<void> {
@@ -27,20 +50,45 @@ export class Report {
   }
 
   /** Many, each as soon as it is there. */
-  async lines(texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
-    const output = this.#format === 'text' ? process.stdout : nowhere();
-    await writeOutput(terminated(texts), output);
+  async lines(
+    texts: Iterable<string> | AsyncIterable<string>,
+    paint: Paint = paintStates,
+  ): Promise<void> {
+    const isRead = this.#format === 'text' || this.#format === 'wide';
+    const paintOrNot = showsColour(process.stdout) ? paint : asItIs;
+    const news = isRead && this.#onlyNews ? await this.#news(texts) : texts;
+    await writeOutput(printed(news, paintOrNot), isRead ? process.stdout : nowhere());
   }
 
+  /** One object; of several, each is a document or line of its own. */
   async result(value: object): Promise<void> {
-    if (this.#format === 'json') await writeOutput([`${stringifyJson(value)}\n`], process.stdout);
+    if (this.#format !== 'json' && this.#format !== 'yaml') return;
+    const text = this.#format === 'json' ? `${stringifyJson(value)}\n` : toYaml([value]);
+    await writeOutput(this.#onlyNews ? await this.#news([text]) : [text], process.stdout);
+  }
+
+  /** The texts, or none of them where the last ones were the same. */
+  async #news(texts: Iterable<string> | AsyncIterable<string>): Promise<readonly string[]> {
+    const all: string[] = [];
+    for await (const text of texts) all.push(text);
+    const last = this.#last;
+    this.#last = all.join('\n');
+    return this.#last === last ? [] : all;
   }
 }
 
-async function* terminated(
+/** Control characters first: what strangers wrote must have no colour of its own. */
+async function* printed(
   texts: Iterable<string> | AsyncIterable<string>,
+  paint: Paint,
 ): AsyncGenerator<string> {
-  for await (const text of texts) yield `${visibleText(text)}\n`;
+  for await (const text of texts) {
+    yield `${visibleText(text).split('\n').map(paint).join('\n')}\n`;
+  }
+}
+
+function asItIs(line: string): string {
+  return line;
 }
 
 function nowhere(): Writable {

@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -40,9 +41,15 @@ async function setPaused(name: string, paused: boolean, flags: PauseFlags): Prom
   // Where it is not paused the field is not there, as before.
   const patch = { spec: { paused: paused ? true : null } };
   const target = { resource: bundleDeploymentResource, key: { name } };
-  await withCluster(flags, ({ client }) =>
-    client.patch(target, patch, { type: 'merge', signal: stopSignal() }),
-  );
-  await report.line(`bundledeployment.core.rukpak.io "${name}" ${paused ? 'paused' : 'resumed'}`);
-  await report.result({ bundleDeployment: name, paused });
+  const signal = stopSignal();
+  const changed = await withCluster(flags, async ({ client }) => {
+    const live = await client.get(bundleDeploymentResource, { name }, signal);
+    if (((live as BundleDeployment).spec.paused === true) === paused) return false;
+    await client.patch(target, patch, { type: 'merge', signal });
+    return true;
+  });
+  const done = paused ? 'paused' : 'resumed';
+  const already = paused ? 'is paused already' : 'is not paused';
+  await report.line(`bundledeployment.core.rukpak.io "${name}" ${changed ? done : already}`);
+  await report.result({ bundleDeployment: name, paused, changed });
 }

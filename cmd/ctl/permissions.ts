@@ -10,6 +10,7 @@ import { addRegistryFlags } from '../registry-flags.ts';
 import { addCertificatesFlag } from './certificates/certificates-flag.ts';
 import { addClusterFlags } from './cluster-flags.ts';
 import { addConfigFlag } from './config-flag.ts';
+import { addInstallNamespaceFlag } from './install-namespace-flag.ts';
 import { logLine } from './log-line.ts';
 import type { PermissionsFlags } from './permissions/permissions-flags.ts';
 import { progressOn } from './progress.ts';
@@ -36,16 +37,16 @@ export function permissionsCommand(): Command {
       [],
     )
     .option('--class <name>', 'provisioner class of a directory or image, as render takes it')
-    .option(
-      '--install-namespace <name>',
-      'namespace for the objects of a registry bundle, as render takes it',
-    )
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
     .addOption(
       new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
         .choices(['yaml', 'json'])
         .default('yaml'),
     );
+  addInstallNamespaceFlag(
+    command,
+    'namespace for the objects of a registry bundle, as render takes it',
+  );
   addCertificatesFlag(addConfigFlag(command));
   return addServerFlags(addRegistryFlags(addClusterFlags(command))).action(permissions);
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { helpCommand } from '../help-command.ts';
 import { devCommand } from './provisioner/dev.ts';
 import { newCommand } from './provisioner/new.ts';
 import { sampleCommand } from './provisioner/sample.ts';
@@ -9,5 +10,6 @@ export function provisionerCommand(): Command {
     .description('write a provisioner class of your own')
     .addCommand(newCommand())
     .addCommand(devCommand())
-    .addCommand(sampleCommand());
+    .addCommand(sampleCommand())
+    .addCommand(helpCommand());
 }

@@ -45,5 +45,8 @@ async function remove(names: readonly string[], flags: RemoveFlags): Promise<voi
         report.line(`bundledeployment.core.rukpak.io "${name}" skipped: ${because}`),
     }),
   );
+  if (result.deleted.length === 0 && result.skipped.length === 0) {
+    await report.line('there are no Helm releases to remove');
+  }
   await report.result(result);
 }

@@ -1,18 +1,33 @@
 import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
+import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
+import {
+  addThirdPartyFlag,
+  chosenClass,
+  type ThirdPartyFlags,
+  withThirdParties,
+} from './classes/third-party-flag.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
+import {
+  addInstallNamespaceFlag,
+  type InstallNamespaceFlags,
+  installNamespaceIn,
+} from './install-namespace-flag.ts';
 import { loadContent } from './load-content.ts';
 import { type RenderContentOptions, renderContent } from './render-content.ts';
 import { renderStream } from './render-stream.ts';
 import { writeOutput } from './write-output.ts';
 
-interface RenderFlags extends RegistryFlags, ChartFlags, ConfigFlags {
+interface RenderFlags
+  extends RegistryFlags,
+    ChartFlags,
+    ConfigFlags,
+    ThirdPartyFlags,
+    InstallNamespaceFlags {
   readonly class?: string;
-  readonly installNamespace?: string;
   readonly output: 'yaml' | 'json';
   readonly stdin?: boolean;
 }
@@ -24,14 +39,10 @@ export function renderCommand(): Command {
     .addArgument(new Argument('[bundle]', 'directory or image that holds the bundle'))
     .option(
       '--class <name>',
-      'provisioner class of the bundle: plain, registry or helm, or its full name (default: registry where metadata/annotations.yaml exists, helm where Chart.yaml does, else plain)',
-    )
-    .option(
-      '--install-namespace <name>',
-      'namespace for the objects of a registry bundle, as spec.config.installNamespace: one that is there, and not among the objects (default: the one it suggests, which is); and of the release of a chart',
+      'provisioner class of the bundle: plain, registry or helm, or its full name (default: that of --provisioner, registry where metadata/annotations.yaml exists, helm where Chart.yaml does, else plain)',
     )
     .addOption(
-      new Option('--output <format>', 'YAML documents, or a JSON List as kubectl prints it')
+      new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
         .choices(['yaml', 'json'])
         .default('yaml'),
     )
@@ -40,13 +51,22 @@ export function renderCommand(): Command {
       'read a directory per line and print, in the same order, a line of JSON per bundle',
     )
     .action(render);
-  return addRegistryFlags(addChartFlags(addConfigFlag(command)));
+  addInstallNamespaceFlag(
+    command,
+    'namespace for the objects of a registry bundle, as spec.config.installNamespace: one that is there, and not among the objects (default: the one it suggests, which is); and of the release of a chart',
+  );
+  return addRegistryFlags(addChartFlags(addConfigFlag(addThirdPartyFlag(command))));
 }
 
 async function render(bundle: string | undefined, flags: RenderFlags): Promise<void> {
   const options = await renderOptions(flags);
   if (flags.stdin === true) {
     if (bundle !== undefined) throw new TerminalError('give either a bundle or --stdin, not both');
+    if (flags.provisioner.length > 0) {
+      throw new TerminalError(
+        '--stdin renders bundles of built-in classes: leave out --provisioner',
+      );
+    }
     await renderStream(process.stdin, process.stdout, { ...options, limits: defaultLimits });
     return;
   }
@@ -55,10 +75,23 @@ async function render(bundle: string | undefined, flags: RenderFlags): Promise<v
     limits: defaultLimits,
     registries: flags,
   });
-  const objects = await renderContent(files, options).catch((error: unknown) => {
+  const objects = await renderWith(files, flags, options).catch((error: unknown) => {
     throw withWayOut(error);
   });
   await writeOutput([format(objects, flags.output)], process.stdout);
+}
+
+async function renderWith(
+  files: BundleFiles,
+  flags: RenderFlags,
+  options: RenderContentOptions,
+): Promise<readonly KubernetesObject[]> {
+  return await withThirdParties(flags, async (classes) => {
+    const own = chosenClass(classes, flags.class);
+    if (own === undefined) return await renderContent(files, options);
+    const { offlineObjects } = await import('./classes/offline-class.ts');
+    return await offlineObjects(files, own, options);
+  });
 }
 
 /** Without a cluster there is no spec.config to point at: the flag that stands for it is named. */
@@ -73,11 +106,12 @@ function withWayOut(error: unknown): unknown {
 
 async function renderOptions(flags: RenderFlags): Promise<RenderContentOptions> {
   const config = await deploymentConfig(flags);
+  const installNamespace = installNamespaceIn(flags);
   return {
     chart: await chartOptions(flags),
     ...(config === undefined ? {} : { config }),
     ...(flags.class === undefined ? {} : { className: flags.class }),
-    ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
+    ...(installNamespace === undefined ? {} : { installNamespace }),
   };
 }
 

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
-import { duration } from '../flag-values.ts';
+import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
@@ -22,7 +22,7 @@ export function rollbackCommand(): Command {
     .addArgument(new Argument('<bundleDeploymentName>', 'whose history names the Bundles'))
     .option('--to <bundle>', 'the Bundle to put back; rukpakctl history lists them')
     .option('--wait', 'end only when it is installed, and healthy where that is reported')
-    .option('--timeout <duration>', 'how long --wait waits', duration, 300_000);
+    .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
   return addClusterFlags(command).addOption(outputOption()).action(rollback);
 }
 

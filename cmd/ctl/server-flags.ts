@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { duration, httpUrl } from '../flag-values.ts';
+import { durationOption, httpUrl } from '../flag-values.ts';
 
 /** Where RukPak's cert-manager keeps the authority. */
 export const defaultCaSecret = 'rukpak-ca';
@@ -42,11 +42,6 @@ export function addUploadFlags(command: Command): Command {
     command
       .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
       .option('--upload-service-name <name>', 'Service of the upload manager', 'core')
-      .option(
-        '--timeout <duration>',
-        'how long the Bundle and the server are waited for',
-        duration,
-        60_000,
-      ),
+      .addOption(durationOption('--timeout', 'how long to wait for each step', '60s')),
   );
 }

@@ -1,10 +1,12 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { installNamespaceOf } from '../../api/v1alpha1/install-namespace.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { stringAt } from '../../core/apply/fields/json-fields.ts';
 import { listAll } from '../../core/kube/list-all.ts';
 import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
 import { advice } from './status/advice.ts';
@@ -12,9 +14,11 @@ import { deploymentState, isGood } from './status/deployment-state.ts';
 import type { StatusReport } from './status/status-report.ts';
 import { statusTree } from './status/status-tree.ts';
 import { tableLines, treeLines } from './status/tree.ts';
+import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
 
-interface StatusFlags extends ClusterFlags, OutputFlags {
+interface StatusFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly systemNamespace: string;
+  readonly namespace?: string;
   readonly allObjects?: true;
   readonly exitCode?: true;
 }
@@ -26,6 +30,12 @@ export function statusCommand(): Command {
       'show a BundleDeployment with its Bundles and objects, or list all with their state',
     )
     .addArgument(new Argument('[bundleDeploymentName]', 'all BundleDeployments where absent'))
+    .addOption(
+      namespaceOption(
+        'BundleDeployments that install into this namespace; of one, its objects in this namespace',
+      ),
+    )
+    .addOption(watchOption('show it again whenever it is another'))
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
     .option('--all-objects', 'list healthy objects too where there are more than 50 objects')
     .option('--exit-code', 'exit with 1 unless installed, and healthy where that is reported');
@@ -34,29 +44,39 @@ export function statusCommand(): Command {
 
 async function status(name: string | undefined, flags: StatusFlags): Promise<void> {
   const { withCluster } = await import('./cluster.ts');
-  const report = new Report(flags);
-  const good = await withCluster(flags, (cluster) =>
-    name === undefined ? listStates(cluster, report) : showOne(cluster, { name, flags, report }),
+  const { watch = false } = flags;
+  const signal = stopSignal();
+  const report = new Report(flags, { onlyNews: watch });
+  const request = { flags, report, signal };
+  let good = true;
+  await withCluster(flags, (cluster) =>
+    repeated({ watch, signal }, async () => {
+      good = await (name === undefined
+        ? listStates(cluster, request)
+        : showOne(cluster, { ...request, name }));
+    }),
   );
   if (flags.exitCode === true && !good) process.exitCode = 1;
 }
 
-interface OneStatus {
-  readonly name: string;
+interface Request {
   readonly flags: StatusFlags;
   readonly report: Report;
+  readonly signal: AbortSignal;
 }
 
-async function showOne(cluster: Cluster, { name, flags, report }: OneStatus): Promise<boolean> {
+async function showOne(
+  cluster: Cluster,
+  { name, flags, report, signal }: Request & { readonly name: string },
+): Promise<boolean> {
   const { statusReport } = await import('./status/status-report.ts');
-  const { systemNamespace, allObjects = false } = flags;
-  const signal = stopSignal();
+  const { systemNamespace, namespace, allObjects = false } = flags;
   const found = await progressOn(process.stderr)(`looking at "${name}"`, () =>
-    statusReport(cluster, { name, systemNamespace, signal }),
+    statusReport(cluster, { name, systemNamespace, namespace, signal }),
   );
   const next = advice(found, Date.now());
   await report.lines([
-    ...treeLines(statusTree(found, { allObjects })),
+    ...treeLines(statusTree(found, { allObjects }), report.width),
     ...(next === undefined ? [] : [`Next: ${next}`]),
   ]);
   await report.result({
@@ -81,19 +101,40 @@ function summaryOf(deployment: BundleDeployment): object {
   };
 }
 
-async function listStates({ client }: Cluster, report: Report): Promise<boolean> {
-  const { items } = await listAll(client, bundleDeploymentResource, {
+async function listStates(
+  { client }: Cluster,
+  { flags, report, signal }: Request,
+): Promise<boolean> {
+  const { namespace, systemNamespace } = flags;
+  const all = await listAll(client, bundleDeploymentResource, {
     transform: (item) => item as BundleDeployment,
-    signal: stopSignal(),
+    signal,
   });
+  const items = all.items.filter(
+    (each) => namespace === undefined || placeOf(each, systemNamespace) === namespace,
+  );
   const rows = items.map((deployment) => {
     const { state, reason } = deploymentState(deployment);
     const active = deployment.status?.activeBundle ?? '';
     return [deployment.metadata.name ?? '', state, active === '' ? '-' : active, reason];
   });
   const table = [['NAME', 'STATE', 'ACTIVE BUNDLE', 'REASON'], ...rows];
-  const lines = items.length === 0 ? ['there are no BundleDeployments'] : tableLines(table);
+  const where = namespace === undefined ? '' : ` that install into namespace "${namespace}"`;
+  const lines =
+    items.length === 0
+      ? [`there are no BundleDeployments${where}`]
+      : tableLines(table, report.width);
   await report.lines(lines);
   await report.result({ bundleDeployments: items.map(summaryOf) });
   return items.every(isGood);
+}
+
+/** An operator or a chart says it in its config. */
+function placeOf(deployment: BundleDeployment, systemNamespace: string): string {
+  const { config } = deployment.spec;
+  return (
+    stringAt(config, 'installNamespace') ??
+    stringAt(config, 'releaseNamespace') ??
+    installNamespaceOf(deployment, systemNamespace)
+  );
 }

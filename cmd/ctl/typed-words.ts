@@ -36,7 +36,9 @@ export class TypedWords {
   }
 
   #takeName(word: string): void {
-    const next = this.command.commands.find((each) => each.name() === word);
+    const next = this.command.commands.find((each) =>
+      [each.name(), ...each.aliases()].includes(word),
+    );
     if (next !== undefined && this.positionals.length === 0) this.command = next;
     else this.positionals.push(word);
   }

@@ -12,6 +12,8 @@ export interface UploadedDeployment {
   readonly digest: string;
   /** spec.config as written. */
   readonly config?: JsonObject;
+  /** Where what names no namespace is installed; core's own where absent. */
+  readonly installNamespace?: string;
 }
 
 /** What is applied (spec section 13). */
@@ -21,6 +23,7 @@ export function deploymentObject({
   bundleClass,
   digest,
   config,
+  installNamespace,
 }: UploadedDeployment): KubernetesObject {
   const { group, version, kind } = bundleDeploymentResource;
   return {
@@ -34,6 +37,7 @@ export function deploymentObject({
         spec: { provisionerClassName: bundleClass, source: { type: 'upload', upload: {} } },
       },
       ...(config === undefined ? {} : { config }),
+      ...(installNamespace === undefined ? {} : { installNamespace }),
     },
   };
 }

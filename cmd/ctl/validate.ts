@@ -1,6 +1,12 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { defaultLimits } from '../../core/content/limits.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
+import {
+  addThirdPartyFlag,
+  chosenClass,
+  type ThirdPartyFlags,
+  withThirdParties,
+} from './classes/third-party-flag.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
@@ -8,7 +14,7 @@ import { optionalChecks } from './validate/optional-checks.ts';
 import { problemLine } from './validate/problem.ts';
 import type { Validation } from './validate/validate-bundle.ts';
 
-interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags {
+interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags, ThirdPartyFlags {
   readonly class?: string;
   readonly optional?: readonly string[];
   readonly kubeVersion?: string;
@@ -29,7 +35,9 @@ export function validateCommand(): Command {
       '--kube-version <version>',
       'with alpha-deprecated-apis: version of Kubernetes to judge for (default: the minKubeVersion)',
     );
-  return addRegistryFlags(addConfigFlag(command)).addOption(outputOption()).action(validate);
+  return addRegistryFlags(addConfigFlag(addThirdPartyFlag(command)))
+    .addOption(outputOption())
+    .action(validate);
 }
 
 function checkNames(text: string): readonly string[] {
@@ -41,21 +49,28 @@ function checkNames(text: string): readonly string[] {
 }
 
 async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
-  const [{ loadContent }, { validateContent }, { isError }] = await Promise.all([
-    import('./load-content.ts'),
-    import('./validate/validate-content.ts'),
-    import('./validate/validate-bundle.ts'),
-  ]);
+  const [{ loadContent }, { validateContent }, { validateOffline }, { isError }] =
+    await Promise.all([
+      import('./load-content.ts'),
+      import('./validate/validate-content.ts'),
+      import('./classes/offline-class.ts'),
+      import('./validate/validate-bundle.ts'),
+    ]);
   const config = await deploymentConfig(flags);
   const files = await progressOn(process.stderr)(`reading ${bundle}`, () =>
     loadContent(bundle, { limits: defaultLimits, registries: flags }),
   );
   const { class: className, optional, kubeVersion } = flags;
-  const found = await validateContent(files, {
-    ...(className === undefined ? {} : { className }),
-    ...(config === undefined ? {} : { config }),
-    ...(optional === undefined ? {} : { optional }),
-    ...(kubeVersion === undefined ? {} : { kubeVersion }),
+  const found = await withThirdParties(flags, async (classes) => {
+    const own = chosenClass(classes, className);
+    const configured = config === undefined ? {} : { config };
+    if (own !== undefined) return await validateOffline(files, own, configured);
+    return await validateContent(files, {
+      ...(className === undefined ? {} : { className }),
+      ...configured,
+      ...(optional === undefined ? {} : { optional }),
+      ...(kubeVersion === undefined ? {} : { kubeVersion }),
+    });
   });
   const errors = found.problems.filter(isError).length;
   const warnings = found.problems.length - errors;

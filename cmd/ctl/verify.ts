@@ -7,20 +7,24 @@ import { type Check, checkLine } from './verify/check.ts';
 
 interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly systemNamespace: string;
+  readonly pre?: true;
 }
 
 /** `rukpakctl verify`: whether the installation is healthy. Writes nothing. */
 export function verifyCommand(): Command {
   const command = new Command('verify')
+    .alias('check')
     .description('say whether the installation is healthy, part by part')
+    .option('--pre', 'before there is one: say whether this user can install it on this cluster')
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
   return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(verify);
 }
 
 async function verify(flags: VerifyFlags): Promise<void> {
-  const [{ withCluster }, { runChecks }] = await Promise.all([
+  const [{ withCluster }, { runChecks }, { preCheckers }] = await Promise.all([
     import('./cluster.ts'),
     import('./verify/run-checks.ts'),
+    import('./verify/pre-checks.ts'),
   ]);
   const { systemNamespace } = flags;
   const report = new Report(flags);
@@ -28,7 +32,8 @@ async function verify(flags: VerifyFlags): Promise<void> {
   const checks: Check[] = [];
   await withCluster(flags, async (cluster) => {
     const context = { cluster, systemNamespace, server: flags, signal };
-    await report.lines(linesOf(runChecks(context), checks));
+    const running = flags.pre === true ? runChecks(context, preCheckers) : runChecks(context);
+    await report.lines(linesOf(running, checks));
   });
   const count = (wanted: Check['state']): number =>
     checks.filter(({ state }) => state === wanted).length;

@@ -1,18 +1,40 @@
 import { Command } from 'commander';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
 import { buildInfo } from '../build-info.ts';
+import { version } from '../version.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
+import { tableLines } from './status/tree.ts';
+
+interface VersionFlags extends ClusterFlags, OutputFlags {
+  readonly server?: true;
+  readonly systemNamespace: string;
+}
 
 /** `rukpakctl version`: what this program was built from (spec section 13). */
 export function versionCommand(): Command {
-  return new Command('version')
+  const command = new Command('version')
     .description('say which revision this is')
-    .addOption(outputOption())
-    .action(printVersion);
+    .option('--server', 'also the versions of this program, of the system and of Kubernetes')
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+  return addClusterFlags(command).addOption(outputOption()).action(printVersion);
 }
 
-async function printVersion(flags: OutputFlags): Promise<void> {
+async function printVersion(flags: VersionFlags): Promise<void> {
   const info = buildInfo();
   const report = new Report(flags);
   await report.line(`revision: "${info.revision}", date: "${info.date}", state: "${info.state}"`);
-  await report.result(info);
+  if (flags.server !== true) return await report.result(info);
+  const [{ withCluster }, { serverVersions }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./verify/server-versions.ts'),
+  ]);
+  const { systemNamespace } = flags;
+  const versions = await withCluster(flags, ({ client }) =>
+    serverVersions(client, { systemNamespace, signal: stopSignal() }),
+  );
+  const all = [{ program: 'rukpakctl', version: version() }, ...versions];
+  const rows = all.map(({ program, version: running }) => [program, running]);
+  await report.lines(tableLines([['PROGRAM', 'VERSION'], ...rows], report.width));
+  await report.result({ ...info, versions: all });
 }

@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
+import { telling } from './api-warnings.ts';
 import { type ClockOffset, measureClockOffset } from './clock-offset.ts';
 import { CredentialSource } from './credentials.ts';
 import type { Discovery, NamespacedKinds, ServedApis } from './discovery.ts';
@@ -14,6 +15,8 @@ export interface ConnectOptions extends KubeconfigOptions {
   readonly userAgent: string;
   /** Is told where the API server leaves out what it served. */
   readonly logger?: Logger;
+  /** Is told what the API server and webhooks warn of. */
+  readonly onWarning?: (warning: string) => void;
 }
 
 export interface KubeConnection {
@@ -30,12 +33,19 @@ export interface KubeConnection {
  * One identity at one API server. Nothing is sent before the first call.
  * @throws Error that names the kubeconfig file where none can be used.
  */
-export function connect({ userAgent, logger, ...options }: ConnectOptions): KubeConnection {
+export function connect({
+  userAgent,
+  logger,
+  onWarning,
+  ...options
+}: ConnectOptions): KubeConnection {
   const config = loadKubeconfig(options);
   const { server, proxyUrl } = config.cluster;
   const credentials = new CredentialSource(config);
   const transport = new Transport({ server, proxyUrl, userAgent, credentials, clock: systemClock });
-  const client = new HttpKubeClient(transport);
+  const client = new HttpKubeClient(
+    onWarning === undefined ? transport : telling(transport, onWarning),
+  );
   return {
     client,
     discovery: new DiscoveryClient(client, { logger }),

@@ -14,7 +14,8 @@ export interface TlsOptions {
 }
 
 export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list is sent as one header each. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: TlsOptions;
 }
 
@@ -45,6 +46,12 @@ export class CredentialSource {
   }
 
   async #read(): Promise<Credentials> {
+    const { headers, tls } = await this.#own();
+    return { headers: { ...headers, ...impersonation(this.#config.user) }, tls };
+  }
+
+  /** Of the user itself, whoever it acts as. */
+  async #own(): Promise<Credentials> {
     const { exec, authProvider } = this.#config.user;
     if (!exec && !authProvider) return await readCredentials(this.#config);
     this.#library ??= toLibraryKubeconfig(this.#config);
@@ -67,7 +74,6 @@ async function readCredentials({ cluster, user }: Kubeconfig): Promise<Credentia
   return {
     headers: {
       ...(authorization !== undefined && { authorization }),
-      ...(user.impersonateUser !== undefined && { 'impersonate-user': user.impersonateUser }),
     },
     tls: {
       ...(ca && { ca }),
@@ -76,6 +82,17 @@ async function readCredentials({ cluster, user }: Kubeconfig): Promise<Credentia
       ...(servername !== undefined && { servername }),
       ...(skipTLSVerify && { rejectUnauthorized: false }),
     },
+  };
+}
+
+/** Headers of the user to act as. */
+export function impersonation({
+  impersonateUser,
+  impersonateGroups = [],
+}: Kubeconfig['user']): Credentials['headers'] {
+  return {
+    ...(impersonateUser !== undefined && { 'impersonate-user': impersonateUser }),
+    ...(impersonateGroups.length > 0 && { 'impersonate-group': [...impersonateGroups] }),
   };
 }
 

@@ -7,7 +7,7 @@ import { LostKinds } from './lost-kinds.ts';
 import type { GroupVersionKind, Resource } from './resource.ts';
 
 /** Kubernetes 1.30 and later serve v2, 1.27 to 1.29 v2beta1. */
-const accept = ['v2', 'v2beta1']
+export const aggregatedDiscovery = ['v2', 'v2beta1']
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .join(',');
 
@@ -76,7 +76,10 @@ export class DiscoveryClient implements Discovery, ServedApis, NamespacedKinds {
   async #fetch(): Promise<DiscoveredGroups> {
     const paths = ['/api', '/apis'];
     const lists = await Promise.all(
-      paths.map(async (path) => await this.#client.request({ method: 'GET', path, accept })),
+      paths.map(
+        async (path) =>
+          await this.#client.request({ method: 'GET', path, accept: aggregatedDiscovery }),
+      ),
     );
     const groups = groupsIn(lists);
     const wait = await this.#lost.complete(groups);

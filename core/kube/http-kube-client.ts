@@ -116,12 +116,14 @@ export class HttpKubeClient implements KubeClient {
   }
 
   async delete(resource: Resource, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
-    const { propagationPolicy, uid, resourceVersion, signal } = options;
+    const { propagationPolicy, uid, resourceVersion, dryRun, signal } = options;
     const body = stringifyJson({
       apiVersion: 'v1',
       kind: 'DeleteOptions',
       propagationPolicy,
       preconditions: { uid, resourceVersion },
+      // Not in the query: with a body the API server heeds none, and would delete.
+      dryRun: dryRun === true ? ['All'] : undefined,
     });
     await this.#write({ method: 'DELETE', path: objectPath(resource, key), body, signal });
   }

@@ -59,6 +59,8 @@ export interface DeleteOptions {
   /** Refused with a conflict where the live object is another one. */
   readonly uid?: string;
   readonly resourceVersion?: string;
+  /** Asks all who have a say, and deletes nothing. */
+  readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
 }
 

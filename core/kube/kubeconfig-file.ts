@@ -29,6 +29,8 @@ export interface KubeconfigUser {
   readonly keyData?: string | undefined;
   readonly keyFile?: string | undefined;
   readonly impersonateUser?: string | undefined;
+  /** The API server refuses them without a user. */
+  readonly impersonateGroups?: readonly string[] | undefined;
   /** What only the library understands. */
   readonly exec?: unknown;
   readonly authProvider?: unknown;
@@ -38,6 +40,7 @@ interface KubeconfigContext {
   readonly name: string;
   readonly cluster?: string | undefined;
   readonly user?: string | undefined;
+  readonly namespace?: string | undefined;
 }
 
 export interface KubeconfigFile {
@@ -75,6 +78,7 @@ const userSchema = z.object({
       username: text,
       password: text,
       as: text,
+      'as-groups': z.array(required).nullish(),
       'client-certificate-data': text,
       'client-certificate': text,
       'client-key-data': text,
@@ -88,7 +92,7 @@ const userSchema = z.object({
 const contextSchema = z.object({
   name: required,
   // `kubectl config set-context` makes one that names nothing yet: only whoever selects it minds.
-  context: z.object({ cluster: text, user: text }),
+  context: z.object({ cluster: text, user: text, namespace: text }),
 });
 
 const fileSchema = z.object({
@@ -164,6 +168,7 @@ function userOf({ name, user }: z.infer<typeof userSchema>, folder: string): Kub
     keyData: user['client-key-data'],
     keyFile: absolute(folder, user['client-key']),
     impersonateUser: user.as,
+    impersonateGroups: user['as-groups'] ?? undefined,
     exec: user.exec,
     authProvider: user['auth-provider'],
   };

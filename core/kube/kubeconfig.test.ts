@@ -223,6 +223,23 @@ describe('CredentialSource', () => {
     });
   });
 
+  test('the user that the file, or the caller, acts as brings its groups', async () => {
+    const user = { token: 't', as: 'jane', 'as-groups': ['dev', 'ops'] };
+    const kubeconfig = await aFile('groups', { users: [{ name: 'u', user }] });
+    const headersOf = async (options: object) =>
+      (await new CredentialSource(loadKubeconfig({ kubeconfig, ...options })).current()).headers;
+    expect(await headersOf({})).toEqual({
+      authorization: 'Bearer t',
+      'impersonate-user': 'jane',
+      'impersonate-group': ['dev', 'ops'],
+    });
+    // Nobody gets the groups of somebody else.
+    expect(await headersOf({ as: 'joe' })).toEqual({
+      authorization: 'Bearer t',
+      'impersonate-user': 'joe',
+    });
+  });
+
   test('runs an exec plug-in once for concurrent requests, and again after a failure', {
     tags: ['process'],
   }, async () => {

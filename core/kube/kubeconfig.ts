@@ -14,18 +14,31 @@ export interface KubeconfigOptions {
   readonly kubeconfig?: string;
   /** The file's current-context where absent. */
   readonly context?: string;
+  /** User to act as, in place of the one that the file's user acts as. */
+  readonly as?: string;
+  /** Groups to act in; only with `as`. */
+  readonly asGroups?: readonly string[];
 }
 
 /** One identity at one API server. */
 export interface Kubeconfig {
   readonly cluster: KubeconfigCluster;
   readonly user: KubeconfigUser;
+  /** The one that the context names. */
+  readonly namespace?: string;
 }
 
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** One cluster and one user, found in kubectl's order. Errors name the file and the way out. */
 export function loadKubeconfig(options: KubeconfigOptions = {}): Kubeconfig {
+  const config = namedKubeconfig(options);
+  const { as: impersonateUser, asGroups: impersonateGroups = [] } = options;
+  if (impersonateUser === undefined) return config;
+  return { ...config, user: { ...config.user, impersonateUser, impersonateGroups } };
+}
+
+function namedKubeconfig(options: KubeconfigOptions): Kubeconfig {
   const files = kubeconfigFiles(options.kubeconfig);
   if (files !== undefined) {
     return selectContext(mergeFiles(files.map(readKubeconfigFile)), files, options.context);
@@ -91,7 +104,8 @@ function selectContext(
     throw new Error(`${where}: context "${name}" names user "${context.user}", which is absent`);
   }
   checkServer(cluster, where);
-  return { cluster, user };
+  const { namespace } = context;
+  return { cluster, user, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 const anonymous: KubeconfigUser = { name: 'anonymous' };

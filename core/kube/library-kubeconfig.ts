@@ -14,6 +14,17 @@ export async function toLibraryKubeconfig({ cluster, user }: Kubeconfig): Promis
     present({ ...cluster, skipTLSVerify, caFile: cluster.caData ? undefined : cluster.caFile }),
     present(withTokenFile(user)),
   );
+  return withGroups(config, user.impersonateGroups);
+}
+
+/** It has no field for them, and sends the headers of its options as they are. */
+function withGroups(config: KubeConfig, groups: readonly string[] = []): KubeConfig {
+  if (groups.length === 0) return config;
+  const apply = config.applyToHTTPSOptions.bind(config);
+  config.applyToHTTPSOptions = async (options) => {
+    await apply(options);
+    options.headers = { ...options.headers, 'Impersonate-Group': [...groups] };
+  };
   return config;
 }
 

@@ -3,8 +3,12 @@ import type { Logger } from '../contracts/logger.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** JSON lines on stderr: stdout belongs to what a command prints. */
-export function createLogger(level: LogLevel): Logger {
+/**
+ * Lines on stderr: stdout belongs to what a command prints. JSON, unless `format` makes another line
+ * of each.
+ */
+export function createLogger(level: LogLevel, format?: (line: string) => string): Logger {
+  const stderr = pino.destination({ fd: 2, sync: true });
   return pino(
     {
       level,
@@ -12,6 +16,8 @@ export function createLogger(level: LogLevel): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ fd: 2, sync: true }),
+    format === undefined
+      ? stderr
+      : { write: (line) => stderr.write(`${format(line.trimEnd())}\n`) },
   );
 }

@@ -126,6 +126,33 @@ async function dataOf(name: string, namespace = systemNamespace): Promise<Files>
   return (await kubectl.get('configmap', name, namespace))['data'] as Files;
 }
 
+describe('rukpakctl diff of a chart', () => {
+  test('shows what changes, and takes generated values for the same', async () => {
+    await bringOut({ name: 'compared', source: await pushed('compared', aChart()) });
+    await isHealthy('compared');
+    const folder = await mkdtemp(join(tmpdir(), 'chart-'));
+    const compared = async (chart: Files) => {
+      for (const [path, text] of Object.entries(chart)) {
+        await mkdir(join(folder, path, '..'), { recursive: true });
+        await writeFile(join(folder, path), text);
+      }
+      return await rukpakctl(['diff', folder, 'compared'], { env: { KUBECONFIG: kubeconfig } });
+    };
+    expect(await compared(aChart())).toMatchObject({
+      code: 0,
+      stdout: '0 created, 0 changed, 0 pruned, 1 unchanged\n',
+    });
+    const { code, stdout } = await compared(
+      aChart({ 'values.yaml': 'color: blue\nsize: small\n' }, 2),
+    );
+    expect(code).toBe(1);
+    expect(stdout).toContain('-  color: red\n');
+    expect(stdout).toContain('+  color: blue\n');
+    expect(stdout).not.toContain('+  random');
+    await rm(folder, { recursive: true });
+  });
+});
+
 describe('a chart', () => {
   test('of an OCI registry is installed with its own values, and goes with its deployment', async () => {
     await bringOut({ name: 'oci', source: await pushed('oci', aChart()) });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -178,6 +179,84 @@ describe('rukpakctl status', () => {
     expect(stderr).toMatch(
       new RegExp(`^${stamp}bundledeployments.core.rukpak.io "st-none" not found\n$`),
     );
+  });
+});
+
+describe('a deployment from its Pods to its end', () => {
+  test('is shown down to them, traced from them, exported, uninstalled and made again', async () => {
+    const kept = aConfigMap('life-kept') as KubernetesObject;
+    const annotations = { 'core.rukpak.io/keep': 'true' };
+    const keeps = { ...kept, metadata: { ...kept.metadata, annotations } };
+    await deploy('life', [aDeployment('life'), keeps]);
+    const tree = (await ctl('tree', 'life')).stdout;
+    const pod = /Pod\/default\/(life-[\w-]+) {2}Running/.exec(tree)?.[1] ?? tree;
+    expect(tree).toMatch(/^ {4}`-- ReplicaSet\/default\/life-\w+ {2}Current/m);
+    const traced = await ctl('trace', `po/${pod}`);
+    expect(traced).toMatchObject({ code: 0, stderr: '' });
+    expect(traced.stdout).toMatch(
+      /^BundleDeployment\/life {2}Healthy\n`-- Deployment\/default\/life /,
+    );
+    const events = (await ctl('events', 'life')).stdout;
+    expect(events).toMatch(/ Normal +\w+ +BundleDeployment\/life /);
+    expect(events).toMatch(/ ReplicaSet\/life-\w+ /);
+    const forbidden = await ctl('tree', 'life', '--as=nobody');
+    expect(forbidden.code).toBe(1);
+    expect(forbidden.stderr).toContain('User "nobody" cannot get resource "bundledeployments"');
+    const manifest = join(folder, 'life.yaml');
+    await writeFile(manifest, (await ctl('export', 'life')).stdout);
+    const { uid } = (await kubectl.get('bundledeployment', 'life')).metadata;
+    expect((await ctl('uninstall', 'life', '--dry-run')).code).toBe(0);
+    const { metadata } = await kubectl.get('bundledeployment', 'life');
+    expect(metadata).toMatchObject({ uid });
+    expect(metadata).not.toHaveProperty('deletionTimestamp');
+    const gone = await ctl('uninstall', 'life', '--yes');
+    expect(gone).toMatchObject({ code: 0, stderr: '' });
+    expect(gone.stdout).toContain(
+      '  Deployment/default/life\nThese stay:\n  ConfigMap/default/life-kept (',
+    );
+    expect(gone.stdout).toMatch(/\nbundledeployment.core.rukpak.io "life" deleted\n$/);
+    expect(await kubectl.exists('deployment', 'life', 'default')).toBe(false);
+    expect(await kubectl.exists('configmap', 'life-kept', 'default')).toBe(true);
+    await kubectl.must(['apply', '--filename', manifest]);
+    expect((await ctl('reconcile', 'life', '--wait')).code).toBe(0);
+    expect(await kubectl.exists('deployment', 'life', 'default')).toBe(true);
+    await drop('life');
+    await kubectl.must(['delete', 'configmap', 'life-kept', '--namespace=default']);
+  });
+
+  test('is tried again at once when that is asked for', async () => {
+    // The registry of a kept control plane has what an earlier run pushed.
+    const repository = `life-${randomUUID().slice(0, 8)}`;
+    const source = anImage(`${registry}/e2e/${repository}:v1`);
+    await kubectl.apply(aBundleDeployment({ name: 'life-late', source }));
+    await eventually(async () => {
+      expect((await ctl('status', 'life-late')).stdout).toContain('Back-off pulling image');
+    });
+    const files = plainFiles([aConfigMap('life-late')]);
+    await pushContent({ registry, name: repository, version: 1, files });
+    const { code, stdout } = await ctl('reconcile', 'life-late', '--wait');
+    expect(code).toBe(0);
+    expect(stdout).toContain('bundledeployment.core.rukpak.io "life-late" is installed\n');
+    await drop('life-late');
+  });
+
+  test('warns of custom resources, as the webhook does', async () => {
+    await deploy('life-crd', [aCRD('LifeThing')]);
+    const thing = {
+      apiVersion: 'e2e.example.com/v1',
+      kind: 'LifeThing',
+      metadata: { name: 'x', namespace: 'default' },
+    };
+    await eventually(async () => await kubectl.apply(thing));
+    const { code, stdout, stderr } = await ctl('uninstall', 'life-crd', '--dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      '  CustomResourceDefinition/lifethings.e2e.example.com (with its custom resources',
+    );
+    expect(stderr).toMatch(
+      /^Warning: Deleting BundleDeployment life-crd deletes CRD .* 1 LifeThing in 1 namespace\n$/,
+    );
+    await drop('life-crd');
   });
 });
 

@@ -137,6 +137,22 @@ describe('rukpakctl run', () => {
     await drop('ctl-run');
   });
 
+  test('installs into a namespace, and waits until that is done', async () => {
+    await kubectl.must(['create', 'namespace', 'ctl-wait']);
+    const directory = await aDirectory('ctl-wait', { a: '1' });
+    const flags = ['--wait', '--timeout=5m', '-n', 'ctl-wait'];
+    const { code, stdout, stderr } = await ctl(['run', 'ctl-wait', directory, ...flags]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/\nbundledeployment\.core\.rukpak\.io "ctl-wait" is installed\n$/);
+    const { status } = await kubectl.get('bundledeployment', 'ctl-wait');
+    expect(status).toMatchObject({ installNamespace: 'ctl-wait' });
+    const listed = (await ctl(['status', '-n', 'ctl-wait'])).stdout.split('\n');
+    expect(listed[1]).toMatch(/^ctl-wait +Healthy /);
+    expect(listed).toHaveLength(3);
+    await drop('ctl-wait');
+    await kubectl.must(['delete', 'namespace', 'ctl-wait']);
+  });
+
   test('goes to a server directly, and with a token', async () => {
     const account = { namespace, name: 'ctl-uploader' };
     await kubectl.must(['create', 'serviceaccount', account.name, '--namespace', namespace]);

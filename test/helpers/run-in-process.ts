@@ -13,6 +13,8 @@ export interface ProgramOptions {
   readonly input?: string | Uint8Array;
   /** Added to the environment of the tests. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Columns of the terminal that it prints to; no terminal where absent. */
+  readonly columns?: number;
 }
 
 let last: Promise<unknown> = Promise.resolve();
@@ -33,12 +35,13 @@ export function runInProcess(
 
 async function runAlone(
   main: () => Promise<void>,
-  { input = '', env = {} }: ProgramOptions,
+  { input = '', env = {}, columns }: ProgramOptions,
 ): Promise<ProgramResult> {
   using changes = new DisposableStack();
   let exited: number | undefined;
   const isRunning = (): boolean => exited === undefined;
   const [stdout, stderr] = [new Output(isRunning), new Output(isRunning)];
+  if (columns !== undefined) Object.assign(stdout, { isTTY: true, columns });
   redirectWarnings(changes, stderr);
   redefine(changes, { stdin: new PassThrough().end(input), stdout, stderr });
   redefine(changes, {

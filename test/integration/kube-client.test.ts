@@ -50,6 +50,10 @@ describe('KubeClient', () => {
     const patched = await client.patch(target, operations, { type: 'json' });
     expect(patched['data']).toEqual({ b: '3' });
     await expect(client.delete(resource, key, { uid: 'another' })).rejects.toSatisfy(isConflict);
+    await client.delete(resource, key, { dryRun: true });
+    expect(await client.get(resource, key)).toMatchObject({
+      metadata: { uid: created.metadata.uid },
+    });
     await client.delete(resource, key, { uid: created.metadata.uid ?? '' });
     await expect(client.get(resource, key)).rejects.toSatisfy(isNotFound);
     await expect(client.delete(resource, key)).rejects.toThrow('configmaps "life" not found');

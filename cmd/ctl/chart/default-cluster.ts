@@ -1,13 +1,14 @@
+import type { ClusterFacts } from '../../../core/sdk.ts';
 import { knownGroups } from '../permissions/known-kinds.ts';
 
 /** What charts are rendered for where nobody says for what. */
-export const defaultKubeVersion = 'v1.36.0';
+const defaultKubeVersion = 'v1.36.0';
 
 /** Of groups that serve more than version v1. */
 const moreVersions: Readonly<Record<string, readonly string[]>> = { autoscaling: ['v2'] };
 
 /** What every API server of that version serves: versions and kinds of Kubernetes itself. */
-export function defaultApiVersions(): readonly string[] {
+function defaultApiVersions(): readonly string[] {
   return knownGroups
     .filter(({ group }) => group !== 'core.rukpak.io')
     .flatMap(({ group, namespaced = '', clusterScoped = '' }) => {
@@ -17,4 +18,22 @@ export function defaultApiVersions(): readonly string[] {
         return [groupVersion, ...kinds.map((kind) => `${groupVersion}/${kind}`)];
       });
     });
+}
+
+export interface OfflineClusterOptions {
+  readonly kubeVersion?: string;
+  /** Besides those of Kubernetes itself. */
+  readonly apiVersions?: readonly string[];
+}
+
+/** What classes are told of the cluster where there is none. */
+export function offlineCluster({
+  kubeVersion = defaultKubeVersion,
+  apiVersions = [],
+}: OfflineClusterOptions): ClusterFacts {
+  return {
+    version: kubeVersion,
+    apiVersions: [...new Set([...defaultApiVersions(), ...apiVersions])].toSorted(),
+    systemNamespace: 'rukpak-system',
+  };
 }

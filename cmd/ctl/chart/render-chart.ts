@@ -7,7 +7,7 @@ import {
 } from '../../../core/sdk.ts';
 import helm from '../../../provisioners/helm/index.ts';
 import { warningLogger } from '../warning-logger.ts';
-import { defaultApiVersions, defaultKubeVersion } from './default-cluster.ts';
+import { offlineCluster } from './default-cluster.ts';
 
 export interface ChartOptions {
   /** `release-name` where absent, as with `helm template`. */
@@ -57,16 +57,12 @@ export async function renderChart(
   return (await deployment?.(stored, owner, contextOf(options))) ?? [];
 }
 
-function contextOf({ kubeVersion, apiVersions = [] }: ChartOptions): DeploymentContext {
+function contextOf(options: ChartOptions): DeploymentContext {
   return {
     signal: new AbortController().signal,
     logger: warningLogger,
     limits: defaultLimits,
     inputs: [],
-    cluster: {
-      version: kubeVersion ?? defaultKubeVersion,
-      apiVersions: [...new Set([...defaultApiVersions(), ...apiVersions])].toSorted(),
-      systemNamespace: 'rukpak-system',
-    },
+    cluster: offlineCluster(options),
   };
 }

@@ -6,19 +6,26 @@ import {
 } from '../../../core/bundle-deployment/certificates/certificate-options.ts';
 import { Certificates } from '../../../core/bundle-deployment/certificates/certificates.ts';
 import { systemClock } from '../../../core/clock.ts';
-import type { BundleFiles, JsonObject, KubernetesObject } from '../../../core/sdk.ts';
-import { classNameOf } from '../class-of-content.ts';
+import type { Provisioner } from '../../../core/contracts/provisioner.ts';
+import type { BundleFiles, ClusterFacts, JsonObject, KubernetesObject } from '../../../core/sdk.ts';
+import { classNameOf, registryClass } from '../class-of-content.ts';
 import type { Cluster } from '../cluster.ts';
 import { readClusterFacts } from '../cluster-facts.ts';
 import { plainClass } from '../plain-class.ts';
 import { renderBundle } from '../render-bundle.ts';
+import { liveObjects } from './live-objects.ts';
+
+/** Converted by no handler of a class: their content needs no storing in between. */
+const foreseenClasses: ReadonlySet<string> = new Set([plainClass, registryClass]);
 
 export interface UpgradeContent {
   /** With the spec.config that the upgrade is to have. */
   readonly owner: BundleDeployment;
   readonly files: BundleFiles;
-  /** That of the template where absent. */
+  /** Of the bundle; that of the template where absent. */
   readonly className?: string;
+  /** Classes besides the built-in ones. */
+  readonly thirdParties: readonly Provisioner[];
   readonly certificates: CertificateProvider;
   readonly systemNamespace: string;
   readonly signal: AbortSignal;
@@ -33,19 +40,10 @@ export async function upgradeObjects(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
   content: UpgradeContent,
 ): Promise<readonly KubernetesObject[]> {
-  const { owner: deployment, files, certificates, systemNamespace, signal } = content;
-  const className = classNameOf(
-    files,
-    content.className ?? deployment.spec.template.spec.provisionerClassName,
-  );
-  const config = className === plainClass ? undefined : deployment.spec.config;
+  const { owner: deployment, certificates, systemNamespace, signal } = content;
   const place = installNamespaceOf(deployment, systemNamespace);
   const facts = await readClusterFacts(cluster, { systemNamespace: place, signal });
-  const objects = renderBundle(files, {
-    className,
-    cluster: facts,
-    ...(config === undefined ? {} : { config: config as JsonObject }),
-  });
+  const objects = await renderedObjects(cluster, content, facts);
   const provided = new Certificates({
     ...defaultCertificates,
     ...cluster,
@@ -57,4 +55,25 @@ export async function upgradeObjects(
   // The user asks, not the account that core would use.
   const { serviceAccount: _, ...spec } = deployment.spec;
   return await provided.foresee({ deployment: { ...deployment, spec }, objects, signal });
+}
+
+async function renderedObjects(
+  cluster: Pick<Cluster, 'client'>,
+  content: UpgradeContent,
+  facts: ClusterFacts,
+): Promise<readonly KubernetesObject[]> {
+  const { owner: deployment, files, thirdParties } = content;
+  const wanted = content.className ?? deployment.spec.template.spec.provisionerClassName;
+  const { provisionerClassName: deploymentClass, config } = deployment.spec;
+  const className = thirdParties.some((each) => each.className === wanted)
+    ? wanted
+    : classNameOf(files, wanted);
+  const isForeseen = deploymentClass === plainClass && foreseenClasses.has(className);
+  if (!isForeseen) return await liveObjects(cluster, { ...content, className }, facts);
+  const written = className === plainClass ? undefined : config;
+  return renderBundle(files, {
+    className,
+    cluster: facts,
+    ...(written === undefined ? {} : { config: written as JsonObject }),
+  });
 }

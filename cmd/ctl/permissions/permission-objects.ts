@@ -13,6 +13,7 @@ import type { KubernetesObject } from '../../../core/sdk.ts';
 import { certifiedObjects } from '../certificates/certified-objects.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
 import { deploymentConfig } from '../config-flag.ts';
+import { installNamespaceIn } from '../install-namespace-flag.ts';
 import { loadContent } from '../load-content.ts';
 import { renderContent } from '../render-content.ts';
 import { namespaceResource } from '../verify/resources.ts';
@@ -40,10 +41,11 @@ export async function permissionsOfContent(
   const account = accountOf(flags, undefined);
   const files = await loadContent(reference, { limits: defaultLimits, registries: flags });
   const config = await deploymentConfig(flags);
+  const installNamespace = installNamespaceIn(flags);
   const rendered = await renderContent(files, {
     ...(config === undefined ? {} : { config }),
     ...(flags.class === undefined ? {} : { className: flags.class }),
-    ...(flags.installNamespace === undefined ? {} : { installNamespace: flags.installNamespace }),
+    ...(installNamespace === undefined ? {} : { installNamespace }),
   });
   const needed = await neededByContent(certified(rendered, flags), flags, signal);
   const request = { account, label: labelOf(reference), flags, signal };

@@ -3,6 +3,7 @@ import type { RegistryFlags } from '../../registry-flags.ts';
 import type { CertificatesFlag } from '../certificates/certificates-flag.ts';
 import type { ClusterFlags } from '../cluster-flags.ts';
 import type { ConfigFlags } from '../config-flag.ts';
+import type { InstallNamespaceFlags } from '../install-namespace-flag.ts';
 import type { ServerFlags } from '../server-flags.ts';
 
 /** Flags of `rukpakctl permissions`. */
@@ -11,12 +12,12 @@ export interface PermissionsFlags
     RegistryFlags,
     ServerFlags,
     ConfigFlags,
-    CertificatesFlag {
+    CertificatesFlag,
+    InstallNamespaceFlags {
   readonly serviceAccount?: ServiceAccountRef;
   readonly existingNamespace: readonly string[];
   readonly missing?: boolean;
   readonly class?: string;
-  readonly installNamespace?: string;
   readonly systemNamespace: string;
   readonly output: 'yaml' | 'json';
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
 import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
-import { duration } from '../../flag-values.ts';
+import { durationOption } from '../../flag-values.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../cluster-flags.ts';
 import { progressOn } from '../progress.ts';
@@ -28,7 +28,7 @@ export function sampleCommand(): Command {
       new Argument('[folder]', 'holds bundledeployment.yaml and content/').default('sample'),
     )
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
-    .option('--timeout <duration>', 'how long to wait', duration, 120_000);
+    .addOption(durationOption('--timeout', 'how long to wait', '2m'));
   return addClusterFlags(command)
     .addHelpText('after', '\nWithout --kubeconfig, on the control plane of `provisioner dev`.')
     .action(sample);

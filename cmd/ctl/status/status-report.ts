@@ -28,13 +28,15 @@ export interface StatusReport {
 export interface StatusRequest {
   readonly name: string;
   readonly systemNamespace: string;
+  /** Objects of all namespaces, and of none, where absent. */
+  readonly namespace?: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** @throws ApiError, also where there is no such deployment. */
 export async function statusReport(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
-  { name, systemNamespace, signal }: StatusRequest,
+  { name, systemNamespace, namespace, signal }: StatusRequest,
 ): Promise<StatusReport> {
   const { client } = cluster;
   const live = await client.get(bundleDeploymentResource, { name }, signal);
@@ -45,7 +47,9 @@ export async function statusReport(
     signal,
   });
   const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
-  const entries = owned.inventory.ownedBy(name);
+  const entries = owned.inventory
+    .ownedBy(name)
+    .filter(({ key }) => namespace === undefined || key.namespace === namespace);
   const custom = await customStatuses({ deployment, entries, signal });
   const items = objectReports(entries, custom, Date.now());
   const kept = items.filter(({ hook }) => hook === undefined);

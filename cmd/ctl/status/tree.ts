@@ -1,45 +1,89 @@
+import { type Columns, fittedWidths, gap, shortened, wrapped } from '../terminal/fit.ts';
+
 export interface TreeNode {
   /** Columns; those of siblings are aligned. */
   readonly cells: readonly string[];
   readonly children?: readonly TreeNode[];
 }
 
-/** A tree in ASCII, so that it looks the same in a terminal, a log and a mail. One line per node. */
-export function treeLines({ cells, children = [] }: TreeNode): string[] {
-  return [joined(cells, []), ...branchLines(children, '')];
+/**
+ * A tree in ASCII, so that it looks the same in a terminal, a log and a mail. One line per node;
+ * within a `width` names are shortened, and sentences take as many lines as they need.
+ */
+export function treeLines({ cells, children = [] }: TreeNode, width = Infinity): string[] {
+  const prefix = { first: '', rest: children.length > 0 ? '|   ' : '    ' };
+  return [...nodeLines({ cells, widths: [], prefix, width }), ...branchLines(children, '', width)];
 }
 
-function branchLines(nodes: readonly TreeNode[], indent: string): string[] {
-  const widths = widthsOf(nodes.map(({ cells }) => cells));
+function branchLines(nodes: readonly TreeNode[], indent: string, width: number): string[] {
+  const columns = columnsOf(nodes.map(({ cells }) => cells));
+  const widths = fittedWidths(columns, width - indent.length - '|-- '.length);
   return nodes.flatMap(({ cells, children = [] }, index) => {
     const isLast = index === nodes.length - 1;
-    const line = `${indent}${isLast ? '`-- ' : '|-- '}${joined(cells, widths)}`;
-    return [line, ...branchLines(children, `${indent}${isLast ? '    ' : '|   '}`)];
+    const below = `${indent}${isLast ? '    ' : '|   '}`;
+    const prefix = {
+      first: `${indent}${isLast ? '`-- ' : '|-- '}`,
+      rest: `${below}${children.length > 0 ? '|   ' : '    '}`,
+    };
+    const lines = nodeLines({ cells, widths, prefix, width });
+    return [...lines, ...branchLines(children, below, width)];
   });
 }
 
-/** Rows with aligned columns, the first row being the headings. */
-export function tableLines(rows: readonly (readonly string[])[]): string[] {
-  const widths = widthsOf(rows);
-  return rows.map((row) => joined(row, widths));
+interface PlacedNode {
+  readonly cells: readonly string[];
+  readonly widths: readonly number[];
+  /** What stands before the first line, and before those that a sentence takes besides. */
+  readonly prefix: { readonly first: string; readonly rest: string };
+  readonly width: number;
 }
 
-function widthsOf(rows: readonly (readonly string[])[]): readonly number[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  return Array.from({ length: columns }, (_, column) =>
-    // The last cell of a row makes no other one wider.
-    Math.max(
-      0,
-      ...rows.map((row) => (column < row.length - 1 ? oneLine(row[column] ?? '').length : 0)),
+/** Fewer columns than this are no place for a sentence. */
+const narrow = 24;
+
+function nodeLines({ cells, widths, prefix, width }: PlacedNode): string[] {
+  const lead = `${prefix.first}${leading(cells, widths)}`;
+  const last = oneLine(cells.at(-1) ?? '');
+  const room = width - lead.length;
+  if (last.length <= room) return [`${lead}${last}`.trimEnd()];
+  if (!last.includes(' ')) return [`${lead}${shortened(last, Math.max(room, narrow))}`];
+  const hanging = room >= narrow ? prefix.rest.padEnd(lead.length) : `${prefix.rest}  `;
+  const [first = '', ...more] = wrapped(last, Math.max(width - hanging.length, narrow));
+  return [`${lead}${first}`, ...more.map((line) => `${hanging}${line}`)];
+}
+
+/** Rows with aligned columns, the first row being the headings; one line each, within `width`. */
+export function tableLines(rows: readonly (readonly string[])[], width = Infinity): string[] {
+  const widths = fittedWidths(columnsOf(rows), width);
+  return rows.map((cells) => {
+    const lead = leading(cells, widths);
+    const room = Math.max(width - lead.length, narrow);
+    return `${lead}${shortened(oneLine(cells.at(-1) ?? ''), room)}`.trimEnd();
+  });
+}
+
+/** The last cell of a row makes no other one wider. */
+function columnsOf(rows: readonly (readonly string[])[]): Columns {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const lengths = rows.map((row) => row.map((cell) => oneLine(cell).length));
+  return {
+    widths: Array.from({ length: Math.max(0, count - 1) }, (_, column) =>
+      Math.max(0, ...lengths.map((row) => (column < row.length - 1 ? (row[column] ?? 0) : 0))),
     ),
-  );
+    last: Math.max(0, ...lengths.map((row) => (row.length === count ? (row.at(-1) ?? 0) : 0))),
+  };
 }
 
-function joined(cells: readonly string[], widths: readonly number[]): string {
+/** All cells of a row but the last, in their columns. */
+function leading(cells: readonly string[], widths: readonly number[]): string {
   return cells
-    .map((cell, column) => oneLine(cell).padEnd(widths[column] ?? 0))
-    .join('  ')
-    .trimEnd();
+    .slice(0, -1)
+    .map((cell, column) => {
+      const text = oneLine(cell);
+      const width = widths[column] ?? text.length;
+      return shortened(text, width).padEnd(width + gap);
+    })
+    .join('');
 }
 
 const longest = 600;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { styleText } from 'node:util';
 
 export interface CommandResult {
   readonly code: number;
@@ -18,7 +19,8 @@ export class Transcript {
   }
 
   heading(text: string): void {
-    process.stdout.write(`\n\u001b[1m== ${text}\u001b[0m\n`);
+    const heading = styleText('bold', `== ${text}`, { stream: process.stdout });
+    process.stdout.write(`\n${heading}\n`);
   }
 
   note(text: string): void {

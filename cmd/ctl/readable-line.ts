@@ -1,16 +1,16 @@
 import { z } from 'zod';
+import { visibleLine } from './visible-text.ts';
 
 const entrySchema = z.looseObject({ level: z.string(), time: z.string(), msg: z.string() });
 
-/** A line of the manager's log for a person; other lines as they are. */
+/** A line of the manager's log for a person; other lines as they are, as far as they can be seen. */
 export function readableLine(line: string): string {
   const entry = entrySchema.safeParse(parsed(line)).data;
-  if (entry === undefined) return line;
+  if (entry === undefined) return visibleLine(line);
   const { level, time, msg, ...details } = entry;
   const words = Object.entries(details).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  return [time.slice('2026-01-01T'.length, -'.000Z'.length), level.padEnd(5), msg, ...words].join(
-    ' ',
-  );
+  const clock = time.slice('2026-01-01T'.length, -'.000Z'.length);
+  return visibleLine([clock, level.padEnd(5), msg, ...words].join(' '));
 }
 
 function parsed(line: string): unknown {

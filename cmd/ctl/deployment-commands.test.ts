@@ -1,0 +1,414 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { annotation, label } from '../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
+import { deploymentApplySetID } from '../../core/apply/objects/applyset.ts';
+import { trackingID } from '../../core/apply/objects/tracking-id.ts';
+import type { Resource } from '../../core/kube/resource.ts';
+import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
+import { type CtlResult, rukpakctl, spawnRukpakctl } from '../../test/helpers/rukpakctl.ts';
+import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
+import { templateBundle } from './template-bundle.ts';
+
+const apps = { group: 'apps', version: 'v1', namespaced: true } as const;
+const deployments: Resource = { ...apps, kind: 'Deployment', plural: 'deployments' };
+const replicaSets: Resource = { ...apps, kind: 'ReplicaSet', plural: 'replicasets' };
+const core = { group: '', version: 'v1', namespaced: true } as const;
+const pods: Resource = { ...core, kind: 'Pod', plural: 'pods' };
+const configMaps: Resource = { ...core, kind: 'ConfigMap', plural: 'configmaps' };
+const events: Resource = { ...core, kind: 'Event', plural: 'events' };
+/** Asked for, and none of them there. */
+const others: readonly Resource[] = [
+  { ...apps, kind: 'StatefulSet', plural: 'statefulsets' },
+  { ...apps, kind: 'DaemonSet', plural: 'daemonsets' },
+  { ...apps, group: 'batch', kind: 'Job', plural: 'jobs' },
+  { ...apps, group: 'batch', kind: 'CronJob', plural: 'cronjobs' },
+];
+
+const web = aWeb();
+const bundle = templateBundle(web);
+let api: FakeApiServer;
+
+beforeAll(async () => {
+  api = await FakeApiServer.start();
+});
+
+beforeEach(() => {
+  api.reset();
+  api.serve(...others, configMaps, pods, replicaSets, deployments, events);
+  api.answer('/apis/core.rukpak.io/v1alpha1', () => ({}));
+  api.put(bundleDeploymentResource, web);
+  api.put(
+    bundleResource,
+    anObjectOf(bundleResource, bundle, {
+      metadata: {
+        labels: {
+          [label.ownerKind]: 'BundleDeployment',
+          [label.ownerName]: 'web',
+          [label.templateHash]: 'x',
+        },
+      },
+      spec: web.spec.template.spec,
+      status: { phase: 'Unpacked' },
+    }),
+  );
+  api.put(deployments, owned(deployments, 'web', { spec: { replicas: 1 } }));
+  api.put(
+    configMaps,
+    owned(configMaps, 'notes', { metadata: { annotations: { [annotation.keep]: 'true' } } }),
+  );
+  api.put(replicaSets, madeFor('deployment-web', 'Deployment', anObjectOf(replicaSets, 'web-7d4')));
+  const waiting = { reason: 'ImagePullBackOff', message: 'no such image' };
+  const status = {
+    phase: 'Pending',
+    containerStatuses: [{ name: 'app', ready: false, restartCount: 0, state: { waiting } }],
+  };
+  const pod = anObjectOf(pods, 'web-7d4-x2', { status });
+  api.put(pods, madeFor('replicaset-web-7d4', 'ReplicaSet', pod));
+  api.put(pods, anObjectOf(pods, 'stranger', { status: { phase: 'Running' } }));
+});
+
+afterAll(async () => {
+  await api.stop();
+});
+
+function aWeb(): BundleDeployment {
+  return aStoredDeployment({
+    name: 'web',
+    className: 'core-rukpak-io-plain',
+    metadata: {
+      labels: { team: 'shop', 'applyset.kubernetes.io/id': deploymentApplySetID('web') },
+      annotations: {
+        'applyset.kubernetes.io/contains-group-kinds': 'ConfigMap,Deployment.apps',
+        'kubectl.kubernetes.io/last-applied-configuration': '{}',
+        [annotation.changedBy]: 'somebody',
+        [annotation.adopt]: '*',
+      },
+    },
+    status: { observedGeneration: 1, conditions: [] },
+  });
+}
+
+function owned(
+  resource: Resource,
+  name: string,
+  fields: { readonly metadata?: object; readonly spec?: object } = {},
+): KubernetesObject {
+  const object = anObjectOf(resource, name, fields);
+  const key = { namespace: 'default', name };
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      labels: { [label.ownerKind]: 'BundleDeployment', [label.ownerName]: 'web' },
+      annotations: {
+        ...object.metadata.annotations,
+        [annotation.trackingID]: trackingID('uid-of-web', resource, key),
+      },
+    },
+  };
+}
+
+function madeFor(uid: string, kind: string, object: KubernetesObject): KubernetesObject {
+  const name = uid.slice(kind.length + 1);
+  const owner = { apiVersion: 'apps/v1', kind, name, uid, controller: true };
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [owner] } };
+}
+
+async function ctl(...args: readonly string[]): Promise<CtlResult> {
+  return await rukpakctl(args, { env: { KUBECONFIG: api.kubeconfig } });
+}
+
+describe('rukpakctl tree', () => {
+  test('goes down to the Pods, and says why one does not run', async () => {
+    const { code, stdout, stderr } = await ctl('tree', 'web');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.replaceAll(/ {2,}/g, '  ')).toBe(
+      [
+        'BundleDeployment/web  NotInstalled',
+        `|-- Bundle/${bundle}  Unpacked  next, image example.com/app:v1`,
+        '|-- ConfigMap/default/notes  Current  Resource is always ready',
+        '`-- Deployment/default/web  InProgress  Replicas: 0/1',
+        '  `-- ReplicaSet/default/web-7d4  InProgress  Labelled: 0/1',
+        '  `-- Pod/default/web-7d4-x2  Pending  container app: ImagePullBackOff (no such image)\n',
+      ].join('\n'),
+    );
+  });
+
+  test('of another namespace it says that there is nothing', async () => {
+    const { stdout } = await ctl('tree', 'web', '-n', 'elsewhere');
+    expect(stdout).toContain('it has no objects in namespace "elsewhere"\n');
+    const { stdout: json } = await ctl('tree', 'web', '-o', 'json');
+    expect(JSON.parse(json)).toMatchObject({
+      bundleDeployment: 'web',
+      objects: [{ name: 'notes' }, { name: 'web', made: [{ made: [{ name: 'web-7d4-x2' }] }] }],
+    });
+  });
+});
+
+describe('rukpakctl trace', () => {
+  test.each(['pod', 'pods', 'Pod'])('names the deployment of a %s', async (kind) => {
+    const { code, stdout } = await ctl('trace', `${kind}/web-7d4-x2`);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.trim().split('  ')[0])).toEqual([
+      'BundleDeployment/web',
+      '`-- Deployment/default/web',
+      '`-- ReplicaSet/default/web-7d4',
+      '`-- Pod/default/web-7d4-x2',
+      '',
+    ]);
+  });
+
+  test.each([
+    [
+      'pod/stranger',
+      'Pod/default/stranger is of no BundleDeployment: Pod/default/stranger has no owner',
+    ],
+    ['pod/gone', 'not found'],
+    ['gizmo/x', 'the cluster serves no kind "gizmo"'],
+    ['pod', 'It must be KIND/NAME'],
+  ])('%s is an error of one sentence', async (word, message) => {
+    const { code, stdout, stderr } = await ctl('trace', word);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('rukpakctl events', () => {
+  test('has those of the deployment, its objects and their Pods, the oldest first', async () => {
+    anEvent(
+      'late',
+      { uid: 'uid-of-web', kind: 'BundleDeployment', name: 'web' },
+      '2030-01-01T00:02:00Z',
+    );
+    anEvent(
+      'early',
+      { uid: 'pod-web-7d4-x2', kind: 'Pod', name: 'web-7d4-x2' },
+      '2030-01-01T00:01:00Z',
+    );
+    anEvent(
+      'other',
+      { uid: 'pod-stranger', kind: 'Pod', name: 'stranger' },
+      '2030-01-01T00:01:00Z',
+    );
+    const { stdout } = await ctl('events', 'web', '--output=json');
+    const found = JSON.parse(stdout) as { events: readonly { reason: string }[] };
+    expect(found.events.map(({ reason }) => reason)).toEqual(['early', 'late']);
+    const [heading, row] = (await ctl('events', 'web')).stdout.split('\n');
+    expect(heading).toMatch(/^LAST SEEN {2}TYPE +REASON +OBJECT +MESSAGE$/);
+    expect(row).toContain('Pod/web-7d4-x2');
+  });
+
+  test('says that there are none', async () => {
+    expect((await ctl('events', 'web')).stdout).toContain('there are no Events of "web"');
+  });
+
+  function anEvent(reason: string, regarding: object, lastTimestamp: string): void {
+    const fields = {
+      involvedObject: { namespace: 'default', ...regarding },
+      reason,
+      type: 'Normal',
+    };
+    api.put(events, anObjectOf(events, reason, { ...fields, lastTimestamp, message: 'm' }));
+  }
+});
+
+describe('rukpakctl reconcile', () => {
+  test('asks for the deployment and the Bundle of its template', async () => {
+    const { code, stdout } = await ctl('reconcile', 'web');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'bundledeployment.core.rukpak.io "web" reconciliation requested\n',
+    });
+    const asked = [api.get(bundleDeploymentResource, 'web'), api.get(bundleResource, bundle)];
+    const times = asked.map(
+      (object) => object?.metadata.annotations?.[annotation.reconcileRequestedAt],
+    );
+    expect(times[0]).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(times[1]).toBe(times[0]);
+  });
+
+  test('with --wait it fails with the state that it stays in', async () => {
+    const { code, stderr } = await ctl('reconcile', 'web', '--wait', '--timeout=1ms');
+    expect(code).toBe(1);
+    expect(stderr).toContain('BundleDeployment "web" is NotInstalled after 0.001 s');
+  });
+});
+
+test('rukpakctl export leaves out what others have noted', async () => {
+  const { stdout, stderr } = await ctl('export', 'web');
+  expect(stderr).toBe('');
+  expect(stdout).toBe(
+    [
+      '---',
+      'apiVersion: core.rukpak.io/v1alpha1',
+      'kind: BundleDeployment',
+      'metadata:',
+      '  name: web',
+      '  labels:',
+      '    team: shop',
+      '  annotations:',
+      '    core.rukpak.io/adopt: "*"',
+      'spec:',
+      '  provisionerClassName: core-rukpak-io-plain',
+      '  template:',
+      '    spec:',
+      '      provisionerClassName: plain',
+      '      source:',
+      '        type: image',
+      '        image:',
+      '          ref: example.com/app:v1',
+      '',
+    ].join('\n'),
+  );
+  const list = JSON.parse((await ctl('export', '-o', 'json')).stdout) as { items: unknown[] };
+  expect(list.items).toHaveLength(1);
+});
+
+describe('rukpakctl uninstall', () => {
+  const goes = [
+    'BundleDeployment "web" is deleted, and with it:',
+    '  Deployment/default/web',
+    'These stay:',
+    '  ConfigMap/default/notes (its annotation asks for it)',
+    '',
+  ].join('\n');
+
+  test('says what goes and what stays, and deletes nothing without a yes', async () => {
+    const { code, stdout, stderr } = await ctl('uninstall', 'web');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: goes });
+    expect(stderr).toContain('nothing is deleted: confirm it with --yes');
+    expect(api.get(bundleDeploymentResource, 'web')).toBeDefined();
+    expect(await ctl('uninstall', 'web', '--dry-run')).toEqual({
+      code: 0,
+      stdout: goes,
+      stderr: '',
+    });
+    expect(api.get(bundleDeploymentResource, 'web')).toBeDefined();
+  });
+
+  test('shows what webhooks warn of before anything is deleted', async () => {
+    api.warning = 'Deleting BundleDeployment web deletes CRD "gizmos" and 3 Gizmos';
+    const { code, stderr } = await ctl('uninstall', 'web', '--dry-run');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `Warning: ${api.warning}\n` });
+    const json = JSON.parse((await ctl('uninstall', 'web', '--yes', '-o', 'json')).stdout);
+    expect(json).toMatchObject({ deleted: true, warnings: [api.warning] });
+  });
+
+  test('deletes this very deployment, and waits until it is gone', async () => {
+    const { code, stdout } = await ctl('uninstall', 'web', '--yes');
+    expect(code).toBe(0);
+    expect(stdout).toBe(`${goes}bundledeployment.core.rukpak.io "web" deleted\n`);
+    expect(api.get(bundleDeploymentResource, 'web')).toBeUndefined();
+    const deletions = api.requests.filter(({ method }) => method === 'DELETE');
+    expect(deletions.map(({ body }) => JSON.parse(body).dryRun)).toEqual([['All'], undefined]);
+    expect(JSON.parse(deletions[1]?.body ?? '')).toMatchObject({
+      preconditions: { uid: 'uid-of-web' },
+    });
+  });
+});
+
+describe('rukpakctl logs', () => {
+  const system = {
+    metadata: { namespace: 'rukpak-system' },
+    spec: { containers: [{ name: 'core' }] },
+  };
+  const log = '/api/v1/namespaces/rukpak-system/pods/core-1/log';
+  const time = '2030-01-01T00:00:00.000Z';
+  const entry = (level: string, msg: string, more: object = {}): string =>
+    `${time} ${JSON.stringify({ level, time, msg, ...more })}\n`;
+
+  test('shows lines that name the deployment or a Bundle of it', async () => {
+    api.put(pods, anObjectOf(pods, 'core-1', system));
+    const lines = [
+      entry('info', 'applied', { name: 'web' }),
+      entry('warn', 'unpacked', { bundle }),
+      entry('debug', 'seen', { name: 'web' }),
+      entry('info', 'applied', { name: 'other' }),
+    ];
+    api.answer(log, () => lines.join(''));
+    expect((await ctl('logs', 'web')).stdout).toBe(
+      `00:00:00 info  applied name="web"\n00:00:00 warn  unpacked bundle="${bundle}"\n`,
+    );
+    expect((await ctl('logs', '--level=debug')).stdout.split('\n')).toHaveLength(5);
+    const { stdout, stderr } = await ctl('logs', 'nobody');
+    expect({ stdout, stderr }).toEqual({
+      stdout: '',
+      stderr: 'nothing of level info or above is logged about "nobody" in the last 60 minutes\n',
+    });
+  });
+
+  test('says where the log is of a system outside the cluster', async () => {
+    const { code, stderr } = await ctl('logs');
+    expect(code).toBe(1);
+    expect(stderr).toContain('namespace "rukpak-system" has no Pods');
+  });
+});
+
+describe('rukpakctl status --watch', { tags: ['process'] }, () => {
+  test('shows a change when it comes, and nothing twice, until Ctrl-C', async () => {
+    let printed = '';
+    const { code, stdout } = await spawnRukpakctl(['status', '--watch', '-o', 'json'], {
+      env: { KUBECONFIG: api.kubeconfig },
+      onStart: (child) => {
+        child.stdout?.on('data', (text: string) => {
+          printed += text;
+          if (printed.endsWith('\n') && !printed.includes('"other"')) {
+            api.put(bundleDeploymentResource, aStoredDeployment({ name: 'other' }));
+          } else if (printed.includes('"other"')) {
+            child.kill('SIGINT');
+          }
+        });
+      },
+    });
+    expect(code).toBe(0);
+    const names = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => {
+        const shown = JSON.parse(line) as { bundleDeployments: readonly { name: string }[] };
+        return shown.bundleDeployments.map(({ name }) => name);
+      });
+    expect(names).toEqual([['web'], ['web', 'other']]);
+  });
+});
+
+describe('habits', () => {
+  test('acts as another user, in groups', async () => {
+    await ctl('status', '--as', 'jane', '--as-group', 'dev', '--as-group', 'ops');
+    expect(api.requests.at(-1)?.headers).toMatchObject({
+      'impersonate-user': 'jane',
+      'impersonate-group': 'dev, ops',
+    });
+    const { code, stderr } = await ctl('status', '--as-group', 'dev');
+    expect(code).toBe(1);
+    expect(stderr).toContain('--as-group needs --as');
+  });
+
+  test('prints YAML', async () => {
+    const { stdout } = await ctl('status', '-o', 'yaml');
+    expect(stdout).toContain('bundleDeployments:\n- name: web\n');
+  });
+
+  test('removing releases that nobody has says so', async () => {
+    api.serve({ ...core, kind: 'Secret', plural: 'secrets' });
+    expect((await ctl('remove-helm-releases', '--all')).stdout).toBe(
+      'there are no Helm releases to remove\n',
+    );
+  });
+
+  test('pausing what is paused says so', async () => {
+    const resumed = await ctl('resume', 'web');
+    expect(resumed.stdout).toBe('bundledeployment.core.rukpak.io "web" is not paused\n');
+    expect((await ctl('pause', 'web')).stdout).toContain('"web" paused\n');
+    expect((await ctl('pause', 'web')).stdout).toContain('"web" is paused already\n');
+  });
+
+  test('lists the deployments of a namespace', async () => {
+    expect((await ctl('status', '-n', 'rukpak-system')).stdout).toContain('web ');
+    expect((await ctl('status', '-n', 'shop')).stdout).toBe(
+      'there are no BundleDeployments that install into namespace "shop"\n',
+    );
+  });
+});

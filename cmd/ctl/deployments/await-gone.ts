@@ -1,0 +1,46 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { liveObject } from '../../../core/kube/live-object.ts';
+import { conditionOf } from '../status/deployment-state.ts';
+
+export interface AwaitedDeletion {
+  readonly deployment: BundleDeployment;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+const pollInterval = 300;
+
+/**
+ * Waits until a deployment is gone, or another one has its name.
+ * @throws TerminalError that says what the deletion waits for, where it is not done in time.
+ */
+export async function awaitGone(
+  client: Pick<KubeClient, 'get'>,
+  { deployment: { metadata }, timeout, signal }: AwaitedDeletion,
+): Promise<void> {
+  const target = { resource: bundleDeploymentResource, key: { name: metadata.name ?? '' } };
+  const deadline = Date.now() + timeout;
+  for (;;) {
+    const live = await liveObject(client, target, signal);
+    if (live === undefined || live.metadata.uid !== metadata.uid) return;
+    if (Date.now() >= deadline) {
+      throw new TerminalError(
+        `BundleDeployment "${metadata.name}" is being deleted, and is still there after ${timeout / 1000} s: ${waitsFor(live as BundleDeployment)}`,
+      );
+    }
+    await delay(pollInterval, undefined, { signal });
+  }
+}
+
+function waitsFor(deployment: BundleDeployment): string {
+  const progressing = conditionOf(deployment, bundleDeploymentCondition.progressing);
+  if (progressing?.status === 'False' && progressing.message !== '') return progressing.message;
+  const { finalizers = [] } = deployment.metadata;
+  return `it waits for ${finalizers.join(', ')}, which core removes: is it running?`;
+}

@@ -1,0 +1,90 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
+import { inKindOrder, isDefinition, isNamespace } from '../../../core/apply/objects/order.ts';
+import { belongsTo } from '../../../core/apply/ownership/belonging.ts';
+import { planRemoval } from '../../../core/apply/removal/removal-plan.ts';
+import type { Cluster } from '../cluster.ts';
+import { ownedObjects } from '../owned-objects.ts';
+
+/** What a deletion would delete and orphan, as far as it is known before. */
+export interface ForeseenDeletion {
+  readonly deployment: BundleDeployment;
+  readonly deletes: readonly ForeseenObject[];
+  readonly keeps: readonly ForeseenObject[];
+  /** `Kind.group` of what the user may not list. */
+  readonly hidden: readonly string[];
+}
+
+export interface ForeseenObject {
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** Why it is kept, or on what it depends. */
+  readonly note?: string;
+}
+
+export interface DeletionRequest {
+  readonly name: string;
+  readonly systemNamespace: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks all who have a say in the deletion, without deleting anything: webhooks warn of custom
+ * resources that go with their CRDs.
+ * @throws ApiError, also where there is no such deployment or it must not be deleted.
+ */
+export async function foreseeDeletion(
+  cluster: Pick<Cluster, 'client' | 'discovery'>,
+  { name, systemNamespace, signal }: DeletionRequest,
+): Promise<ForeseenDeletion> {
+  const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
+  const deployment = live as BundleDeployment;
+  const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
+  await cluster.client.delete(bundleDeploymentResource, { name }, { dryRun: true, signal });
+  const { deletionPolicy: policy = 'Delete' } = deployment.spec;
+  const { inventory, hidden } = owned;
+  const { remove, leave } = planRemoval(inventory, { owner: deployment, policy });
+  const planned = new Set([...remove, ...leave.keys()].map(({ id }) => id));
+  const others = inventory.ownedBy(name).filter(({ id }) => !planned.has(id));
+  const isOwn = ({ object }: InventoryEntry): boolean => belongsTo(object, deployment);
+  // What hooks have made is neither in the plan nor kept: it goes with the deployment.
+  const [hooks, foreign] = [others.filter(isOwn), others.filter((entry) => !isOwn(entry))];
+  return {
+    deployment,
+    deletes: [...inOrder(remove), ...inOrder(hooks)].map((entry) =>
+      foreseen(entry, dependsOn(entry, deployment)),
+    ),
+    keeps: [
+      ...inOrder([...leave.keys()]).map((entry) => foreseen(entry, leave.get(entry))),
+      ...inOrder(foreign).map((entry) =>
+        foreseen(entry, 'core did not make it for this deployment'),
+      ),
+    ],
+    hidden,
+  };
+}
+
+function inOrder(entries: readonly InventoryEntry[]): readonly InventoryEntry[] {
+  return inKindOrder(entries).flat();
+}
+
+function foreseen({ resource, key }: InventoryEntry, note: string | undefined): ForeseenObject {
+  const { namespace, name } = key;
+  return {
+    kind: resource.kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    name,
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+function dependsOn(entry: InventoryEntry, { spec }: BundleDeployment): string | undefined {
+  if (isNamespace(entry.resource)) {
+    return 'unless it holds anything of others';
+  }
+  return isDefinition(entry.resource) && spec.deletionPolicy === undefined
+    ? 'with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan'
+    : undefined;
+}

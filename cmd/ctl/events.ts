@@ -1,0 +1,64 @@
+import { Argument, Command } from 'commander';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
+import type { ShownEvent } from './objects/family-events.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { tableLines } from './status/tree.ts';
+import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
+
+interface EventsFlags extends ClusterFlags, OutputFlags, WatchFlag {
+  readonly systemNamespace: string;
+  readonly namespace?: string;
+}
+
+/** `rukpakctl events`: what happened to a deployment, its Bundles and everything of it. */
+export function eventsCommand(): Command {
+  const command = new Command('events')
+    .description(
+      'list the Events of a BundleDeployment, its Bundles, its objects and their Pods, the oldest first',
+    )
+    .addArgument(new Argument('<bundleDeploymentName>', 'whose Events are listed'))
+    .addOption(namespaceOption('only Events of objects in this namespace; all where absent'))
+    .addOption(watchOption('go on with Events as they come'))
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+  return addClusterFlags(command).addOption(outputOption()).action(events);
+}
+
+async function events(name: string, flags: EventsFlags): Promise<void> {
+  const [{ withCluster }, { eventsOf, eventRow, eventHeadings }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./objects/family-events.ts'),
+  ]);
+  const report = new Report(flags);
+  const { namespace, systemNamespace, watch = false } = flags;
+  const signal = stopSignal();
+  const printed = new Set<string>();
+  await withCluster(flags, (cluster) =>
+    repeated({ watch, signal }, async () => {
+      const found = await eventsOf(cluster, { name, namespace, systemNamespace, signal });
+      const fresh = found.filter((event) => !printed.has(keyOf(event)));
+      const isFirst = printed.size === 0;
+      for (const event of fresh) printed.add(keyOf(event));
+      const rows = fresh.map((event) => eventRow(event, Date.now()));
+      const table = isFirst && rows.length > 0 ? [eventHeadings, ...rows] : rows;
+      await report.lines(tableLines(table, report.width));
+      if (isFirst && rows.length === 0 && !watch) await report.line(nothing(flags, name));
+      if (!watch || fresh.length > 0) {
+        await report.result({
+          bundleDeployment: name,
+          events: fresh,
+        });
+      }
+    }),
+  );
+}
+
+/** Another one where the Event happened again. */
+function keyOf({ uid, count }: ShownEvent): string {
+  return `${uid} ${count}`;
+}
+
+function nothing({ namespace }: EventsFlags, name: string): string {
+  const where = namespace === undefined ? '' : ` in namespace "${namespace}"`;
+  return `there are no Events of "${name}"${where}: the API server keeps them for an hour by default`;
+}

@@ -1,0 +1,62 @@
+import { Argument, Command, Option } from 'commander';
+import { stringifyJson } from '../../api/json.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { listAll } from '../../core/kube/list-all.ts';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { toYaml } from '../../core/sdk.ts';
+import type { Cluster } from './cluster.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { logLine } from './log-line.ts';
+import { writeOutput } from './write-output.ts';
+
+interface ExportFlags extends ClusterFlags {
+  readonly output: 'yaml' | 'json';
+}
+
+/** `rukpakctl export`: BundleDeployments as the manifests that make them again. */
+export function exportCommand(): Command {
+  const command = new Command('export')
+    .description('print the manifest of a BundleDeployment, for git or another cluster')
+    .addArgument(new Argument('[bundleDeploymentName]', 'all BundleDeployments where absent'))
+    .addOption(
+      new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
+        .choices(['yaml', 'json'])
+        .default('yaml'),
+    );
+  return addClusterFlags(command).action(exportManifests);
+}
+
+async function exportManifests(name: string | undefined, flags: ExportFlags): Promise<void> {
+  const [{ withCluster }, { manifestOf }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./deployments/manifest.ts'),
+  ]);
+  const found = await withCluster(flags, ({ client }) => deploymentsOf(client, name));
+  for (const { metadata, spec } of found) {
+    if (spec.template.spec.source.type !== 'upload') continue;
+    const text = `"${metadata.name}" has uploaded content, which is not in its manifest: keep the directory, and rukpakctl run it again`;
+    process.stderr.write(logLine(`warning: ${text}`));
+  }
+  if (found.length === 0) process.stderr.write(logLine('there are no BundleDeployments'));
+  const items = found.map(manifestOf);
+  const list = { apiVersion: 'v1', kind: 'List', items };
+  const text = flags.output === 'yaml' ? toYaml(items) : `${stringifyJson(list, 2)}\n`;
+  await writeOutput([text], process.stdout);
+}
+
+async function deploymentsOf(
+  client: Cluster['client'],
+  name: string | undefined,
+): Promise<readonly BundleDeployment[]> {
+  const signal = stopSignal();
+  if (name !== undefined) {
+    const live = await client.get(bundleDeploymentResource, { name }, signal);
+    return [live as BundleDeployment];
+  }
+  const { items } = await listAll(client, bundleDeploymentResource, {
+    transform: (item) => item as BundleDeployment,
+    signal,
+  });
+  return items;
+}

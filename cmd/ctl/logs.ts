@@ -1,0 +1,72 @@
+import { Argument, Command, Option } from 'commander';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { durationOption } from '../flag-values.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { readableLine } from './readable-line.ts';
+import { visibleLine } from './visible-text.ts';
+import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
+import { writeOutput } from './write-output.ts';
+
+interface LogsFlags extends ClusterFlags, WatchFlag {
+  readonly systemNamespace: string;
+  /** Milliseconds. */
+  readonly since: number;
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly output: 'text' | 'json';
+}
+
+/** `rukpakctl logs`: what the programs of the system have logged, of one deployment or all. */
+export function logsCommand(): Command {
+  const command = new Command('logs')
+    .description('show what core and the webhooks have logged, of all or one BundleDeployment')
+    .addArgument(new Argument('[bundleDeploymentName]', 'only lines that name it or its Bundles'))
+    .addOption(durationOption('--since', 'how far back', '1h'))
+    .addOption(
+      new Option('--level <level>', 'the least that is shown')
+        .choices(['debug', 'info', 'warn', 'error'])
+        .default('info'),
+    )
+    .addOption(watchOption('go on with lines as they come'))
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+    .addOption(
+      new Option('-o, --output <format>', 'lines to read, or JSON as it was logged')
+        .choices(['text', 'json'])
+        .default('text'),
+    );
+  return addClusterFlags(command).action(logs);
+}
+
+async function logs(name: string | undefined, flags: LogsFlags): Promise<void> {
+  const [{ withCluster }, { LogReader }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./logs/log-reader.ts'),
+  ]);
+  const { systemNamespace: namespace, level, watch = false } = flags;
+  const signal = stopSignal();
+  const show = flags.output === 'json' ? asLogged : readableLine;
+  await withCluster(flags, async ({ client }) => {
+    const since = new Date(Date.now() - flags.since);
+    const reader = new LogReader(client, { namespace, name, level, since });
+    let isFirst = true;
+    await repeated({ watch, signal }, async () => {
+      const lines = await reader.more(signal);
+      const nothing = isFirst && !watch && lines.length === 0;
+      isFirst = false;
+      await writeOutput(
+        lines.map(({ text }) => `${show(text)}\n`),
+        process.stdout,
+      );
+      if (nothing) process.stderr.write(`${nothingOf(name, flags)}\n`);
+    });
+  });
+}
+
+/** Only a terminal obeys what a stranger wrote. */
+function asLogged(line: string): string {
+  return process.stdout.isTTY ? visibleLine(line) : line;
+}
+
+function nothingOf(name: string | undefined, { level, since }: LogsFlags): string {
+  const about = name === undefined ? '' : ` about "${name}"`;
+  return `nothing of level ${level} or above is logged${about} in the last ${since / 60_000} minutes`;
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { ApiError } from '../../../core/kube/api-error.ts';
+import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { queryString } from '../../../core/kube/object-url.ts';
+import type { Resource } from '../../../core/kube/resource.ts';
+
+const podResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  namespaced: true,
+};
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+
+export interface LogSelection {
+  /** The system's. */
+  readonly namespace: string;
+  /** Of a deployment; lines of all where absent. */
+  readonly name?: string | undefined;
+  readonly level: (typeof levels)[number];
+  readonly since: Date;
+}
+
+export interface LoggedLine {
+  /** RFC 3339, as the node has noted it. */
+  readonly time: string;
+  readonly text: string;
+}
+
+/** At most this much of a Pod's log is read at once. */
+const limitBytes = 16 * 1024 * 1024;
+
+/** Reads the logs of the system's Pods, and each line once. */
+export class LogReader {
+  readonly #client: Pick<KubeClient, 'list' | 'request'>;
+  readonly #selection: LogSelection;
+  /** Pod and container → time of the last line that was read. */
+  readonly #last = new Map<string, string>();
+
+  constructor(client: Pick<KubeClient, 'list' | 'request'>, selection: LogSelection) {
+    this.#client = client;
+    this.#selection = selection;
+  }
+
+  /**
+   * What was logged since the last call, in the order of time.
+   * @throws TerminalError where no program of the system runs in Pods of the namespace.
+   */
+  async more(signal: AbortSignal): Promise<readonly LoggedLine[]> {
+    const { namespace } = this.#selection;
+    const { items } = await this.#client.list(podResource, { namespace, signal });
+    if (items.length === 0) {
+      throw new TerminalError(
+        `namespace "${namespace}" has no Pods: name that of core with --system-namespace, or look where rukpak was started if it runs outside the cluster`,
+      );
+    }
+    const names = await this.#names(signal);
+    const lines: LoggedLine[] = [];
+    for (const pod of items) {
+      for (const container of containersOf(pod)) {
+        lines.push(...(await this.#linesOf(pod.metadata.name ?? '', container, signal)));
+      }
+    }
+    return lines
+      .filter(({ text }) => this.#isWanted(text, names))
+      .toSorted((a, b) => (a.time < b.time ? -1 : 1));
+  }
+
+  async #linesOf(pod: string, container: string, signal: AbortSignal): Promise<LoggedLine[]> {
+    const { namespace, since } = this.#selection;
+    const source = `${pod}/${container}`;
+    const last = this.#last.get(source) ?? since.toISOString();
+    const query = queryString({ container, timestamps: true, sinceTime: last, limitBytes });
+    const place = [namespace, pod].map(encodeURIComponent).join('/pods/');
+    const path = `/api/v1/namespaces/${place}/log${query}`;
+    const text = await this.#logOf(path, signal);
+    // The node knows whole seconds: what is of the same second comes again.
+    const lines = text.split('\n').flatMap(loggedLine);
+    const fresh = lines.filter(({ time }) => time > last);
+    this.#last.set(source, fresh.at(-1)?.time ?? last);
+    return fresh;
+  }
+
+  /** Empty for a container that has not started, or is gone since the list. */
+  async #logOf(path: string, signal: AbortSignal): Promise<string> {
+    try {
+      return String(await this.#client.request({ method: 'GET', path, signal }));
+    } catch (error) {
+      if (error instanceof ApiError && (error.code === 400 || error.code === 404)) return '';
+      throw error;
+    }
+  }
+
+  /** Of the deployment and its Bundles; undefined where lines of all are wanted. */
+  async #names(signal: AbortSignal): Promise<ReadonlySet<string> | undefined> {
+    const { name } = this.#selection;
+    if (name === undefined) return undefined;
+    const labelSelector = `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${name}`;
+    const { items } = await this.#client.list(bundleResource, { labelSelector, signal });
+    return new Set([name, ...items.map(({ metadata }) => metadata.name ?? '')]);
+  }
+
+  #isWanted(text: string, names: ReadonlySet<string> | undefined): boolean {
+    const entry = entryOf(text);
+    // What is no entry was written by a program that fails.
+    if (entry === undefined) return names === undefined;
+    if (levels.indexOf(entry.level) < levels.indexOf(this.#selection.level)) return false;
+    return names === undefined || mentions(entry, names);
+  }
+}
+
+const containersSchema = z.object({
+  spec: z.object({ containers: z.array(z.object({ name: z.string() })) }),
+});
+
+function containersOf(pod: object): readonly string[] {
+  const { spec } = containersSchema.parse(pod);
+  return spec.containers.map(({ name }) => name);
+}
+
+/** `<time> <line>`. */
+function loggedLine(line: string): readonly LoggedLine[] {
+  const space = line.indexOf(' ');
+  return space === -1 ? [] : [{ time: line.slice(0, space), text: line.slice(space + 1) }];
+}
+
+const entrySchema = z.looseObject({ level: z.enum(levels), msg: z.string() });
+
+function entryOf(text: string): z.infer<typeof entrySchema> | undefined {
+  try {
+    return entrySchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a field of the entry is one of the names. */
+function mentions(entry: object, names: ReadonlySet<string>): boolean {
+  return Object.values(entry).some((value) =>
+    typeof value === 'object' && value !== null
+      ? mentions(value, names)
+      : typeof value === 'string' && names.has(value),
+  );
+}

@@ -1,0 +1,106 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { integerAt, stringAt } from '../../../core/apply/fields/json-fields.ts';
+import { listAll } from '../../../core/kube/list-all.ts';
+import type { Resource } from '../../../core/kube/resource.ts';
+import type { Cluster } from '../cluster.ts';
+import { age } from './age.ts';
+import { type FamilyRequest, familyOf } from './family.ts';
+
+const eventResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+};
+
+/** Where the API server keeps those of cluster-scoped objects. */
+const clusterScoped = 'default';
+
+export interface ShownEvent {
+  readonly uid: string;
+  /** RFC 3339. */
+  readonly lastSeen: string;
+  readonly count: number;
+  readonly type: string;
+  readonly reason: string;
+  readonly object: { readonly kind: string; readonly namespace?: string; readonly name: string };
+  readonly message: string;
+}
+
+export const eventHeadings = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'] as const;
+
+/** All that happened to a deployment, its Bundles, its objects and what was made for them; oldest first. */
+export async function eventsOf(
+  cluster: Pick<Cluster, 'client' | 'discovery'>,
+  request: FamilyRequest,
+): Promise<readonly ShownEvent[]> {
+  const { client } = cluster;
+  const { namespace, signal } = request;
+  const { uids, objects } = await familyOf(cluster, request);
+  const places = objects.flatMap((object) => object.namespace ?? []);
+  const found: ShownEvent[] = [];
+  for (const place of new Set([clusterScoped, ...places])) {
+    await listAll(client, eventResource, {
+      namespace: place,
+      signal,
+      transform: (event) => {
+        const regarding = event['involvedObject'];
+        if (!uids.has(stringAt(regarding, 'uid') ?? '')) return;
+        if (namespace !== undefined && stringAt(regarding, 'namespace') !== namespace) return;
+        found.push(shownEvent(event));
+      },
+    });
+  }
+  return found.toSorted((a, b) => Date.parse(a.lastSeen) - Date.parse(b.lastSeen));
+}
+
+function shownEvent(event: KubernetesObject): ShownEvent {
+  return {
+    uid: event.metadata.uid ?? '',
+    lastSeen: lastSeenOf(event),
+    count: countOf(event),
+    type: textAt(event, 'type'),
+    reason: textAt(event, 'reason'),
+    object: objectOf(event['involvedObject']),
+    message: textAt(event, 'message'),
+  };
+}
+
+function objectOf(regarding: unknown): ShownEvent['object'] {
+  const namespace = stringAt(regarding, 'namespace');
+  const place = namespace === undefined ? {} : { namespace };
+  return { kind: textAt(regarding, 'kind'), ...place, name: textAt(regarding, 'name') };
+}
+
+/** Each of the two APIs for Events has fields of its own. */
+function countOf(event: KubernetesObject): number {
+  return integerAt(event, 'series', 'count') ?? integerAt(event, 'count') ?? 1;
+}
+
+function lastSeenOf(event: KubernetesObject): string {
+  return (
+    stringAt(event, 'series', 'lastObservedTime') ??
+    stringAt(event, 'lastTimestamp') ??
+    stringAt(event, 'eventTime') ??
+    event.metadata.creationTimestamp ??
+    ''
+  );
+}
+
+function textAt(value: unknown, field: string): string {
+  return stringAt(value, field) ?? '';
+}
+
+/** `now` is in milliseconds. */
+export function eventRow(event: ShownEvent, now: number): readonly string[] {
+  const { lastSeen, count, type, reason, object, message } = event;
+  const often = count > 1 ? ` (x${count})` : '';
+  return [
+    `${age(now - Date.parse(lastSeen))}${often}`,
+    type,
+    reason,
+    `${object.kind}/${object.name}`,
+    message,
+  ];
+}

@@ -1,0 +1,77 @@
+import { Argument, Command } from 'commander';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
+import { isNotFound } from '../../core/kube/api-error.ts';
+import type { Resource } from '../../core/kube/resource.ts';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { durationOption } from '../flag-values.ts';
+import type { Cluster } from './cluster.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+
+interface ReconcileFlags extends ClusterFlags, OutputFlags {
+  readonly wait?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** `rukpakctl reconcile`: has core look at a deployment now, without waiting for the next try. */
+export function reconcileCommand(): Command {
+  const command = new Command('reconcile')
+    .description('try a BundleDeployment, and its Bundle, again now instead of after the back-off')
+    .addArgument(new Argument('<bundleDeploymentName>', 'the one to reconcile'))
+    .option('--wait', 'end only when it is installed, and healthy where that is reported')
+    .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
+  return addClusterFlags(command).addOption(outputOption()).action(reconcile);
+}
+
+async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
+  const [{ withCluster }, { awaitGood }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./deployments/await-good.ts'),
+  ]);
+  const report = new Report(flags);
+  const signal = stopSignal();
+  await withCluster(flags, async ({ client }) => {
+    const requestedAt = new Date().toISOString();
+    const deployment = await request(client, { name, requestedAt, signal });
+    await report.line(`bundledeployment.core.rukpak.io "${name}" reconciliation requested`);
+    if (deployment.spec.paused === true) {
+      await report.line(`it is paused, and changes nothing before: rukpakctl resume ${name}`);
+    }
+    if (flags.wait === true) {
+      await progressOn(process.stderr)(`waiting for "${name}"`, () =>
+        awaitGood(client, { name, timeout: flags.timeout, signal }),
+      );
+      await report.line(`bundledeployment.core.rukpak.io "${name}" is installed`);
+    }
+    await report.result({ bundleDeployment: name, requestedAt });
+  });
+}
+
+interface Request {
+  readonly name: string;
+  /** RFC 3339. */
+  readonly requestedAt: string;
+  readonly signal: AbortSignal;
+}
+
+/** Of the deployment and of the Bundle that its template asks for, where core has made it by now. */
+async function request(
+  client: Cluster['client'],
+  { name, requestedAt, signal }: Request,
+): Promise<BundleDeployment> {
+  const { templateBundle } = await import('./template-bundle.ts');
+  const patch = { metadata: { annotations: { [annotation.reconcileRequestedAt]: requestedAt } } };
+  const annotate = (resource: Resource, key: string) =>
+    client.patch({ resource, key: { name: key } }, patch, { type: 'merge', signal });
+  const deployment = (await annotate(bundleDeploymentResource, name)) as BundleDeployment;
+  try {
+    await annotate(bundleResource, templateBundle(deployment));
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+  return deployment;
+}

@@ -1,0 +1,43 @@
+import { Argument, Command } from 'commander';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+import { treeLines } from './status/tree.ts';
+
+interface TreeFlags extends ClusterFlags, OutputFlags {
+  readonly systemNamespace: string;
+  readonly namespace?: string;
+}
+
+/** `rukpakctl tree`: what there is because of a BundleDeployment, down to Pods. */
+export function treeCommand(): Command {
+  const command = new Command('tree')
+    .description('show the objects of a BundleDeployment, and what was made for them, down to Pods')
+    .addArgument(new Argument('<bundleDeploymentName>', 'whose objects are shown'))
+    .addOption(namespaceOption('only objects in this namespace; all where absent'))
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+  return addClusterFlags(command).addOption(outputOption()).action(tree);
+}
+
+async function tree(name: string, flags: TreeFlags): Promise<void> {
+  const [{ withCluster }, { familyOf }, { familyTree, treeObjects }] = await Promise.all([
+    import('./cluster.ts'),
+    import('./objects/family.ts'),
+    import('./objects/family-tree.ts'),
+  ]);
+  const report = new Report(flags);
+  const { namespace, systemNamespace } = flags;
+  const request = { name, namespace, systemNamespace, signal: stopSignal() };
+  const family = await withCluster(flags, (cluster) =>
+    progressOn(process.stderr)(`looking at "${name}"`, () => familyOf(cluster, request)),
+  );
+  const objects = treeObjects(family, Date.now());
+  await report.lines(treeLines(familyTree(family, objects), report.width));
+  if (objects.length === 0) {
+    const where = namespace === undefined ? '' : ` in namespace "${namespace}"`;
+    await report.line(`it has no objects${where}`);
+  }
+  const { bundles, hidden } = family;
+  await report.result({ bundleDeployment: name, bundles, objects, hidden });
+}

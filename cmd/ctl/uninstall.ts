@@ -1,0 +1,124 @@
+import { createInterface } from 'node:readline/promises';
+import { Argument, Command } from 'commander';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
+import { TerminalError } from '../../core/errors.ts';
+import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { durationOption } from '../flag-values.ts';
+import type { Cluster } from './cluster.ts';
+import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import type { ForeseenDeletion, ForeseenObject } from './deployments/foreseen-deletion.ts';
+import { type OutputFlags, outputOption, Report } from './output.ts';
+import { progressOn } from './progress.ts';
+import { visibleLine } from './visible-text.ts';
+
+interface UninstallFlags extends ClusterFlags, OutputFlags {
+  readonly systemNamespace: string;
+  readonly yes?: true;
+  readonly dryRun?: true;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** `rukpakctl uninstall`: deletes a BundleDeployment, and says first what goes with it. */
+export function uninstallCommand(): Command {
+  const command = new Command('uninstall')
+    .description('delete a BundleDeployment with what it installed: say what goes, ask, and wait')
+    .addArgument(new Argument('<bundleDeploymentName>', 'the one to delete'))
+    .option('-y, --yes', 'do not ask; needed where no terminal can answer, or with -o json')
+    .option('--dry-run', 'only say what would go')
+    .addOption(durationOption('--timeout', 'how long to wait until it is gone', '5m'))
+    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+  return addClusterFlags(command).addOption(outputOption()).action(uninstall);
+}
+
+async function uninstall(name: string, flags: UninstallFlags): Promise<void> {
+  const { withCluster } = await import('./cluster.ts');
+  const warnings = new Set<string>();
+  const onWarning = (warning: string): void => {
+    if (warnings.has(warning)) return;
+    warnings.add(warning);
+    process.stderr.write(`Warning: ${visibleLine(warning)}\n`);
+  };
+  await withCluster(flags, (cluster) => removed(cluster, { name, flags, warnings }), onWarning);
+}
+
+interface Removal {
+  readonly name: string;
+  readonly flags: UninstallFlags;
+  readonly warnings: ReadonlySet<string>;
+}
+
+async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Promise<void> {
+  const [{ foreseeDeletion }, { awaitGone }] = await Promise.all([
+    import('./deployments/foreseen-deletion.ts'),
+    import('./deployments/await-gone.ts'),
+  ]);
+  const report = new Report(flags);
+  const { systemNamespace, timeout } = flags;
+  const signal = stopSignal();
+  const progress = progressOn(process.stderr);
+  const foreseen = await progress(`looking at "${name}"`, () =>
+    foreseeDeletion(cluster, { name, systemNamespace, signal }),
+  );
+  const { deployment, deletes, keeps, hidden } = foreseen;
+  await report.lines(foreseenLines(name, foreseen, flags.output === 'wide'));
+  const result = { bundleDeployment: name, deletes, keeps, hidden, warnings: [...warnings] };
+  if (flags.dryRun === true) return await report.result({ ...result, deleted: false });
+  await confirm(name, flags, signal);
+  const { uid = '' } = deployment.metadata;
+  await cluster.client.delete(bundleDeploymentResource, { name }, { uid, signal });
+  await progress(`waiting until "${name}" is gone`, () =>
+    awaitGone(cluster.client, { deployment, timeout, signal }),
+  );
+  await report.line(`bundledeployment.core.rukpak.io "${name}" deleted`);
+  await report.result({ ...result, deleted: true });
+}
+
+/** Of more, a person reads the number only. */
+const listed = 50;
+
+function foreseenLines(
+  name: string,
+  { deletes, keeps, hidden }: ForeseenDeletion,
+  all: boolean,
+): readonly string[] {
+  const nothing = deletes.length === 0 ? ', which has installed nothing that goes with it' : '';
+  return [
+    `BundleDeployment "${name}" is deleted${nothing || ', and with it:'}`,
+    ...objectLines(deletes, all),
+    ...(keeps.length === 0 ? [] : ['These stay:', ...objectLines(keeps, all)]),
+    ...hidden.map((kind) => `  ${kind}: you may not list this kind`),
+  ];
+}
+
+function objectLines(objects: readonly ForeseenObject[], all: boolean): readonly string[] {
+  const shown = all ? objects : objects.slice(0, listed);
+  const more = objects.length - shown.length;
+  return [
+    ...shown.map(({ kind, namespace, name, note }) => {
+      const path = namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+      return visibleLine(note === undefined ? `  ${path}` : `  ${path} (${note})`);
+    }),
+    ...(more === 0 ? [] : [`  … and ${more} more; --output wide lists all`]),
+  ];
+}
+
+/**
+ * Asks who has read what goes.
+ * @throws TerminalError where nobody has said yes.
+ */
+async function confirm(name: string, flags: UninstallFlags, signal: AbortSignal): Promise<void> {
+  if (flags.yes === true) return;
+  const isShown = flags.output === 'text' || flags.output === 'wide';
+  if (!process.stdin.isTTY || !isShown) {
+    throw new TerminalError('nothing is deleted: confirm it with --yes, as nobody can be asked');
+  }
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(`Delete "${name}"? [y/N] `, { signal });
+    if (/^y(?:es)?$/i.test(answer.trim())) return;
+  } finally {
+    lines.close();
+  }
+  throw new TerminalError('nothing is deleted');
+}

@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+
+/** `help [command...]`, where commander's own shows the whole program for a word that it does not know. */
+export function helpCommand(): Command {
+  const help = new Command('help')
+    .description('show the help of a command')
+    .argument('[command...]', 'its words; all commands where absent');
+  return help.action((words: readonly string[]) => {
+    let shown = help.parent ?? help;
+    for (const word of words) shown = commandNamed(shown, word);
+    shown.outputHelp();
+  });
+}
+
+function commandNamed(group: Command, word: string): Command {
+  const isMeant = (each: Command): boolean => [each.name(), ...each.aliases()].includes(word);
+  const called = fullName(group);
+  return (
+    group.commands.find(isMeant) ??
+    group.error(`error: unknown command '${word}': ${called} --help lists those of ${called}`)
+  );
+}
+
+function fullName(command: Command): string {
+  return command.parent === null ? command.name() : `${fullName(command.parent)} ${command.name()}`;
+}

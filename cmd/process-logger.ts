@@ -1,0 +1,30 @@
+import type { Logger } from '../core/contracts/logger.ts';
+import { type Colour, coloured, type Screen, showsColour } from '../core/observe/colour.ts';
+import { createLogger, type LogLevel } from '../core/observe/logger.ts';
+import { readableLine } from './ctl/readable-line.ts';
+
+const colourOf: ReadonlyMap<string, Colour> = new Map([
+  ['debug', 'gray'],
+  ['warn', 'yellow'],
+  ['error', 'red'],
+]);
+
+/** What a line of JSON is turned into for a screen; undefined where none is, but a file or a pipe. */
+export function logFormat(
+  screen: Screen,
+  env: NodeJS.ProcessEnv = process.env,
+): ((line: string) => string) | undefined {
+  if (screen.isTTY !== true) return undefined;
+  if (!showsColour(screen, env)) return readableLine;
+  return (line) => readableLine(line).replace(/(?<=^[\d:]{8} )[a-z]+/, colouredLevel);
+}
+
+function colouredLevel(level: string): string {
+  const colour = colourOf.get(level);
+  return colour === undefined ? level : coloured(colour, level);
+}
+
+/** Lines to read at a terminal, and JSON for collectors of logs. */
+export function processLogger(level: LogLevel): Logger {
+  return createLogger(level, logFormat(process.stderr));
+}
