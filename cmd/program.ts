@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/kube/home-folder.ts';
