@@ -1,6 +1,7 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import type { CoreFlags } from './core-flags.ts';
 import type { CrdGuardFlags } from './crdvalidator-flags.ts';
+import { withLocalContentServer } from './local-content-server.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { runClasses } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
@@ -13,7 +14,7 @@ type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags;
 export async function runAll(flags: AllFlags, logger: Logger, signal: AbortSignal): Promise<void> {
   // What no flag may name is to be said before anything listens.
   await withServedClasses(flags, logger, async (classes) => {
-    await runBoth(flags, { logger, classes }, signal);
+    await runBoth(await withLocalContentServer(flags), { logger, classes }, signal);
   });
 }
 

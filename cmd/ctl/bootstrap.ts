@@ -42,7 +42,9 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
       applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
     );
     const classes = { deploymentClass: plain, bundleClass: plain };
-    const request = { name, files, ...classes, server: flags, timeout };
+    // The objects are there, and the deployment owns them.
+    const isRemovedOnFailure = false;
+    const request = { name, files, ...classes, server: flags, timeout, isRemovedOnFailure };
     return await runBundle(request, { cluster, progress, signal });
   });
   const report = new Report(flags);

@@ -7,6 +7,7 @@ import { type ListedEntry, listArchive } from './archive-listing.ts';
 import type { Caller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 import { type ContentServer, openContentServer, type ServerPlace } from './content-server.ts';
+import { reachableServer } from './reachable-server.ts';
 import type { ServerFlags } from './server-flags.ts';
 import { asTemporaryReader } from './temporary-reader.ts';
 
@@ -30,12 +31,13 @@ export async function readContent(
 /** Reads the archive that is stored of a Bundle, as its content server has it. */
 export async function withArchive<T>(
   cluster: Cluster,
-  { bundle, server, signal }: ContentRequest,
+  { bundle, server: flags, signal }: ContentRequest,
   read: (archive: Readable) => Promise<T>,
 ): Promise<T> {
   const { status } = await cluster.client.get(bundleResource, { name: bundle }, signal);
   const { contentURL } = (status ?? {}) as { readonly contentURL?: string };
   if (!contentURL) throw new TerminalError('error: url is not available');
+  const server = await reachableServer(cluster, flags);
   const place = placeOf(contentURL, server);
   const path = new URL(contentURL).pathname;
   return await asTemporaryReader(cluster, { namespace: server.namespace, signal }, (caller) =>

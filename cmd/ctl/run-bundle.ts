@@ -6,10 +6,12 @@ import { TerminalError } from '../../core/errors.ts';
 import { packUpload } from './bundle-upload.ts';
 import { kubeconfigCaller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
-import { openContentServer } from './content-server.ts';
+import { type ContentServer, openContentServer } from './content-server.ts';
 import type { Progress } from './progress.ts';
+import { reachableServer } from './reachable-server.ts';
 import { type Sent, sendUpload } from './send-upload.ts';
 import type { UploadFlags } from './server-flags.ts';
+import { isDeployed, withoutUnfinished } from './unfinished-deployment.ts';
 import {
   bundleSelector,
   deploymentObject,
@@ -22,6 +24,8 @@ export interface RunRequest extends Omit<UploadedDeployment, 'digest'> {
   readonly server: UploadFlags;
   /** How long the Bundle, and then a server that takes it, are waited for; milliseconds. */
   readonly timeout: number;
+  /** Whether a deployment that did not exist before goes again where its content cannot be uploaded. */
+  readonly isRemovedOnFailure: boolean;
   /** Called when the deployment is as asked for. */
   readonly onApplied?: () => Promise<void>;
 }
@@ -43,32 +47,56 @@ const pollInterval = 300;
 
 /** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it (spec section 13). */
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
-  const { name, server, timeout } = request;
-  const { cluster, progress, signal } = context;
-  // First of all: without credentials nothing is to be changed.
-  const caller = await kubeconfigCaller(cluster);
+  const { cluster, signal } = context;
   const { archive, digest } = await packUpload(request.files);
-  const deployment = { ...request, digest };
-  await cluster.client.apply(bundleDeploymentResource, deploymentObject(deployment), {
-    fieldManager: 'rukpakctl',
-    force: true,
-    signal,
-  });
-  await request.onApplied?.();
-  const bundle = await progress(`waiting for the Bundle of "${name}"`, () =>
-    awaitBundle(deployment, timeout, context),
-  );
-  const place = { ...server, namespace: server.systemNamespace, service: server.uploadServiceName };
-  const contentServer = await openContentServer(cluster, place, { caller, signal });
+  const isNew = !(await isDeployed(cluster, request.name, signal));
+  // Before the deployment: whoever cannot upload is to change nothing.
+  const contentServer = await contentServerFor(request, context);
   try {
-    const options = { bundle, archive, signal, patience: timeout };
-    const result = await progress(`uploading the content of "${bundle}"`, () =>
-      sendUpload(contentServer, options),
+    const applied = await cluster.client.apply(
+      bundleDeploymentResource,
+      deploymentObject({ ...request, digest }),
+      { fieldManager: 'rukpakctl', force: true, signal },
     );
-    return { bundleDeployment: name, bundle, digest, result };
+    await request.onApplied?.();
+    const made = isNew && request.isRemovedOnFailure ? applied : undefined;
+    return await upload({ ...request, digest, archive, contentServer }, context).catch(
+      async (error: unknown) => {
+        throw made === undefined ? error : await withoutUnfinished(error, made, cluster);
+      },
+    );
   } finally {
     await contentServer.close();
   }
+}
+
+async function contentServerFor(
+  { server: flags }: RunRequest,
+  { cluster, signal }: RunContext,
+): Promise<ContentServer> {
+  const caller = await kubeconfigCaller(cluster);
+  const server = await reachableServer(cluster, flags);
+  const place = { ...server, namespace: server.systemNamespace, service: server.uploadServiceName };
+  return await openContentServer(cluster, place, { caller, signal });
+}
+
+interface Upload extends RunRequest {
+  readonly digest: string;
+  readonly archive: Uint8Array;
+  readonly contentServer: ContentServer;
+}
+
+async function upload(request: Upload, context: RunContext): Promise<RunResult> {
+  const { name, timeout, digest, archive, contentServer } = request;
+  const { progress, signal } = context;
+  const bundle = await progress(`waiting for the Bundle of "${name}"`, () =>
+    awaitBundle(request, timeout, context),
+  );
+  const options = { bundle, archive, signal, patience: timeout };
+  const result = await progress(`uploading the content of "${bundle}"`, () =>
+    sendUpload(contentServer, options),
+  );
+  return { bundleDeployment: name, bundle, digest, result };
 }
 
 async function awaitBundle(
@@ -95,7 +123,7 @@ async function reasonOf(name: string, { client }: Cluster): Promise<string> {
   const live = await client.get(bundleDeploymentResource, { name });
   const condition = conditionsOf(live).find(({ type }) => type === 'HasValidBundle');
   if (condition !== undefined) return `${condition.reason}: ${condition.message}`;
-  return `nobody has looked at it; is the core running, and is its class right? rukpakctl status ${name} says more`;
+  return `nobody has looked at it; is the core running, and is its class right?`;
 }
 
 function conditionsOf(object: KubernetesObject): readonly Condition[] {

@@ -57,6 +57,7 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
       bundleClass,
       server: flags,
       timeout: flags.timeout,
+      isRemovedOnFailure: true,
       onApplied: () => report.line(`bundledeployment.core.rukpak.io "${name}" applied`),
     };
     const context = { cluster, progress: progressOn(process.stderr), signal: stopSignal() };

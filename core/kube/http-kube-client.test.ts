@@ -56,6 +56,7 @@ beforeEach(async () => {
   const credentials = new CredentialSource({
     cluster: { name: 'c', server: url, skipTLSVerify: true },
     user: { name: 'u', token: 'secret\n' },
+    files: [],
   });
   transport = new Transport({ server: url, userAgent: 'test/1', credentials, clock: instantClock });
   client = new HttpKubeClient(transport);

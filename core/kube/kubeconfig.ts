@@ -26,6 +26,8 @@ export interface Kubeconfig {
   readonly user: KubeconfigUser;
   /** The one that the context names. */
   readonly namespace?: string;
+  /** Where it was read; none for the Pod's own account. */
+  readonly files: readonly string[];
 }
 
 const accountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -59,6 +61,7 @@ function accountOfPod(): Kubeconfig | undefined {
   return {
     cluster: { name: 'in-cluster', server, caFile, skipTLSVerify: false },
     user: { name: 'in-cluster', tokenFile },
+    files: [],
   };
 }
 
@@ -105,7 +108,7 @@ function selectContext(
   }
   checkServer(cluster, where);
   const { namespace } = context;
-  return { cluster, user, ...(namespace === undefined ? {} : { namespace }) };
+  return { cluster, user, files, ...(namespace === undefined ? {} : { namespace }) };
 }
 
 const anonymous: KubeconfigUser = { name: 'anonymous' };

@@ -47,10 +47,31 @@ async function managersOf(kind: string, ...place: readonly string[]): Promise<re
   return metadata.managedFields.map(({ manager, operation }) => `${manager} ${operation}`);
 }
 
+/** A content server that is not looked for in the cluster. */
+const nowhere = '--server=https://127.0.0.1:1';
+
+test('a run that fails leaves no deployment that was not there before', async () => {
+  const { code, stderr } = await ctl(['run', name, folder, nowhere]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    new RegExp(
+      `BundleDeployment "${name}" has made no Bundle in 0.1 s: .*; BundleDeployment "${name}", which was new, is deleted again`,
+    ),
+  );
+  expect(await kubectl.exists('bundledeployment', name)).toBe(false);
+});
+
+test('a run that could not upload changes nothing', async () => {
+  const { code, stdout, stderr } = await ctl(['run', name, folder]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('no CA to trust the content server by');
+  expect(await kubectl.exists('bundledeployment', name)).toBe(false);
+});
+
 test('run applies the deployment as rukpakctl, over what others say', async () => {
   const source = { type: 'upload', upload: {} };
   await kubectl.apply(aBundleDeployment({ name, className: 'someone-elses', source }));
-  const { code, stdout } = await ctl(['run', name, folder]);
+  const { code, stdout } = await ctl(['run', name, folder, nowhere]);
   expect({ code, stdout }).toEqual({
     code: 1,
     stdout: `bundledeployment.core.rukpak.io "${name}" applied\n`,

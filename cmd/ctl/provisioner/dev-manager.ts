@@ -94,7 +94,6 @@ export class DevManager {
     return [
       `--provisioner=${module}`,
       `--http-bind-address=127.0.0.1:${content}`,
-      `--http-external-address=http://127.0.0.1:${content}`,
       `--health-probe-bind-address=127.0.0.1:${health}`,
       `--webhook-bind-address=127.0.0.1:${webhooks}`,
       `--provisioner-storage-dir=${join(cluster.dir, 'bundles')}`,

@@ -1,6 +1,7 @@
 import { errorMessage } from '../../../core/errors.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { openContentServer } from '../content-server.ts';
+import { reachableServer } from '../reachable-server.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
 import { serviceResource } from './resources.ts';
 
@@ -8,8 +9,10 @@ const subject = 'content server';
 const service = 'core';
 
 /** Whether the content server is reached, and keeps strangers out. */
-export async function contentChecks(context: VerifyContext): Promise<readonly Check[]> {
-  const { cluster, server, signal, systemNamespace: namespace } = context;
+export async function contentChecks(given: VerifyContext): Promise<readonly Check[]> {
+  const { cluster, signal, systemNamespace: namespace } = given;
+  const server = await reachableServer(cluster, given.server);
+  const context = { ...given, server };
   if (server.server === undefined) {
     const target = { resource: serviceResource, key: { namespace, name: service } };
     if ((await liveObject(cluster.client, target, signal)) === undefined) {

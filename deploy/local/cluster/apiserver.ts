@@ -34,8 +34,9 @@ const auditPolicyFile = (layout: Layout) => join(layout.config, 'audit-policy.ya
 
 /** Writes what the API server reads at its start. */
 export async function prepareApiserver(layout: Layout, certificates: Certificates): Promise<void> {
-  const { ca, server, proxyCa, proxyClient, serviceAccount, webhookClient } = certificates;
-  const pairs = { ca, server, proxyCa, proxyClient, serviceAccount, webhookClient };
+  const { ca, server, contentServer, ...others } = certificates;
+  const { proxyCa, proxyClient, serviceAccount, webhookClient } = others;
+  const pairs = { ca, server, contentServer, proxyCa, proxyClient, serviceAccount, webhookClient };
   await Promise.all(
     Object.entries(pairs).map(([name, pair]) => writeKeyPair(layout.pki, name, pair)),
   );

@@ -25,6 +25,8 @@ export interface KeyPair {
 export interface Certificates {
   readonly ca: KeyPair;
   readonly server: KeyPair;
+  /** For the content server of a `rukpak all` on this machine. */
+  readonly contentServer: KeyPair;
   /** Signs the front proxy's certificate alone, so that no client's certificate passes for it. */
   readonly proxyCa: KeyPair;
   readonly proxyClient: KeyPair;
@@ -84,8 +86,8 @@ async function client(ca: KeyPair, subject: Subject): Promise<KeyPair> {
   return { key: made.private, cert: made.cert };
 }
 
-async function server(ca: KeyPair): Promise<KeyPair> {
-  const made = await generate(attributes({ name: 'kube-apiserver' }), {
+async function server(ca: KeyPair, name: string): Promise<KeyPair> {
+  const made = await generate(attributes({ name }), {
     ...options(),
     ca,
     extensions: [
@@ -120,7 +122,8 @@ export async function generateCertificates(): Promise<Certificates> {
   return {
     ca,
     proxyCa,
-    server: await server(ca),
+    server: await server(ca, 'kube-apiserver'),
+    contentServer: await server(ca, 'rukpak-content-server'),
     proxyClient: await client(proxyCa, { name: 'front-proxy-client' }),
     admin: await client(ca, { name: 'kubernetes-admin', organization: masters }),
     controllerManager: await client(ca, { name: 'system:kube-controller-manager' }),

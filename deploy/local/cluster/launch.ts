@@ -187,6 +187,7 @@ export async function launch(options: LaunchOptions): Promise<ClusterState> {
     kubectl: options.binaries.kubectl,
     ready: false,
     processes: [],
+    companions: [],
   });
   const certificates = await generateCertificates();
   await startParts({ ...options, ports, server, certificates, launched });

@@ -7,6 +7,8 @@ export interface Layout {
   /** Which processes run and where they listen; its presence makes the folder a cluster's. */
   readonly state: string;
   readonly kubeconfig: string;
+  /** Where the content server of a `rukpak all` on this cluster is. */
+  readonly contentServer: string;
   readonly audit: string;
   readonly pki: string;
   readonly logs: string;
@@ -20,6 +22,7 @@ export function layoutOf(dir: string): Layout {
     dir,
     state: join(dir, 'cluster.json'),
     kubeconfig: join(dir, 'kubeconfig'),
+    contentServer: join(dir, 'content-server.json'),
     audit: join(dir, 'audit.log'),
     pki: join(dir, 'pki'),
     logs: join(dir, 'logs'),

@@ -16,6 +16,8 @@ const stateSchema = z.object({
   /** Set once everything was seen ready. */
   ready: z.boolean(),
   processes: z.array(processSchema).readonly(),
+  /** What runs on the cluster and ends with it, but is no part that it needs. */
+  companions: z.array(processSchema).readonly().default([]),
 });
 
 /** What a cluster's folder remembers of it. */

@@ -5,6 +5,7 @@ import { stopProcesses } from './processes.ts';
 import { readState } from './state.ts';
 
 const GRACE_MILLISECONDS = 5_000;
+const COMPANION_GRACE_MILLISECONDS = 20_000;
 
 // The API server ends quickly only while its store still answers.
 const LAST = new Set(['etcd']);
@@ -25,7 +26,9 @@ export async function stopCluster(dir: string, options: StopOptions = {}): Promi
     if ((await entriesOf(layout.dir)).length === 0 || options.keepFolder === true) return false;
     throw new Error(`${layout.dir} is no cluster's folder (no cluster.json); nothing was removed`);
   }
-  const { processes } = state;
+  const { processes, companions } = state;
+  // They say goodbye to the API server.
+  await stopProcesses(companions, COMPANION_GRACE_MILLISECONDS);
   const first = processes.filter(({ name }) => !LAST.has(name));
   await stopProcesses(first, GRACE_MILLISECONDS);
   const last = processes.filter(({ name }) => LAST.has(name));

@@ -1,66 +1,15 @@
-/** The demo's own content, written as a user would write it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 
-const motd = `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: hello-motd
-  namespace: default
-data:
-  motd: Only the first version has this.
-`;
-
-function settings(greeting: string): string {
-  return `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: hello-settings
-  namespace: default
-data:
-  greeting: ${greeting}
-`;
+/** The files of a bundle's folder, by path. */
+export async function bundleFolder(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  const files = paths.map(async (path) => [relative(folder, path), await readFile(path, 'utf8')]);
+  return Object.fromEntries(await Promise.all(files));
 }
-
-function deployment(name: string, namespace: string): string {
-  return `apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: ${name}
-  namespace: ${namespace}
-spec:
-  replicas: 2
-  selector:
-    matchLabels: { app: ${name} }
-  template:
-    metadata:
-      labels: { app: ${name} }
-    spec:
-      containers:
-        - name: main
-          image: registry.example.com/${name}:1.0.0
-`;
-}
-
-const service = `apiVersion: v1
-kind: Service
-metadata:
-  name: hello
-  namespace: default
-spec:
-  selector: { app: hello }
-  ports: [{ port: 80 }]
-`;
-
-export const helloV1 = {
-  'manifests/deployment.yaml': deployment('hello', 'default'),
-  'manifests/settings.yaml': settings('Hello'),
-  'manifests/motd.yaml': motd,
-};
-
-export const helloV2 = {
-  'manifests/deployment.yaml': deployment('hello', 'default'),
-  'manifests/settings.yaml': settings('Hello again'),
-  'manifests/service.yaml': service,
-};
 
 export const fromGit = {
   'README.md': 'The demo serves this repository; the bundle is in deploy/.\n',

@@ -1,5 +1,7 @@
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { layoutOf } from '../cluster/layout.ts';
 import { acts } from './acts.ts';
 import { type Stage, setStage } from './stage.ts';
 
@@ -12,20 +14,19 @@ interface DemoOptions {
 async function demo({ keep = false }: DemoOptions): Promise<void> {
   const startedAt = Date.now();
   const stage = await setStage(root, (line) => process.stdout.write(`   ${line}\n`));
-  let kept = false;
+  const stop = () => stage.cluster.stop();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => void stage.stop().finally(() => process.exit(130)));
+    process.once(name, () => void stop().finally(() => process.exit(130)));
   }
+  let kept = false;
   try {
     await play(stage);
     summarize(Date.now() - startedAt);
     if (keep) explain(stage);
     kept = keep;
   } finally {
-    if (kept) stage.detach();
-    else await stage.stop();
+    if (!kept) await stop();
   }
-  if (kept) process.exit(0);
 }
 
 async function play(stage: Stage): Promise<void> {
@@ -44,17 +45,22 @@ function summarize(milliseconds: number): void {
   for (const { seen } of acts) process.stdout.write(`- ${seen}\n`);
 }
 
-function explain(stage: Stage): void {
-  const { cluster, folder, samples, system } = stage;
+function explain({ cluster, samples, samplesAreCopies }: Stage): void {
+  const copies = `\nPorts of the samples are taken here: read ${samples} where the tour says deploy/samples.\n`;
   process.stdout.write(`
-Left running, as you asked:
-  export KUBECONFIG=${cluster.kubeconfig}
-  kubectl apply -f ${samples}/bundledeployment-plain.yaml
-  log of the system: ${system.logFile}
-  registry: ${cluster.registry} (the git server has stopped with the demo)
-To stop it:
-  kill ${stage.systemPid()}; npm run cluster -- down --dir ${cluster.dir}; rm -r ${folder}
+Left running, as you asked: the tour in README.md works on it, in a terminal with
+  export KUBECONFIG=${cluster.kubeconfig} PATH=${[join(root, 'bin'), ...folderOfKubectl(cluster)].join(delimiter)}:$PATH
+${samplesAreCopies ? copies : ''}
+Logs are in ${layoutOf(cluster.dir).logs}, images in the registry ${cluster.registry}.
+To stop all of it:
+  npm run cluster -- down --dir ${cluster.dir}
 `);
+}
+
+/** Where the cluster's kubectl is, unless the user's own is the one. */
+function folderOfKubectl({ kubectl }: Stage['cluster']): readonly string[] {
+  const folder = dirname(kubectl);
+  return process.env['PATH']?.split(delimiter).includes(folder) === true ? [] : [folder];
 }
 
 const program = new Command('demo')

@@ -1,95 +1,62 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { freePorts, isFree } from '../cluster/ports.ts';
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts';
 import { TestRepository } from '../git/create-repository.ts';
-import { type GitServer, startGitServer } from '../git/git-server.ts';
 import { pushImage } from '../registry/push-image.ts';
-import { fromGit, greeter, helloV1, helloV2 } from './content.ts';
-import { type DemoSystem, type SystemOptions, startSystem } from './system.ts';
+import { bundleFolder, fromGit, greeter } from './content.ts';
+import { demoFolder, type SystemOptions, startGit, startSystem } from './system.ts';
 import { Transcript } from './transcript.ts';
 
 /** The addresses in deploy/samples. */
 const sampleRegistryPort = 5000;
 const sampleGitPort = 5080;
+const sampleFolder = join('deploy', 'samples');
 
-/** Everything that the demo starts. */
+/** Everything that the demo starts; all of it ends with the cluster. */
 export interface Stage {
-  /** Holds everything that the demo writes. */
-  readonly folder: string;
   readonly transcript: Transcript;
   readonly cluster: Cluster;
   /** Folder of the samples, with addresses that are right here. */
   readonly samples: string;
+  /** Whether these are copies, since the samples' own addresses are taken. */
+  readonly samplesAreCopies: boolean;
   /** Called after the system is installed. */
   startSystem(): Promise<void>;
   readonly webhookUrl: string;
   readonly system: SystemOptions;
-  stop(): Promise<void>;
-  /** Process ID of the system; 0 before it is started. */
-  systemPid(): number;
-  /** Leaves all running that can outlive this process. */
-  detach(): void;
 }
 
 /** Starts the control plane, a registry with the demo's images and a git server. */
 export async function setStage(root: string, say: (line: string) => void): Promise<Stage> {
-  const folder = await mkdtemp(join(tmpdir(), 'rukpak-demo-'));
-  const cleanups: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
-  const stop = async (): Promise<void> => {
-    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-  };
+  const dir = await mkdtemp(join(tmpdir(), 'rukpak-demo-'));
+  const registryPort = await preferred(sampleRegistryPort);
+  const cluster = await startCluster({ dir, registryPort, onProgress: say });
   try {
-    return await set({ root, folder, cleanups, stop, say });
+    return await set(root, cluster);
   } catch (error) {
-    await stop();
+    await cluster.stop();
     throw error;
   }
 }
 
-interface Setting {
-  readonly root: string;
-  readonly folder: string;
-  readonly cleanups: (() => Promise<unknown>)[];
-  readonly stop: () => Promise<void>;
-  readonly say: (line: string) => void;
-}
-
-async function set({ root, folder, cleanups, stop, say }: Setting): Promise<Stage> {
-  const registryPort = await preferred(sampleRegistryPort);
-  const dir = join(folder, 'cluster');
-  const cluster = await startCluster({ dir, registryPort, onProgress: say });
-  cleanups.push(() => cluster.stop());
-  await pushImages(cluster.registry);
-  const git = await serveGit(join(folder, 'git'));
-  cleanups.push(() => git.close());
-  const samples = await samplesFor(root, { folder, registry: cluster.registry, git: git.url });
+async function set(root: string, cluster: Cluster): Promise<Stage> {
+  const { dir, registry } = cluster;
+  await mkdir(demoFolder(dir));
+  await pushImages(root, registry);
+  const git = await serveGit(root, dir);
+  const samples = await samplesFor(root, { dir, registry, git });
   const [content = 0, health = 0, webhooks = 0] = await freePorts(3, []);
-  const system: SystemOptions = {
-    root,
-    kubeconfig: cluster.kubeconfig,
-    registry: cluster.registry,
-    storage: join(folder, 'bundles'),
-    logFile: join(folder, 'system.log'),
-    ports: { content, health, webhooks },
-  };
-  const transcript = new Transcript({ environment: environmentFor(cluster), directory: root });
-  let running: DemoSystem | undefined;
+  const system: SystemOptions = { root, dir, registry, ports: { content, health, webhooks } };
   return {
-    folder,
-    transcript,
+    transcript: new Transcript({ environment: environmentFor(cluster), directory: root }),
     cluster,
     samples,
+    samplesAreCopies: samples !== sampleFolder,
     system,
     webhookUrl: `https://127.0.0.1:${webhooks}`,
-    async startSystem() {
-      running = await startSystem(system);
-      cleanups.push(async () => running?.stop());
-    },
-    stop,
-    systemPid: () => running?.pid ?? 0,
-    detach: () => running?.detach(),
+    startSystem: () => startSystem(system),
   };
 }
 
@@ -105,10 +72,11 @@ async function preferred(port: number): Promise<number> {
   return other;
 }
 
-async function pushImages(registry: string): Promise<void> {
+async function pushImages(root: string, registry: string): Promise<void> {
+  const hello = (name: string) => bundleFolder(join(root, sampleFolder, name));
   const images = [
-    { repository: 'samples/hello', tag: 'v1', files: helloV1 },
-    { repository: 'samples/hello', tag: 'v2', files: helloV2 },
+    { repository: 'samples/hello', tag: 'v1', files: await hello('hello') },
+    { repository: 'samples/hello', tag: 'v2', files: await hello('hello-v2') },
     { repository: 'samples/greeter-bundle', tag: 'v1', files: greeter },
   ];
   for (const { repository, tag, files } of images) {
@@ -116,24 +84,33 @@ async function pushImages(registry: string): Promise<void> {
   }
 }
 
-async function serveGit(root: string): Promise<GitServer> {
-  const repository = await TestRepository.create(root, 'samples');
+/** The URL of a git server with the demo's repository. */
+async function serveGit(root: string, dir: string): Promise<string> {
+  const repositories = join(demoFolder(dir), 'git');
+  const repository = await TestRepository.create(repositories, 'samples');
   await repository.commit({ files: fromGit, annotatedTag: 'v1.0.0' });
-  return startGitServer({ root, port: await preferred(sampleGitPort) });
+  const port = await preferred(sampleGitPort);
+  await startGit({ root, dir, repositories, port });
+  return `http://127.0.0.1:${port}`;
 }
 
 /** The samples as they are where their addresses are free; copies with others where not. */
 async function samplesFor(
   root: string,
-  { folder, registry, git }: { folder: string; registry: string; git: string },
+  { dir, registry, git }: { dir: string; registry: string; git: string },
 ): Promise<string> {
-  const original = join('deploy', 'samples');
-  const standard = [`127.0.0.1:${sampleRegistryPort}`, `http://127.0.0.1:${sampleGitPort}`];
-  if (registry === standard[0] && git === standard[1]) return original;
-  for (const name of await readdir(join(root, original))) {
-    const text = await readFile(join(root, original, name), 'utf8');
-    const adapted = text.replaceAll(standard[0] ?? '', registry).replaceAll(standard[1] ?? '', git);
-    await writeFile(join(folder, name), adapted);
+  const standard = [
+    `127.0.0.1:${sampleRegistryPort}`,
+    `http://127.0.0.1:${sampleGitPort}`,
+  ] as const;
+  if (registry === standard[0] && git === standard[1]) return sampleFolder;
+  const copies = join(demoFolder(dir), 'samples');
+  await mkdir(copies);
+  for (const entry of await readdir(join(root, sampleFolder), { withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const text = await readFile(join(root, sampleFolder, entry.name), 'utf8');
+    const adapted = text.replaceAll(standard[0], registry).replaceAll(standard[1], git);
+    await writeFile(join(copies, entry.name), adapted);
   }
-  return folder;
+  return copies;
 }

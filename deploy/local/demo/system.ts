@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { open, readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import { endWithCluster } from '../cluster/companions.ts';
+import { layoutOf } from '../cluster/layout.ts';
+import { type Part, startPart } from '../cluster/processes.ts';
+import { acceptsConnections, waitUntilReady } from '../cluster/readiness.ts';
 
 export interface SystemPorts {
   readonly content: number;
@@ -12,79 +13,88 @@ export interface SystemPorts {
 export interface SystemOptions {
   /** The project's folder. */
   readonly root: string;
-  readonly kubeconfig: string;
+  /** The cluster's. */
+  readonly dir: string;
   readonly registry: string;
-  readonly storage: string;
-  readonly logFile: string;
   readonly ports: SystemPorts;
 }
 
-export interface DemoSystem {
-  readonly pid: number;
-  /** Ends it gracefully. */
-  stop(): Promise<void>;
-  /** Lets it outlive this process. */
-  detach(): void;
+export interface GitOptions {
+  readonly root: string;
+  readonly dir: string;
+  /** Folder of the repositories. */
+  readonly repositories: string;
+  readonly port: number;
 }
 
-const readyTimeout = 60_000;
+/** What the demo stores of its own, in the cluster's folder and removed with it. */
+export function demoFolder(dir: string): string {
+  return join(dir, 'demo');
+}
 
 /** The command that runs the system against the demo's cluster. */
-export function systemCommand({ ports, storage, registry }: SystemOptions): string {
+export function systemCommand({ ports, dir, registry }: SystemOptions): string {
   return [
     'npm run rukpak -- all',
     `--http-bind-address=127.0.0.1:${ports.content}`,
-    `--http-external-address=http://127.0.0.1:${ports.content}`,
     `--health-probe-bind-address=127.0.0.1:${ports.health}`,
     `--webhook-bind-address=127.0.0.1:${ports.webhooks}`,
-    `--provisioner-storage-dir=${storage}`,
+    `--provisioner-storage-dir=${join(demoFolder(dir), 'bundles')}`,
+    `--upload-storage-dir=${join(demoFolder(dir), 'uploads')}`,
     `--insecure-registry=${registry}`,
     // Where the demo's git and file servers are: sources reach no loopback otherwise.
     '--allow-source-address=127.0.0.1',
   ].join(' ');
 }
 
-/** Starts the system in the background and waits until it is ready. */
-export async function startSystem(options: SystemOptions): Promise<DemoSystem> {
+/** Starts the system, which ends with its cluster, and waits until it is ready. */
+export async function startSystem(options: SystemOptions): Promise<void> {
   const [, ...flags] = systemCommand(options).split(' -- ')[1]?.split(' ') ?? [];
-  // A file of its own, not a pipe to us: the system may outlive the demo.
-  const log = await open(options.logFile, 'w');
-  const child = spawn(process.execPath, ['cmd/rukpak.ts', 'all', ...flags], {
-    cwd: options.root,
-    env: { ...process.env, KUBECONFIG: options.kubeconfig },
-    stdio: ['ignore', log.fd, log.fd],
-    detached: true,
-  });
-  await log.close();
-  const running = (): boolean => child.exitCode === null && child.signalCode === null;
-  const stop = async (): Promise<void> => {
-    if (!running()) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
-  };
-  try {
-    await ready(options, running);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { pid: child.pid ?? 0, stop, detach: () => child.unref() };
+  const layout = layoutOf(options.dir);
+  await startCompanion(
+    options.dir,
+    {
+      name: 'rukpak',
+      binary: process.execPath,
+      args: [join(options.root, 'cmd/rukpak.ts'), 'all', ...flags],
+      log: join(layout.logs, 'rukpak.log'),
+      env: { KUBECONFIG: layout.kubeconfig },
+    },
+    () => isReady(options.ports.health),
+  );
 }
 
-async function ready(options: SystemOptions, running: () => boolean): Promise<void> {
-  const deadline = Date.now() + readyTimeout;
-  for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${options.ports.health}/readyz`).catch(
-      () => undefined,
-    );
-    if (answer?.ok === true) return;
-    if (!running() || Date.now() > deadline) {
-      const log = await readFile(options.logFile, 'utf8').catch(() => '');
-      throw new Error(
-        `the system does not get ready; its log ${options.logFile} ends with:\n${log.slice(-2000)}`,
-      );
-    }
-    await delay(100);
-  }
+/** The same for a git server. */
+export async function startGit({ root, dir, repositories, port }: GitOptions): Promise<void> {
+  await startCompanion(
+    dir,
+    {
+      name: 'git server',
+      binary: process.execPath,
+      args: [join(root, 'deploy/local/git/serve.ts'), repositories, String(port)],
+      log: join(layoutOf(dir).logs, 'git-server.log'),
+    },
+    () => acceptsConnections(port),
+  );
+}
+
+async function startCompanion(
+  dir: string,
+  part: Part,
+  check: () => Promise<boolean>,
+): Promise<void> {
+  const started = await startPart(part);
+  await endWithCluster(dir, started);
+  const { signal } = new AbortController();
+  await waitUntilReady({
+    part: started,
+    what: 'it does not answer',
+    check,
+    running: [started],
+    signal,
+  });
+}
+
+async function isReady(port: number): Promise<boolean> {
+  return (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
 }

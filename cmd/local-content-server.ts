@@ -1,0 +1,48 @@
+import { loadKubeconfig } from '../core/kube/kubeconfig.ts';
+import { defaultContent } from '../core/manager/defaults/values.ts';
+import { parseBindAddress } from '../core/runtime/bind-address.ts';
+import {
+  announceContentServer,
+  contentServerCertificate,
+  localControlPlane,
+} from '../deploy/local/cluster/content-server.ts';
+import type { CoreFlags } from './core-flags.ts';
+
+const loopback = ['127.0.0.1', 'localhost', '0.0.0.0', undefined] as const;
+
+/**
+ * On a control plane of this machine, the flags of a content server that whoever has its kubeconfig
+ * can find and trust. The flags as they are on any other cluster, and where they say themselves how
+ * the content server is reached.
+ */
+export async function withLocalContentServer<
+  Flags extends Pick<
+    CoreFlags,
+    'kubeconfig' | 'httpBindAddress' | 'httpExternalAddress' | 'tlsCertFile'
+  >,
+>(flags: Flags): Promise<Flags> {
+  if (flags.httpExternalAddress !== defaultContent.externalAddress) return flags;
+  const address = parseBindAddress(flags.httpBindAddress);
+  if (flags.tlsCertFile !== undefined || !isLoopback(address)) return flags;
+  const { files, cluster } = loadKubeconfig(
+    flags.kubeconfig === undefined ? {} : { kubeconfig: flags.kubeconfig },
+  );
+  const layout = await localControlPlane({ files, server: cluster.server });
+  const certificate = layout && (await contentServerCertificate(layout));
+  if (layout === undefined || certificate === undefined) return flags;
+  const url = `https://127.0.0.1:${address.port}`;
+  await announceContentServer(layout, url);
+  return {
+    ...flags,
+    httpExternalAddress: url,
+    tlsCertFile: certificate.certFile,
+    tlsPrivateKeyFile: certificate.keyFile,
+  };
+}
+
+function isLoopback(
+  address: ReturnType<typeof parseBindAddress>,
+): address is NonNullable<typeof address> {
+  if (address === undefined || address.port === 0) return false;
+  return loopback.some((host) => host === address.host);
+}
