@@ -16,6 +16,12 @@ export class BundleFilesBuilder {
   }
 
   addFile(path: string, content: Uint8Array): void {
+    // Of anything else nothing is known to be within the limits.
+    if (typeof path !== 'string' || !((content as unknown) instanceof Uint8Array)) {
+      throw new TypeError(
+        'addFile(path, content) is to be given the path, a string, and then the bytes, a Uint8Array',
+      );
+    }
     const clean = this.#checkedPath(path);
     if (clean === '') throw new TerminalError('content has a file without a name');
     if (this.#directories.has(clean)) {

@@ -200,3 +200,25 @@ describe('what cannot be parsed', () => {
     expect(() => parse(text)).toThrow(`error parsing ${path}: ${message}`);
   });
 });
+
+describe('arguments that are none', () => {
+  const bytes = Buffer.from('kind: ConfigMap\n');
+
+  it.each<[string, readonly unknown[]]>([
+    ['the other way round', [bytes, 'manifests/a.yaml']],
+    ['without the path', [bytes]],
+    ['text', ['manifests/a.yaml', 'kind: ConfigMap\n']],
+  ])('of parseManifests are refused: %s', (_what, given) => {
+    expect(() => parseManifests(...(given as [string, Uint8Array]))).toThrow(
+      new TypeError(
+        'parseManifests(path, content) is to be given the path of the file, a string, and then its bytes, a Uint8Array',
+      ),
+    );
+  });
+
+  it('of parseObjects are refused', () => {
+    expect(() => parseObjects('manifests/a.yaml' as never)).toThrow(
+      new TypeError('parseObjects(content) is to be given the bytes of a file, a Uint8Array'),
+    );
+  });
+});

@@ -19,6 +19,12 @@ export function parseManifests(
   content: Uint8Array,
   maxObjects = Number.POSITIVE_INFINITY,
 ): KubernetesObject[] {
+  // The other way round, the path would be read as a manifest.
+  if (typeof path !== 'string' || !isBytes(content)) {
+    throw new TypeError(
+      'parseManifests(path, content) is to be given the path of the file, a string, and then its bytes, a Uint8Array',
+    );
+  }
   const documents = parseOrExplain(path, content, maxObjects);
   return documents.flatMap((document) =>
     document.value === null ? [] : toObjects(path, document),
@@ -34,8 +40,16 @@ export function parseObjects(
   content: Uint8Array,
   maxObjects = Number.POSITIVE_INFINITY,
 ): KubernetesObject[] {
+  if (!isBytes(content)) {
+    throw new TypeError('parseObjects(content) is to be given the bytes of a file, a Uint8Array');
+  }
   const documents = parseDocuments(decodeYamlText(content), maxObjects);
   return documents.flatMap((document) => (document.value === null ? [] : [toObject(document)]));
+}
+
+/** Types do not tell those who write JavaScript. */
+function isBytes(content: unknown): boolean {
+  return content instanceof Uint8Array;
 }
 
 function parseOrExplain(

@@ -53,11 +53,26 @@ const configure: ConfigureHandler = async ({ files, directories }, { spec }) => 
 async function complaints(
   provisioner: Provisioner,
   changes: Partial<ProvisionerFixtures> = {},
-  { only, ...options }: { readonly remote?: boolean; readonly only?: string } = {},
+  options: Options = {},
+): Promise<Readonly<Record<string, string>>> {
+  return await complaintsWith(provisioner, { ...fixtures, ...changes }, options);
+}
+
+interface Options {
+  readonly remote?: boolean;
+  readonly module?: URL;
+  /** The title of one test. */
+  readonly only?: string;
+}
+
+async function complaintsWith(
+  provisioner: Provisioner,
+  given: ProvisionerFixtures,
+  { only, ...options }: Options = {},
 ): Promise<Readonly<Record<string, string>>> {
   const tests: [string, () => Promise<void>][] = [];
   const test = (title: string, run: () => Promise<void>): unknown => tests.push([title, run]);
-  describeProvisioner(provisioner, { ...fixtures, ...changes }, { test, ...options });
+  describeProvisioner(provisioner, given, { test, ...options });
   const found: Record<string, string> = {};
   for (const [title, run] of tests) {
     if (only !== undefined && title !== only) continue;
@@ -111,7 +126,51 @@ describe('the suite for classes', () => {
     const none = { bundles: [], deployments: [], refused: [] };
     expect(await complaints(aClass(), none)).toEqual({
       'acme: is a class, with something to try it with':
-        'the fixtures have no bundle; the fixtures have no deployment; the fixtures have nothing that is refused',
+        'the fixtures have no bundle; the fixtures have no deployment',
+    });
+  });
+
+  it.each([[undefined], [[]]])(
+    'needs nothing refused (%j) of a class that refuses nothing',
+    async (refused) => {
+      const { refused: _refused, ...accepted } = fixtures;
+      const given = refused === undefined ? accepted : { ...accepted, refused };
+      const accepting = aClass({ bundle: async (content) => content });
+      expect(await complaintsWith(accepting, given)).toEqual({});
+      expect(await complaintsWith(aClass(), given)).toEqual({
+        'acme: bundle "x" is handled or refused when it is spoilt': expect.stringMatching(
+          /^without any file, it was refused \("no colour"\), and the fixtures have nothing that is refused: give a case of it in refused$/,
+        ),
+      });
+    },
+  );
+});
+
+describe('a handler that never settles', () => {
+  const never = async (): Promise<never> => await new Promise(() => undefined);
+
+  it.each<[string, Partial<Provisioner>]>([
+    ['bundle', { bundle: never }],
+    ['configure', { configure: never }],
+    ['inputs', { inputs: never }],
+    ['deployment', { deployment: never }],
+  ])('is named: %s', async (name, handler) => {
+    const found = await complaints(aClass(handler), {
+      configured: [{ name: 'x', files }],
+      timeout: 20,
+    });
+    const overdue = `${name} has not settled within 0.02 s: see what it awaits, or give it longer (timeout in the fixtures)`;
+    expect(Object.values(found)).toContain(overdue);
+    expect(new Set(Object.values(found)).size).toBeLessThanOrEqual(2);
+  });
+
+  it('is named in a copy that was just loaded', { tags: ['process'] }, async () => {
+    const module = new URL(
+      'data:text/javascript,export default { deployment: async () => { for (;;); } }',
+    );
+    const only = `${title} is handled the same whenever and wherever`;
+    expect(await complaints(aClass(), { timeout: 3_000 }, { only, module })).toEqual({
+      [only]: expect.stringMatching(/^deployment has not settled within 3 s/),
     });
   });
 });
@@ -235,6 +294,35 @@ describe('a class behind a URL', () => {
   it('is asked for fixtures of something', async () => {
     const found = await complaints(aClass(), { bundles: [], deployments: [] }, remote);
     expect(Object.values(found)[0]).toMatch(/^it has neither bundle nor deployment/);
+  });
+});
+
+describe('what a class behind a URL answers', () => {
+  const remote = { remote: true };
+  const only = `${title} stays within the limits`;
+
+  it('may be longer than the content, where it is objects', async () => {
+    const measured = aClass({
+      deployment: async (_files, _object, { limits }) => {
+        if (limits.maxBytes < 1_000) throw new Error('the answer is larger than the limit');
+        return [aConfigMap({})];
+      },
+    });
+    expect(await complaints(measured, {}, { ...remote, only })).toEqual({});
+  });
+
+  it('is measured for it', async () => {
+    const message =
+      'class "acme" at http://127.0.0.1: archive unpacks to more (--max-content-bytes)';
+    const larger = aClass({
+      bundle: async (content, _bundle, { limits }) => {
+        if (content.files.size > 0 && limits.maxBytes < 1_000) throw new Error(message);
+        return content;
+      },
+    });
+    const bundle = 'acme: bundle "x" stays within the limits';
+    expect(await complaints(larger, {}, { ...remote, only: bundle })).toEqual({});
+    expect((await complaints(larger, {}, { only: bundle }))[bundle]).toMatch(/^it threw Error/);
   });
 });
 

@@ -11,6 +11,7 @@ import { checkSpoiltArguments } from './checks/spoilt-arguments.ts';
 import { checkUnchangedArguments } from './checks/unchanged-arguments.ts';
 import type { ProvisionerFixtures } from './fixtures.ts';
 import { bundleTrial, configureTrial, deploymentTrial, type Trial } from './trial.ts';
+import { withDeadline } from './with-deadline.ts';
 import { withFixturesOnly } from './with-fixtures-only.ts';
 
 /** How the suite for classes declares its tests, and what it tries besides. */
@@ -36,29 +37,31 @@ export function describeProvisioner(
   fixtures: ProvisionerFixtures,
   { test, module, remote = false }: ProvisionerSuiteOptions,
 ): void {
-  const provisioner = remote ? withFixturesOnly(given, fixtures) : given;
+  const { refused = [], timeout } = fixtures;
+  const tried = remote ? withFixturesOnly(given, fixtures) : given;
+  const provisioner = withDeadline(tried, timeout);
   const { className } = provisioner;
   const declare = (title: string, run: () => Promise<void>): void => {
     test(`${className}: ${title}`, run);
   };
-  declare('is a class, with something to try it with', () =>
-    checkDefinition(provisioner, fixtures),
-  );
+  declare('is a class, with something to try it with', () => checkDefinition(tried, fixtures));
   for (const { trial, expected } of trialsOf(provisioner, fixtures)) {
     const { title } = trial;
     declare(`${title} is handled`, () => checkResult(trial, expected));
     declare(`${title} is handled the same whenever and wherever`, () =>
-      checkDeterminism(trial, module),
+      checkDeterminism(trial, { module, timeout }),
     );
     declare(`${title} is left as it was`, () => checkUnchangedArguments(trial));
     if (!remote) declare(`${title} needs no file, connection or process`, () => checkNoIo(trial));
     declare(`${title} ends when it is aborted`, () => checkAbort(trial));
     if (trial.handler !== 'inputs') {
-      declare(`${title} stays within the limits`, () => checkLimits(trial));
+      declare(`${title} stays within the limits`, () => checkLimits(trial, { remote }));
     }
-    declare(`${title} is handled or refused when it is spoilt`, () => checkSpoiltArguments(trial));
+    declare(`${title} is handled or refused when it is spoilt`, () =>
+      checkSpoiltArguments(trial, { refusesNothing: refused.length === 0 }),
+    );
   }
-  for (const fixture of fixtures.refused) {
+  for (const fixture of refused) {
     declare(`"${fixture.name}" is refused`, () => checkRefusal(provisioner, fixture));
   }
 }

@@ -1,7 +1,7 @@
 import type { BundleFiles, ClusterFacts, KubernetesObject } from '../../core/sdk.ts';
 import type { FileTexts } from '../builders/bundle-files.ts';
 
-/** What a class is tried with. A class needs one accepted and one refused content at least. */
+/** What a class is tried with. A class needs one accepted content at least. */
 export interface ProvisionerFixtures {
   /** Content that `bundle` accepts; for a class that serves Bundles. */
   readonly bundles?: readonly AcceptedContent[];
@@ -9,8 +9,10 @@ export interface ProvisionerFixtures {
   readonly configured?: readonly ConfiguredContent[];
   /** What `deployment` makes objects of; for a class that serves BundleDeployments. */
   readonly deployments?: readonly DeploymentFixture[];
-  /** What the class refuses, and in which words. */
-  readonly refused: readonly RefusedContent[];
+  /** What the class refuses, and in which words; absent or empty for a class that refuses nothing. */
+  readonly refused?: readonly RefusedContent[];
+  /** Milliseconds that one call of a handler may take (default 60000). */
+  readonly timeout?: number;
 }
 
 interface Content {

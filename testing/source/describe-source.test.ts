@@ -63,6 +63,21 @@ it('has nothing to say of a source that keeps the contract', async () => {
   expect(await complaints(aSource())).toEqual({});
 });
 
+it('needs no spec that is refused but the empty one', async () => {
+  const { refused: _refused, ...fetchedOnly } = fixtures;
+  const titles: string[] = [];
+  describeSource(aSource(), fetchedOnly, { test: (title) => titles.push(title) });
+  expect(titles).toContain('source acme: a spec of nothing but its type is refused');
+});
+
+it('names a fetch that never settles', async () => {
+  const never = aSource(async () => await new Promise<never>(() => undefined));
+  const found = await complaints(never, { timeout: 20 });
+  expect(found['"x" is fetched']).toBe(
+    'fetch has not settled within 0.02 s: see what it awaits, or give it longer (timeout in the fixtures)',
+  );
+});
+
 it('asks for something to try the source with', async () => {
   expect(await complaints(aSource(), { fetched: [], refused: [] })).toEqual({
     'has something to try it with': 'the fixtures have nothing that is fetched',
@@ -126,7 +141,7 @@ it.each<[string, Source['fetch'], Readonly<Record<string, unknown>>]>([
 });
 
 it('finds the wrong error, and the wrong words', async () => {
-  const [refused] = fixtures.refused;
+  const [refused] = fixtures.refused ?? [];
   expect(
     await complaints(aSource(), { refused: [{ ...refused!, error: 'TerminalError' }] }),
   ).toEqual({

@@ -1,5 +1,6 @@
 import { fail } from 'node:assert';
 import type { Source } from '../../core/sdk.ts';
+import { inTime } from '../in-time.ts';
 import type { SuiteOptions } from '../suite-options.ts';
 import { checkAbort } from './checks/abort.ts';
 import { checkFetch } from './checks/fetch.ts';
@@ -13,15 +14,19 @@ import type { SourceFixtures } from './fixtures.ts';
  * the source's own.
  */
 export function describeSource(
-  source: Source,
-  fixtures: SourceFixtures,
+  given: Source,
+  { fetched, refused = [], timeout }: SourceFixtures,
   { test }: SuiteOptions,
 ): void {
+  const fetch: Source['fetch'] = (...call) => inTime('fetch', timeout, () => given.fetch(...call));
+  const source = Object.create(given, { fetch: { value: fetch } }) as Source;
   const declare = (title: string, run: () => Promise<void>): void => {
     test(`source ${source.type}: ${title}`, run);
   };
-  declare('has something to try it with', () => checkFixtures(fixtures));
-  for (const fixture of fixtures.fetched) {
+  declare('has something to try it with', async () => {
+    if (fetched.length === 0) fail('the fixtures have nothing that is fetched');
+  });
+  for (const fixture of fetched) {
     const { name } = fixture;
     declare(`"${name}" is fetched`, () => checkFetch(source, fixture));
     declare(`"${name}" is pinned to what was fetched`, () => checkPin(source, fixture));
@@ -29,12 +34,7 @@ export function describeSource(
     declare(`"${name}" ends when it is aborted`, () => checkAbort(source, fixture));
   }
   declare('a spec of nothing but its type is refused', () => checkEmptySpec(source));
-  for (const fixture of fixtures.refused) {
+  for (const fixture of refused) {
     declare(`"${fixture.name}" is refused`, () => checkRefusal(source, fixture));
   }
-}
-
-async function checkFixtures({ fetched, refused }: SourceFixtures): Promise<void> {
-  if (fetched.length === 0) fail('the fixtures have nothing that is fetched');
-  if (refused.length === 0) fail('the fixtures have nothing that is refused');
 }

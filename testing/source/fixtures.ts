@@ -3,10 +3,13 @@ import type { RefusalName } from '../assert-refusal.ts';
 import type { FileTexts } from '../builders/bundle-files.ts';
 import type { SourceContextOptions } from '../builders/source-context.ts';
 
-/** What a source is tried with: one spec at least that is fetched, and one that is refused. */
+/** What a source is tried with: one spec at least that is fetched. */
 export interface SourceFixtures {
   readonly fetched: readonly FetchedSource[];
-  readonly refused: readonly RefusedSource[];
+  /** Beside a spec of nothing but its type, which every source refuses. */
+  readonly refused?: readonly RefusedSource[];
+  /** Milliseconds that one call of `fetch` may take (default 60000). */
+  readonly timeout?: number;
 }
 
 interface Attempt extends Pick<SourceContextOptions, 'secrets' | 'configMaps'> {

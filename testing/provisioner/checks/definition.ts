@@ -49,7 +49,7 @@ function faultsOfDeploying(provisioner: Provisioner): readonly string[] {
 
 function lackingFixtures(
   { bundle, configure, deployment }: Provisioner,
-  { bundles = [], configured = [], deployments = [], refused }: ProvisionerFixtures,
+  { bundles = [], configured = [], deployments = [] }: ProvisionerFixtures,
 ): readonly string[] {
   return [
     ...when(bundle !== undefined && bundles.length === 0, 'the fixtures have no bundle'),
@@ -61,7 +61,6 @@ function lackingFixtures(
       deployment !== undefined && deployments.length === 0,
       'the fixtures have no deployment',
     ),
-    ...when(refused.length === 0, 'the fixtures have nothing that is refused'),
   ];
 }
 

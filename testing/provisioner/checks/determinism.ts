@@ -5,11 +5,20 @@ import { inAnotherWorld } from '../in-another-world.ts';
 import { reordered } from '../reordered.ts';
 import type { Trial } from '../trial.ts';
 
+interface FreshCopyOptions {
+  /** The class's own; no fresh copy is tried where absent. */
+  readonly module: URL | undefined;
+  readonly timeout: number | undefined;
+}
+
 /**
  * The same arguments give the same result: at another time and place, whatever the order of an
  * object's keys, and in a process that has just loaded the class.
  */
-export async function checkDeterminism(trial: Trial, module: URL | undefined): Promise<void> {
+export async function checkDeterminism(
+  trial: Trial,
+  { module, timeout }: FreshCopyOptions,
+): Promise<void> {
   const first = comparable(trial.handler, await trial.run(await trial.given()));
   const again = await trial.run(await trial.given());
   assertEqual(
@@ -32,7 +41,7 @@ export async function checkDeterminism(trial: Trial, module: URL | undefined): P
   );
   if (module === undefined) return;
   assertEqual(
-    comparable(trial.handler, await runFreshCopy(module, trial.handler, await trial.given())),
+    comparable(trial.handler, await runFreshCopy(trial, { module, timeout })),
     first,
     'a copy of the class that was just loaded gave something else: nothing is to be remembered between calls, or made when the module is loaded',
   );
