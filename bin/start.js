@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 const needed = 24;
 
@@ -17,11 +18,13 @@ export async function start(program, words = []) {
   await import((existsSync(source) ? source : compiled).href);
 }
 
-/** A checkout has a Node of its own, for machines with an older one. */
+/** A checkout, and a project that depends on us, has a Node of its own, for machines with an older one. */
 async function startOnOwnNode() {
-  const node = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
-  if (!existsSync(node)) {
-    process.stderr.write(`Node ${needed} or later is needed; this is ${process.version}\n`);
+  const node = ownNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `Node ${needed} or later is needed; this is ${process.version}: npm install --save-dev node@${needed} brings one\n`,
+    );
     process.exitCode = 1;
     return;
   }
@@ -31,4 +34,15 @@ async function startOnOwnNode() {
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const [status] = await once(child, 'exit');
   process.exitCode = status ?? 1;
+}
+
+/** Of the npm package `node`, wherever npm has put it. */
+function ownNode() {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('node/package.json');
+    const node = join(dirname(manifest), 'bin/node');
+    return existsSync(node) ? node : undefined;
+  } catch {
+    return undefined;
+  }
 }

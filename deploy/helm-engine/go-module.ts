@@ -25,10 +25,17 @@ export async function sourceHash(
   env: NodeJS.ProcessEnv,
   paths?: readonly string[],
 ): Promise<string> {
-  const hash = createHash('sha256').update(await goVersion(env));
-  for (const path of paths ?? (await allFiles())) {
-    hash.update(path).update(await readFile(join(goModule, path)));
-  }
+  return await hashOf(await goVersion(env), paths ?? (await allFiles()));
+}
+
+/** Changes with the files of the module alone: takes no Go. */
+export async function moduleHash(): Promise<string> {
+  return await hashOf('', await allFiles());
+}
+
+async function hashOf(start: string, paths: readonly string[]): Promise<string> {
+  const hash = createHash('sha256').update(start);
+  for (const path of paths) hash.update(path).update(await readFile(join(goModule, path)));
   return hash.digest('hex').slice(0, 16);
 }
 

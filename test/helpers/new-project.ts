@@ -1,11 +1,11 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { packedPackage } from './packed-package.ts';
 
-/** What a new user has on the PATH: Node 24, and npm. */
-const path = `${dirname(process.execPath)}:${process.env['PATH']}`;
+const cache = join(import.meta.dirname, '../../node_modules/.cache/rukpak-ts');
 
 export interface CommandResult {
   readonly code: number;
@@ -26,12 +26,15 @@ export interface NewProject {
   remove(): Promise<void>;
 }
 
-/** `rukpakctl provisioner new` as a new user runs it: from the packed package, in an empty folder. */
+/**
+ * `rukpakctl provisioner new` as a new user runs it: from the packed package, in an empty folder, on
+ * a machine whose Node is 20.
+ */
 export async function newProject(name: string): Promise<NewProject> {
   const tarball = await packedPackage();
   const parent = await mkdtemp(join(tmpdir(), 'rukpak-scaffold-'));
   const folder = join(parent, name);
-  const env = environment();
+  const env = environment(await olderNode());
   const project: NewProject = {
     parent,
     folder,
@@ -49,9 +52,9 @@ export async function newProject(name: string): Promise<NewProject> {
       '--prefer-offline',
       '--fetch-retries=5',
     ];
-    await mustIn(parent, env, ['npm', 'install', ...tools, tarball]);
+    await mustIn(parent, env, ['npm', 'install', ...tools, tarball, 'node@24']);
     const rukpakctl = join(parent, 'tools/node_modules/.bin/rukpakctl');
-    await mustIn(parent, env, [rukpakctl, 'provisioner', 'new', name, '--sdk', tarball]);
+    await mustIn(parent, env, [rukpakctl, 'provisioner', 'new', name]);
   } catch (error) {
     await project.remove();
     throw error;
@@ -59,11 +62,36 @@ export async function newProject(name: string): Promise<NewProject> {
   return project;
 }
 
-function environment(): NodeJS.ProcessEnv {
+/** The folder of a Node 20, of npm's package of that name; installed once for a checkout. */
+async function olderNode(): Promise<string> {
+  const place = join(cache, 'node-20');
+  const folder = join(place, 'node_modules/node/bin');
+  const { PATH = '' } = process.env;
+  if (!existsSync(join(folder, 'node'))) {
+    await mkdir(cache, { recursive: true });
+    const made = await mkdtemp(join(cache, 'node-20-'));
+    await mustIn(made, environment(dirname(process.execPath)), [
+      'npm',
+      'install',
+      '--prefix',
+      made,
+      '--no-audit',
+      '--no-fund',
+      'node@20',
+    ]);
+    // Another process may have been quicker.
+    await rename(made, place).catch(() => rm(made, { recursive: true, force: true }));
+  }
+  const { stdout } = await runIn(folder, { PATH }, [join(folder, 'node'), '--version']);
+  if (!stdout.startsWith('v20.')) throw new Error(`${folder} has no Node 20: ${stdout}`);
+  return folder;
+}
+
+function environment(node: string): NodeJS.ProcessEnv {
   const entries = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_|NODE_ENV|KUBECONFIG|VITEST)/.test(name),
+    ([name]) => !/^(npm_|NODE_ENV|NODE_OPTIONS|KUBECONFIG|VITEST)/.test(name),
   );
-  return { ...Object.fromEntries(entries), PATH: path };
+  return { ...Object.fromEntries(entries), PATH: `${node}:${process.env['PATH']}` };
 }
 
 async function mustIn(

@@ -53,8 +53,10 @@ export class PackageProject {
   ): Promise<{ readonly output: string; readonly code: number }> {
     const own = join(this.folder, 'node_modules/.bin');
     const env = { ...process.env, PATH: `${own}:${process.env['PATH']}` };
-    // The marks of the test runner that this runs in are no concern of the project's.
-    for (const name of ['NODE_OPTIONS', 'NODE_TEST_CONTEXT']) Reflect.deleteProperty(env, name);
+    // The marks of the npm and the test runner that this runs in are no concern of the project's.
+    for (const name of Object.keys(env)) {
+      if (/^(npm_|NODE_OPTIONS$|NODE_TEST_CONTEXT$)/.test(name)) Reflect.deleteProperty(env, name);
+    }
     const options = { cwd: this.folder, env, maxBuffer: 64 * 1024 * 1024 };
     try {
       const { stdout, stderr } = await run(command, args, options);

@@ -23,7 +23,7 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/rukpak-ts');
 
 // A clone may have a link for node_modules, which git takes for a file.
-const notPacked = /^(test|docs|examples|\.ci)\/|^node_modules$|^(?!scaffold\/).*\.test\.ts$/;
+const notPacked = /^(test|\.ci)\/|^node_modules$|^(?!scaffold\/|examples\/).*\.test\.ts$/;
 const day = 24 * 60 * 60 * 1000;
 
 /**

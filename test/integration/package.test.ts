@@ -1,6 +1,6 @@
 // @module-tag long
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PackageProject } from '../helpers/package-project.ts';
 
@@ -66,19 +66,41 @@ describe('the published package', () => {
   it('holds what runs: no tests, no sources, no maps of them, no state of the compiler', async () => {
     const folder = join(project.folder, 'node_modules/rukpak-ts');
     const paths = await readdir(folder, { recursive: true });
-    const shipped = paths.filter((path) => !path.startsWith('scaffold/'));
-    const wrong = /\.test\.|(?<!\.d)\.ts$|\.map$|tsbuildinfo|tsconfig|^dist\/(test|examples)\b/;
+    const shipped = paths.filter((path) => !/^(scaffold|examples)\//.test(path));
+    const wrong =
+      /\.test\.|(?<!\.d)\.ts$|\.map$|tsbuildinfo|tsconfig|^dist\/(test|examples)\b|helm-engine.*\.source$/;
     expect(shipped.filter((path) => wrong.test(path))).toEqual([]);
     expect((await readdir(folder)).toSorted()).toEqual([
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'bin',
       'build-info.json',
       'deploy',
       'dist',
+      'docs',
+      'examples',
       'package.json',
       'scaffold',
     ]);
+  });
+
+  it('holds every page and file that its pages link to', async () => {
+    const folder = join(project.folder, 'node_modules/rukpak-ts');
+    const paths = await readdir(folder, { recursive: true });
+    const pages = paths.filter((path) => /^(docs\/.*|[^/]+)\.md$/.test(path));
+    expect(pages.length).toBeGreaterThan(50);
+    const lost: string[] = [];
+    for (const page of pages) {
+      const links = (await installed(page)).matchAll(/\]\((?!\w+:)([\w./-]+\w)(?:#[^)]*)?\)/g);
+      for (const [, link = ''] of links) {
+        const target = join(dirname(page), link);
+        if (!paths.includes(target)) lost.push(`${page}: ${link}`);
+      }
+    }
+    expect(lost).toEqual([]);
   });
 
   it('runs its programs', async () => {

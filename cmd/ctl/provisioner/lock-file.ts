@@ -1,34 +1,24 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { npmCause } from './npm-cause.ts';
 
 /**
  * Has npm write package-lock.json, which `npm ci` installs from; nothing is installed yet.
- * @throws TerminalError that says what npm said, and what to run.
+ * @throws TerminalError that says what npm said, and what to do.
  */
-export async function writeLockFile(folder: string): Promise<void> {
+export async function writeLockFile(folder: string, signal: AbortSignal): Promise<void> {
   const args = ['install', '--package-lock-only', '--no-audit', '--no-fund'];
   try {
-    await promisify(execFile)('npm', args, { cwd: folder });
+    await promisify(execFile)('npm', args, { cwd: folder, signal });
   } catch (error) {
-    const cause = causeOf(error);
-    const pack = cause.includes('rukpak-ts')
-      ? ', or begin anew with --sdk and a file that npm pack has made'
-      : '';
-    throw new TerminalError(
-      `the project is written, but not its package-lock.json (${cause}): run npm install in ${folder}${pack}`,
-      { cause: error },
-    );
+    signal.throwIfAborted();
+    const cause = npmCause(error);
+    const way = cause.includes('rukpak-ts')
+      ? 'leave out --sdk to take the rukpak-ts that makes the project, or name a file that npm pack has made'
+      : 'try again';
+    throw new TerminalError(`npm cannot write the project's package-lock.json (${cause}): ${way}`, {
+      cause: error,
+    });
   }
-}
-
-function causeOf(error: unknown): string {
-  const { code, stderr = '' } = error as { readonly code?: unknown; readonly stderr?: string };
-  if (code === 'ENOENT') return 'there is no npm on the PATH';
-  if (stderr.includes('npm error code EBADENGINE')) return 'npm runs on a Node before 24';
-  const said = stderr
-    .split('\n')
-    .filter((line) => /^npm error (?!code |A complete log)/.test(line))
-    .map((line) => line.replace('npm error ', ''));
-  return said[0] ?? errorMessage(error);
 }

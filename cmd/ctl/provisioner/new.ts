@@ -1,40 +1,68 @@
-import { basename, relative, resolve } from 'node:path';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, relative, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { version } from '../../version.ts';
+import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
 import { progressOn } from '../progress.ts';
 import { writeOutput } from '../write-output.ts';
 import { className } from './class-name.ts';
 import { parseSdk, type Sdk } from './sdk.ts';
+import type { Project } from './write-project.ts';
 
 interface NewFlags {
   readonly dir?: string;
-  readonly sdk: Sdk;
+  readonly sdk?: Sdk;
 }
 
 /** `rukpakctl provisioner new`: a project that is green, to be made one's own. */
 export function newCommand(): Command {
-  const ownVersion = version();
   return new Command('new')
     .description('make a project for a provisioner class: the class, its tests, a sample')
     .addArgument(new Argument('<name>', 'name of the class').argParser(className))
     .option('--dir <folder>', 'where the project goes (default: a folder of the name)')
     .addOption(
-      new Option('--sdk <version|file>', 'rukpak-ts from the registry, or packed by npm pack')
-        .argParser(parseSdk)
-        .default(parseSdk(`^${ownVersion}`), `^${ownVersion}`),
+      new Option(
+        '--sdk <version|file>',
+        'rukpak-ts from a registry, or packed by npm pack (default: the one that makes the project)',
+      ).argParser(parseSdk),
     )
     .action(newProject);
 }
 
 async function newProject(name: string, { dir = name, sdk }: NewFlags): Promise<void> {
+  const { fillFolder } = await import('./new-folder.ts');
+  const folder = resolve(dir);
+  const signal = stopSignal();
+  await fillFolder(folder, async (draft) => {
+    if (sdk === undefined)
+      await withOwnPackage(signal, (own) => fill(draft, { name, sdk: own }, signal));
+    else await fill(draft, { name, sdk }, signal);
+  });
+  await writeOutput([nextSteps(name, folder)], process.stdout);
+}
+
+async function fill(folder: string, project: Project, signal: AbortSignal): Promise<void> {
   const [{ writeProject }, { writeLockFile }] = await Promise.all([
     import('./write-project.ts'),
     import('./lock-file.ts'),
   ]);
-  const folder = resolve(dir);
-  await writeProject(folder, { name, sdk });
-  await progressOn(process.stderr)('npm writes package-lock.json', () => writeLockFile(folder));
-  await writeOutput([nextSteps(name, folder)], process.stdout);
+  await writeProject(folder, project);
+  const progress = progressOn(process.stderr);
+  await progress('npm writes package-lock.json', () => writeLockFile(folder, signal));
+}
+
+async function withOwnPackage(
+  signal: AbortSignal,
+  work: (sdk: Sdk) => Promise<void>,
+): Promise<void> {
+  const { packOwnPackage } = await import('./own-package.ts');
+  const packed = await mkdtemp(join(tmpdir(), 'rukpak-sdk-'));
+  try {
+    const progress = progressOn(process.stderr);
+    await work(await progress('npm packs rukpak-ts', () => packOwnPackage(packed, signal)));
+  } finally {
+    await rm(packed, { recursive: true, force: true });
+  }
 }
 
 function nextSteps(name: string, folder: string): string {
@@ -42,7 +70,7 @@ function nextSteps(name: string, folder: string): string {
   return `${basename(folder)} is a project for the provisioner class ${name}; what it does is in src/class.ts.
 
   cd ${path}
-  npm ci && npm test
+  npm install && npm test
   npm run dev         # runs the class on a control plane of its own, again at every save
   npm run sample      # in another terminal: deploys sample/
 `;

@@ -1,8 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { TerminalError } from '../../../core/errors.ts';
 import type { Sdk } from './sdk.ts';
 
 export interface Project {
@@ -14,18 +13,8 @@ export interface Project {
 /** What the class of the template is called. */
 const templateName = 'example-class';
 
-/**
- * Writes the project into a folder, which is made where it is missing.
- * @throws TerminalError where there are files in it already, or it is one.
- */
+/** Writes the project into an empty folder. */
 export async function writeProject(folder: string, project: Project): Promise<void> {
-  if (existsSync(folder) && !statSync(folder).isDirectory()) {
-    throw new TerminalError(`${folder} is a file: name another folder with --dir`);
-  }
-  await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length > 0) {
-    throw new TerminalError(`${folder} is not empty: name another folder with --dir`);
-  }
   for (const path of await templateFiles()) {
     const target = join(folder, targetOf(path));
     await mkdir(dirname(target), { recursive: true });

@@ -2,7 +2,7 @@ import type { Kubectl } from '../kubectl.ts';
 
 const namespace = 'rukpak-system';
 
-/** RukPak v0.16.0's own objects (spec section 14), as far as ours have the same names. */
+/** RukPak v0.16.0's own objects, as far as ours have the same names. */
 function installation(): readonly object[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },

@@ -11,7 +11,7 @@ export interface FormerRelease {
   readonly owner: OwnerReference;
 }
 
-/** The Secret in which RukPak v0.16 kept a revision (spec section 6, number 1). */
+/** The Secret in which RukPak v0.16 kept a revision. */
 export function releaseSecret(release: FormerRelease): KubernetesObject {
   const { name, namespace, revision, status, owner } = release;
   return {

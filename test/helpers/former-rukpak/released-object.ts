@@ -29,7 +29,7 @@ export function renderedObject(
   return { ...object, metadata: { ...metadata, annotations: primary } };
 }
 
-/** An object as Helm's client sends it to the API server (spec section 6, number 3). */
+/** An object as Helm's client sends it to the API server. */
 export function sentObject(object: KubernetesObject, release: Release): KubernetesObject {
   const rendered = renderedObject(object, release);
   const { labels, annotations } = rendered.metadata;
