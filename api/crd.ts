@@ -7,7 +7,7 @@ import {
   bundleDeploymentStatusSchema,
 } from './v1alpha1/bundle-deployment.ts';
 
-/** The CustomResourceDefinition of Bundle (spec section 1.1). */
+/** The CustomResourceDefinition of Bundle. */
 export function bundleCRD(): KubernetesObject {
   return crd({
     names: { kind: 'Bundle', listKind: 'BundleList', plural: 'bundles', singular: 'bundle' },
@@ -31,7 +31,7 @@ export function bundleCRD(): KubernetesObject {
   });
 }
 
-/** The CustomResourceDefinition of BundleDeployment (spec section 1.2). */
+/** The CustomResourceDefinition of BundleDeployment. */
 export function bundleDeploymentCRD(): KubernetesObject {
   return crd({
     names: {

@@ -26,7 +26,7 @@ import { addSourceFlags, type SourceFlags } from './source-flags.ts';
 import { addUploadFlags, type UploadFlags } from './upload-flags.ts';
 import { type AdmissionFlags, addAdmissionFlags } from './webhook-flags.ts';
 
-/** Flags of `rukpak core`: v0.16's (spec section 14), and those for what is new. */
+/** Flags of `rukpak core`: v0.16's, and those for what is new. */
 export interface CoreFlags
   extends ProcessFlags,
     ContentServerFlags,

@@ -9,7 +9,7 @@ export interface CrdGuardFlags {
   readonly guardCrdDeletion: boolean;
 }
 
-/** Flags of `rukpak crdvalidator` (spec section 14), and those for what is new. */
+/** Flags of `rukpak crdvalidator`, and those for what is new. */
 export interface CrdvalidatorFlags
   extends ProcessFlags,
     WebhookServerFlags,

@@ -4,7 +4,7 @@ import { defaultHealthProbeBindAddress } from '../core/manager/defaults/values.t
 import type { LogLevel } from '../core/observe/logger.ts';
 import { bindAddress, withoutEffect } from './flag-values.ts';
 
-/** What every program of the system takes (spec section 14). */
+/** What every program of the system takes. */
 export interface ProcessFlags {
   readonly kubeconfig?: string;
   readonly systemNamespace?: string;
@@ -49,7 +49,7 @@ function logLevel(text: string): LogLevel {
   throw new InvalidArgumentError('It must be debug, info, warn, error, or a number of at least 1.');
 }
 
-/** The flag, else the namespace that the pod runs in, else rukpak-system (spec section 14). */
+/** The flag, else the namespace that the pod runs in, else rukpak-system. */
 export function systemNamespaceOf(
   { systemNamespace }: Pick<ProcessFlags, 'systemNamespace'>,
   otherwise?: string,

@@ -14,7 +14,7 @@ export interface AdmissionFlags {
   readonly requireServiceAccount: boolean;
 }
 
-/** Flags of `rukpak webhooks` (spec section 14), and those for what is new. */
+/** Flags of `rukpak webhooks`, and those for what is new. */
 export interface WebhookFlags
   extends ProcessFlags,
     WebhookServerFlags,

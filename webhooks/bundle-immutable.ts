@@ -10,7 +10,7 @@ import type {
 
 /**
  * Whether two specs mean the same: an absent field equals its empty value, as in RukPak's decoded
- * types, but a source block that is absent differs from one that is empty (spec section 11).
+ * types, but a source block that is absent differs from one that is empty.
  */
 export function isSameSpec(a: BundleSpec, b: BundleSpec): boolean {
   return isDeepStrictEqual(canonicalSpec(a), canonicalSpec(b));

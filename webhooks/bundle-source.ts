@@ -7,7 +7,7 @@ export interface ConfigMapReader {
 }
 
 /**
- * What is wrong with a source that the schema cannot say, or undefined (spec section 11). Types
+ * What is wrong with a source that the schema cannot say, or undefined. Types
  * http and upload need no check, and an unknown type is its reconciler's business.
  */
 export async function findSourceFault(

@@ -11,7 +11,7 @@ const bundleSchema = z.object({
   spec: bundleSpecSchema,
 });
 
-/** The validator behind `vbundles.core.rukpak.io` (spec section 11). */
+/** The validator behind `vbundles.core.rukpak.io`. */
 export function bundleValidator(configMaps: ConfigMapReader): AdmissionValidator {
   return async ({ operation, subResource, object, oldObject }, signal) => {
     if ((operation !== 'CREATE' && operation !== 'UPDATE') || subResource) return allowed;

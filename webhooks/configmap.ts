@@ -24,7 +24,7 @@ const configMapSchema = z.object({
   immutable: z.boolean().optional(),
 });
 
-/** The validator behind `vconfigmaps.core.rukpak.io` (spec section 11). */
+/** The validator behind `vconfigmaps.core.rukpak.io`. */
 export function configMapValidator(options: ConfigMapValidatorOptions): AdmissionValidator {
   return async (request, signal) => {
     const { bundles } = options;

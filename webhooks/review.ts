@@ -78,7 +78,7 @@ export const allowed: AdmissionVerdict = { allowed: true };
 
 /**
  * A denial. The text goes into `reason` and there is no `message`: clients such as kubectl print
- * both, and RukPak's users know the form that this gives (spec section 11).
+ * both, and RukPak's users know the form that this gives.
  */
 export function denied(text: string): AdmissionVerdict {
   return { allowed: false, status: { code: 403, reason: text } };

@@ -30,7 +30,7 @@ export interface AdmissionRouteOptions
   readonly ruleProblem: RuleProblem;
 }
 
-/** Every validator by the path at which the webhook configuration calls it (spec section 11). */
+/** Every validator by the path at which the webhook configuration calls it. */
 export function admissionRoutes(
   options: AdmissionRouteOptions,
 ): ReadonlyMap<string, AdmissionValidator> {
@@ -63,7 +63,7 @@ export interface CrdRouteOptions extends CrdUpgradeOptions, DeletionWarningOptio
   readonly clock: Clock;
 }
 
-/** The validators of CRDs by their paths (spec section 12). */
+/** The validators of CRDs by their paths. */
 export function crdRoutes(options: CrdRouteOptions): ReadonlyMap<string, AdmissionValidator> {
   const { client, clock } = options;
   const judging: CrdUpgradeOptions['client'] = {

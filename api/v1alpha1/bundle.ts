@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../meta.ts';
 import { conditionSchema } from './conditions.ts';
 
-/** Class names: no dots, no slashes (spec section 1). */
+/** Class names: no dots, no slashes. */
 export const classNameSchema = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)

@@ -35,7 +35,7 @@ export const conditionSchema = z
   })
   .describe('One aspect of the current state of the object.');
 
-/** Condition types and reasons of a Bundle (spec section 2). */
+/** Condition types and reasons of a Bundle. */
 export const bundleCondition = {
   unpacked: 'Unpacked',
 } as const;
@@ -48,7 +48,7 @@ export const bundleReason = {
   processingFinalizerFailed: 'ProcessingFinalizerFailed',
 } as const;
 
-/** Condition types of a BundleDeployment, in order of first appearance (spec section 5.2). */
+/** Condition types of a BundleDeployment, in order of first appearance. */
 export const bundleDeploymentCondition = {
   hasValidBundle: 'HasValidBundle',
   installed: 'Installed',

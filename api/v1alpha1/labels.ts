@@ -1,4 +1,4 @@
-/** Keys that the project puts on objects (spec section 7). */
+/** Keys that the project puts on objects. */
 export const label = {
   ownerKind: 'core.rukpak.io/owner-kind',
   ownerName: 'core.rukpak.io/owner-name',
@@ -65,7 +65,7 @@ export const annotation = {
   sourceHosts: 'core.rukpak.io/source-hosts',
   /** On a Bundle of source upload: SHA-256 of what was uploaded last. */
   uploadDigest: 'core.rukpak.io/upload-digest',
-  /** On a CRD: "false" lets it change whatever its custom resources are (spec section 12). */
+  /** On a CRD: "false" lets it change whatever its custom resources are. */
   safeCrdUpgrade: 'core.rukpak.io/safe-crd-upgrade-validation',
   /** On a CRD: "false" lets it be deleted together with its custom resources. */
   safeCrdDeletion: 'core.rukpak.io/safe-crd-deletion-validation',

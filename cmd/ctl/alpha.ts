@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { helpCommand } from '../help-command.ts';
 import { bootstrapCommand } from './bootstrap.ts';
 
-/** `rukpakctl alpha`: what may still change; not shown in the help (spec section 13). */
+/** `rukpakctl alpha`: what may still change; not shown in the help. */
 export function alphaCommand(): Command {
   return new Command('alpha')
     .description('commands that may still change')

@@ -19,7 +19,7 @@ export interface Release {
 }
 
 /**
- * Applies objects as if the BundleDeployment of that name had done so (spec sections 6.3 and 13), in
+ * Applies objects as if the BundleDeployment of that name had done so, in
  * its order: with its field manager, so that what the next version drops goes.
  * @throws TerminalError before anything is changed where a kind is unknown or an object is of others.
  */

@@ -13,7 +13,7 @@ interface BootstrapFlags extends ClusterFlags, UploadFlags, OutputFlags {}
 
 const plain = 'core-rukpak-io-plain';
 
-/** `rukpakctl alpha bootstrap`: objects now, their BundleDeployment after them (spec section 13). */
+/** `rukpakctl alpha bootstrap`: objects now, their BundleDeployment after them. */
 export function bootstrapCommand(): Command {
   const command = new Command('bootstrap')
     .description(

@@ -10,7 +10,7 @@ interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly namespace: string;
 }
 
-/** `rukpakctl content`: lists what is stored of a Bundle (spec section 13). */
+/** `rukpakctl content`: lists what is stored of a Bundle. */
 export function contentCommand(): Command {
   const command = new Command('content')
     .description('list the files of an unpacked Bundle, as its content server has them')

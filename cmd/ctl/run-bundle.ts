@@ -45,7 +45,7 @@ export interface RunResult {
 
 const pollInterval = 300;
 
-/** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it (spec section 13). */
+/** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it. */
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
   const { cluster, signal } = context;
   const { archive, digest } = await packUpload(request.files);

@@ -19,7 +19,7 @@ interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, O
   readonly wait?: true;
 }
 
-/** `rukpakctl run`: a BundleDeployment from a directory (spec section 13). */
+/** `rukpakctl run`: a BundleDeployment from a directory. */
 export function runCommand(): Command {
   const command = new Command('run')
     .description('run the bundle of a directory as a BundleDeployment: apply it, and upload it')

@@ -21,7 +21,7 @@ const idleTimeout = 10_000;
 const answerTimeout = 60_000;
 
 /**
- * Uploads an archive as the content of a Bundle (spec 4.3). A lost connection, a busy server and a
+ * Uploads an archive as the content of a Bundle. A lost connection, a busy server and a
  * Bundle that the server has not seen yet are tried again.
  * @throws TerminalError with what the server says; the last error where the patience ends.
  */
@@ -116,7 +116,7 @@ function outcome(status: number, text: string): Sent {
   }
 }
 
-/** Not found: the server's cache may be behind. Conflicts of spec 4.3 last, with their own text. */
+/** Not found: the server's cache may be behind. A conflict with other content lasts, and has its own text. */
 function mayPass(status: number): boolean {
   return status === 404 || status === 408 || status === 429 || status >= 500;
 }

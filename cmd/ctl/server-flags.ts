@@ -14,7 +14,7 @@ export interface ServerFlags {
   readonly caSecretName: string;
 }
 
-/** How the server that takes uploads is reached (spec section 13). */
+/** How the server that takes uploads is reached. */
 export interface UploadFlags extends ServerFlags {
   readonly systemNamespace: string;
   readonly uploadServiceName: string;

@@ -30,7 +30,7 @@ const tokenSchema = z.object({ status: z.object({ token: z.string() }) });
 
 /**
  * Runs `work` as a service account that may read bundles and nothing else, and that is gone
- * afterwards, however `work` ends (spec section 13: `content`). The binding owns the account, so that
+ * afterwards, however `work` ends. The binding owns the account, so that
  * deleting the one deletes the other.
  */
 export async function asTemporaryReader<T>(

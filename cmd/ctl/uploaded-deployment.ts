@@ -16,7 +16,7 @@ export interface UploadedDeployment {
   readonly installNamespace?: string;
 }
 
-/** What is applied (spec section 13). */
+/** What is applied. */
 export function deploymentObject({
   name,
   deploymentClass,

@@ -11,7 +11,7 @@ interface VersionFlags extends ClusterFlags, OutputFlags {
   readonly systemNamespace: string;
 }
 
-/** `rukpakctl version`: what this program was built from (spec section 13). */
+/** `rukpakctl version`: what this program was built from. */
 export function versionCommand(): Command {
   const command = new Command('version')
     .description('say which revision this is')

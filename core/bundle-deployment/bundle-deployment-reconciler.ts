@@ -73,7 +73,7 @@ const deletionSteps: readonly Step[] = [
   letGo,
 ];
 
-/** Brings the cluster to what one BundleDeployment asks for, and keeps it there (spec section 5). */
+/** Brings the cluster to what one BundleDeployment asks for, and keeps it there. */
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
   readonly #transitions: TransitionEvents;
@@ -93,8 +93,7 @@ export class BundleDeploymentReconciler {
 
   /**
    * Reconciles the deployment of that name; a rejection asks for another try with back-off.
-   * What it owned is the garbage collector's once it is deleted and has no finalizer of ours (spec
-   * section 5.5), and another process's once its class is.
+   * What it owned is the garbage collector's once it is deleted and has no finalizer of ours, and another process's once its class is.
    */
   async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
     const deployment = this.#servedDeployment(name);

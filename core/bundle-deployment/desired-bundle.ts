@@ -4,7 +4,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import { bundleName } from './template-hash.ts';
 
-/** The Bundle that a deployment's template asks for (spec section 5.3). */
+/** The Bundle that a deployment's template asks for. */
 export function desiredBundle(deployment: BundleDeployment, hash: string): Bundle {
   const { name = '' } = deployment.metadata;
   const { metadata, spec } = deployment.spec.template;

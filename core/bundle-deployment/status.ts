@@ -14,7 +14,7 @@ interface Outcome {
   readonly message: string;
 }
 
-/** The conditions of spec section 5.2's table. */
+/** The conditions of a BundleDeployment (docs/spec/bundle-deployment.md). */
 export function hasValidBundle(
   status: BundleDeploymentStatus,
   outcome: Outcome,

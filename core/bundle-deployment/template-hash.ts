@@ -6,7 +6,7 @@ const maxBundleName = 52;
 const maxDeploymentName = 45;
 
 /**
- * The template's hash as RukPak computes it (spec section 5.3), so that a cluster's Bundles keep
+ * The template's hash as RukPak computes it, so that a cluster's Bundles keep
  * their names. Fields stand in the order of the Go structs; empty ones are left out as Go does.
  */
 export function templateHash(template: BundleTemplate): string {

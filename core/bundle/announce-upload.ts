@@ -38,7 +38,7 @@ interface AnnounceOptions {
 
 /**
  * Makes a Bundle Pending whose content was uploaded, unless it is gone or was unpacked from these
- * bytes (spec 4.3): that change is what its reconciler wakes up for.
+ * bytes: that change is what its reconciler wakes up for.
  */
 export async function announceUpload(key: ContentKey, options: AnnounceOptions): Promise<void> {
   const { client, signal, newDigest } = options;

@@ -31,7 +31,7 @@ const slowUnpack = 2_000;
 /** So is waiting that takes longer: announcing each of a thousand would make them all wait longer. */
 const longWait = 30_000;
 
-/** Brings one Bundle from its source into the store (spec section 2). */
+/** Brings one Bundle from its source into the store. */
 export class BundleReconciler {
   readonly #dependencies: BundleDependencies;
   /** By name, those that are being unpacked. */

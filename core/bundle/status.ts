@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import { errorMessage, WaitingError } from '../errors.ts';
 import { setCondition } from '../runtime/conditions.ts';
 
-/** The statuses of spec section 2's table, one function a row. */
+/** The statuses of a Bundle (docs/spec/bundle.md), one function for each. */
 
 export function unpacked(
   status: BundleStatus,

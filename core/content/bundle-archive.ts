@@ -5,7 +5,7 @@ import { tarParts, type WrittenEntry } from './tar-parts.ts';
 
 const batchSize = 65_536;
 
-/** The tar.gz that stores a bundle's content (spec 4.1); equal content gives equal bytes. */
+/** The tar.gz that stores a bundle's content; equal content gives equal bytes. */
 export function packBundle(files: BundleFiles): Readable {
   const gzip = createGzip();
   // Whoever reads the stream receives the error; the callback keeps it from being thrown twice.

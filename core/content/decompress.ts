@@ -26,7 +26,7 @@ const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
 /**
  * The unpacked bytes, as they come. A body that is not what it should be, ends early or unpacks
- * to more than the allowed multiple ends in a TerminalError, with Go's words (spec 3.3); errors
+ * to more than the allowed multiple ends in a TerminalError, with Go's words; errors
  * of the stream itself pass through.
  */
 export async function* decompressed(

@@ -10,7 +10,7 @@ export interface UnpackFetchedOptions extends UnpackOptions {
 }
 
 /**
- * The content of a tar.gz that a user made, saying which of its layers is bad (spec 3.3, 3.5).
+ * The content of a tar.gz that a user made, saying which of its layers is bad.
  * @throws TerminalError where the content is at fault; errors of the stream pass through
  */
 export async function unpackFetched(

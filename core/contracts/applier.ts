@@ -96,7 +96,7 @@ export interface HoldUp {
   readonly message: string;
 }
 
-/** One object that is not healthy, as the Healthy condition lists it (spec section 10). */
+/** One object that is not healthy, as the Healthy condition lists it. */
 export interface HealthProblem {
   /** `(<group>/<version>, Kind=<Kind>)(<ns>/<name>): <text>` */
   readonly message: string;

@@ -64,7 +64,7 @@ export interface DeploymentContext extends ProvisionerContext {
 }
 
 /**
- * A provisioner class (spec section 8). It may serve Bundles, BundleDeployments or both, and never
+ * A provisioner class. It may serve Bundles, BundleDeployments or both, and never
  * reaches the cluster: it only turns content into content, and content into objects.
  */
 export interface Provisioner {

@@ -60,7 +60,7 @@ export interface SourceResult {
   readonly resolvedSource: BundleSource;
 }
 
-/** One way to get a bundle's content (spec section 3). */
+/** One way to get a bundle's content. */
 export interface Source {
   /** The value of spec.source.type that it serves. */
   readonly type: string;

@@ -6,7 +6,7 @@ export interface ContentKey {
   readonly uid: string;
 }
 
-/** Bundle content on disk, as `<name>.tgz` (spec section 4). */
+/** Bundle content on disk, as `<name>.tgz`. */
 export interface ContentStore {
   has(key: ContentKey): Promise<boolean>;
   /** Replaces the content in one step: readers see the old archive or the new one. */

@@ -10,7 +10,7 @@ export interface ReceivedUpload {
 }
 
 /**
- * What clients uploaded for Bundles, byte for byte (spec 4.3). By UID too: a Bundle never gets what
+ * What clients uploaded for Bundles, byte for byte. By UID too: a Bundle never gets what
  * was meant for a predecessor of its name.
  */
 export interface UploadStore {

@@ -17,7 +17,7 @@ export interface UploadCollectorOptions {
   readonly onLeftover: OnLeftover;
 }
 
-/** Removes uploads that no existing Bundle names, now and then (spec 4.4). */
+/** Removes uploads that no existing Bundle names, now and then. */
 export function createUploadCollector(options: UploadCollectorOptions): Runnable {
   const { interval, clock, onLeftover } = options;
   // Where no Bundle takes uploads there are none, once what others left has been removed.

@@ -18,7 +18,7 @@ export interface Uploads {
   readonly store: UploadStore;
   /** Takes uploads; for the content server. */
   readonly handler: RequestHandler;
-  /** Removes uploads of Bundles that are gone (spec 4.4). */
+  /** Removes uploads of Bundles that are gone. */
   readonly collector: Runnable;
   /** Whether all replicas see the same uploads, so that one collector is enough. */
   readonly shared: boolean;

@@ -25,8 +25,7 @@ export interface ReadManifestsOptions {
 }
 
 /**
- * Reads the flat `manifests` directory of a bundle: every file whatever its name, in byte order
- * (spec section 8.1).
+ * Reads the flat `manifests` directory of a bundle: every file whatever its name, in byte order.
  * @throws TerminalError without a prefix, at the first entry that is a directory or cannot be read,
  * or has an object that is too large, or one too many.
  */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { stringifyJson } from '../../api/json.ts';
 
 /**
- * Hash of a value as RukPak computes it (spec section 5.3): base36 of SHA-224 over the value's Go
+ * Hash of a value as RukPak computes it: base36 of SHA-224 over the value's Go
  * JSON and a newline. Keys are written in the order the value has them, which is to be the field
  * order of the Go struct; maps go through `sortedMap`. Members that are `undefined` are left out.
  */

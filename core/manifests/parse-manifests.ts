@@ -9,7 +9,7 @@ import { readYamlDocument } from './yaml.ts';
 
 /**
  * Reads the objects of one manifest file as kubectl does: YAML or JSON, any number of documents,
- * lists flattened, empty documents skipped (spec section 8.1). A missing apiVersion reads as the
+ * lists flattened, empty documents skipped. A missing apiVersion reads as the
  * empty string and missing metadata as an empty object: neither is refused here. Reading ends early
  * where there are more than `maxObjects` documents.
  * @throws TerminalError that names the path, without a prefix for the step it belongs to.
@@ -33,7 +33,7 @@ export function parseManifests(
 
 /**
  * Reads a manifest file document by document, as the conversion of registry bundles does: as
- * `parseManifests`, but a list stays the one object that it is (bundle-formats section 2.2).
+ * `parseManifests`, but a list stays the one object that it is.
  * @throws TerminalError that does not name the file.
  */
 export function parseObjects(

@@ -11,7 +11,7 @@ import { checkObjectCount, checkObjectSize } from './object-bounds.ts';
 import { toObjects } from './objects.ts';
 
 /**
- * Checks that content is a plain+v0 bundle and returns what it holds (spec section 8.1).
+ * Checks that content is a plain+v0 bundle and returns what it holds.
  * @throws TerminalError with the message of the Unpacked condition.
  */
 export function readPlainBundle(

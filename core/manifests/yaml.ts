@@ -6,7 +6,7 @@ import { decodeYamlText } from './yaml/yaml-text.ts';
 
 /**
  * Reads the first YAML document of a text as kubectl reads it: YAML 1.1 as Go's sigs.k8s.io/yaml
- * has it (bundle-formats section 0). Null where there is no document.
+ * has it. Null where there is no document.
  * @throws TerminalError `error converting YAML to JSON: …`, with the line where one is to blame.
  */
 export function parseYaml(content: Uint8Array | string): JsonValue {

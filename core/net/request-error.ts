@@ -2,7 +2,7 @@ import { errorMessage } from '../errors.ts';
 import { proxyProblem } from './proxy-problem.ts';
 
 /**
- * A failed connection in the words of Go's client, which users of git know too (spec section 3.2):
+ * A failed connection in the words of Go's client, which users of git know too:
  * `Get "<url>": dial tcp <address>: connect: connection refused`. Names no port of our own.
  */
 export function requestError(method: 'GET' | 'POST', url: URL, error: unknown): Error {

@@ -7,7 +7,7 @@ const perSecond = 10;
 const burst = 100;
 
 /**
- * When a failed key may be tried again (spec 15): per key 5 ms doubling to 1000 s, and all keys
+ * When a failed key may be tried again: per key 5 ms doubling to 1000 s, and all keys
  * together 10 a second after a burst of 100; the later of the two.
  */
 export class RateLimiter {

@@ -50,7 +50,7 @@ type ReviewedUser = z.infer<typeof tokenReview>['status']['user'];
 
 /**
  * Asks the API server: a TokenReview where the caller has a token, then a SubjectAccessReview of the
- * path or the object (spec 4.5). A token must be for one of the audiences; for the API server's own without any.
+ * path or the object. A token must be for one of the audiences; for the API server's own without any.
  */
 export function apiServerAccessReviewer(
   client: Client,

@@ -20,7 +20,7 @@ export function callerOf({ socket, headers }: IncomingMessage): Caller | undefin
   return token === undefined ? undefined : { token };
 }
 
-/** A certificate's CN and O (spec 4.5). One that is not trusted, or names nobody, is as good as none. */
+/** A certificate's CN and O. One that is not trusted, or names nobody, is as good as none. */
 function certifiedUser(socket: TLSSocket): User | undefined {
   if (!socket.authorized) return undefined;
   const { subject, valid_to: validTo } = socket.getPeerCertificate();

@@ -22,7 +22,7 @@ const verbs: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Lets a request pass whose caller may do its verb on its path as a non-resource URL (spec 4.5), or
+ * Lets a request pass whose caller may do its verb on its path as a non-resource URL, or
  * on the BundleDeployment whose plan it is about: else 401, 403, or 503 where the API server could
  * not be asked.
  */

@@ -17,7 +17,7 @@ export interface ContentAppOptions extends ServeArchiveOptions {
   readonly handlers?: readonly RequestHandler[];
 }
 
-/** `/bundles/<name>.tgz` and `/metrics` (spec 4.2, 4.6): each request authorized and logged. */
+/** `/bundles/<name>.tgz` and `/metrics`: each request authorized and logged. */
 export function createContentApp(options: ContentAppOptions): Express {
   const app = express();
   app.disable('x-powered-by');

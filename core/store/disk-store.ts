@@ -25,7 +25,7 @@ export interface DiskStoreOptions {
 }
 
 /**
- * Archives as `<directory>/<bundle>.tgz` (spec 4.1). An archive appears whole, synced to disk,
+ * Archives as `<directory>/<bundle>.tgz`. An archive appears whole, synced to disk,
  * or not at all; what a crash left half written is removed at the next start.
  */
 export class DiskStore implements ContentStore {

@@ -32,7 +32,7 @@ export interface ContentLoader {
 const timeout = 60_000;
 
 /**
- * Reads content that another process stored (spec 4.2). Only the configured content servers are
+ * Reads content that another process stored. Only the configured content servers are
  * asked, and redirects are not followed: anyone who may write a Bundle's status names the URL,
  * and the token must not go to them.
  */

@@ -30,7 +30,7 @@ const stallTime = 30_000;
 /** Seconds after which another try is worth it. */
 const retryAfter = '10';
 
-/** GET and HEAD of Bundles' archives, with ranges and conditions (spec 4.2). */
+/** GET and HEAD of Bundles' archives, with ranges and conditions. */
 export function serveArchive(options: ServeArchiveOptions): RequestHandler<{ file: string }> {
   const { clock } = options;
   return async (request, response) => {

@@ -5,7 +5,7 @@ import type { ChartFiles } from './engine/index.ts';
 const defaultFolder = 'chart';
 
 /**
- * Content with the chart in one folder at the root, as it is stored (spec section 8.3): a root that
+ * Content with the chart in one folder at the root, as it is stored: a root that
  * holds exactly one directory is that already.
  */
 export function inOneFolder(content: BundleFiles, limits: ContentLimits): BundleFiles {

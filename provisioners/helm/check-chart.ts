@@ -10,7 +10,7 @@ import { unpackedChart } from './packed-chart.ts';
 import type { LoadEngine } from './shared-engine.ts';
 
 /**
- * Content that is a chart, in the form in which it is stored (spec section 8.3).
+ * Content that is a chart, in the form in which it is stored.
  * @throws TerminalError with the text of Helm's loader where it is none that can be installed.
  */
 export async function checkChart(

@@ -2,6 +2,6 @@ import { defineProvisioner } from '../../core/sdk.ts';
 import { helmClass } from './helm-class.ts';
 import { sharedEngine } from './shared-engine.ts';
 
-/** Helm charts, rendered by Helm's own engine (spec section 8.3). */
+/** Helm charts, rendered by Helm's own engine. */
 // oxlint-disable-next-line import/no-default-export -- what every provisioner's module exports
 export default defineProvisioner(helmClass(sharedEngine));

@@ -2,7 +2,7 @@ import { defineProvisioner } from '../../core/sdk.ts';
 import { plainObjects } from './plain-objects.ts';
 import { validatePlain } from './validate-plain.ts';
 
-/** plain+v0: a flat `manifests` directory of objects, applied as they are (spec section 8.1). */
+/** plain+v0: a flat `manifests` directory of objects, applied as they are. */
 // oxlint-disable-next-line import/no-default-export -- what every provisioner's module exports
 export default defineProvisioner({
   className: 'core-rukpak-io-plain',

@@ -5,7 +5,7 @@ const path = 'metadata/annotations.yaml';
 const packageKey = 'operators.operatorframework.io.bundle.package.v1';
 
 /**
- * The package's name from the bundle's annotations; empty where they have none (spec section 9).
+ * The package's name from the bundle's annotations; empty where they have none.
  * @throws TerminalError where the file is missing or is not what it has to be.
  */
 export function readPackageName(files: BundleFiles, sourceType: string): string {

@@ -23,7 +23,7 @@ export interface ConvertBundleOptions extends ReadBundleOptions {
 
 /**
  * Reads and converts the content of a registry+v1 bundle.
- * @throws TerminalError with the message of the Bundle's Unpacked condition (spec section 8.2), and
+ * @throws TerminalError with the message of the Bundle's Unpacked condition, and
  * WaitingError that says what the cluster lacks.
  */
 export function convertRegistryBundle(

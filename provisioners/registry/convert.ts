@@ -8,7 +8,7 @@ import { requirements } from './requirements/index.ts';
 import { validators } from './validators/index.ts';
 
 /**
- * Turns a registry+v1 bundle into the objects of a plain+v0 bundle (spec section 9). Content is kept
+ * Turns a registry+v1 bundle into the objects of a plain+v0 bundle. Content is kept
  * as written; each object appears once, and the bundle's own wins over a generated one.
  * @throws TerminalError with the first validator's complaint, without a prefix, and WaitingError that
  * says what the cluster lacks, where one is known.

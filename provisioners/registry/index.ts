@@ -22,7 +22,7 @@ import {
 } from './stored-content.ts';
 
 /**
- * The class `core-rukpak-io-registry` (spec section 8.2): registry+v1 bundles are stored as plain+v0,
+ * The class `core-rukpak-io-registry`: registry+v1 bundles are stored as plain+v0,
  * with the files that they were made from. It serves Bundles only; their content is deployed by the
  * class `core-rukpak-io-plain`, after this one has adapted it to spec.config and cluster
  * (docs/adr/0029).

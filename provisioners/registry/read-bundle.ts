@@ -20,7 +20,7 @@ export interface ReadBundleOptions {
 
 /**
  * Reads a registry+v1 bundle: the package's name, and the objects sorted by kind alone, whatever
- * their group (spec section 9.1). Dependencies, properties and channels are not looked at.
+ * their group. Dependencies, properties and channels are not looked at.
  * @throws TerminalError that names the file or field, without a prefix.
  */
 export function readRegistryBundle(

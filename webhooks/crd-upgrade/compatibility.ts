@@ -25,8 +25,7 @@ interface Check {
 }
 
 /**
- * Why a change of a CRD is not safe for the custom resources that there are, or undefined (spec
- * section 12). They are read as the live CRD has them; the first that is not valid ends it.
+ * Why a change of a CRD is not safe for the custom resources that there are, or undefined. They are read as the live CRD has them; the first that is not valid ends it.
  */
 export async function findIncompatibility(
   change: CrdChange,

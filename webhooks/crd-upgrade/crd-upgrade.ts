@@ -27,7 +27,7 @@ export interface CrdUpgradeOptions {
 const atOnce = 2;
 
 /**
- * The validator behind `webhook.crdvalidator.io` (spec section 12): a change of a CRD is denied
+ * The validator behind `webhook.crdvalidator.io`: a change of a CRD is denied
  * where custom resources would not be valid any more. What cannot be found out is denied too.
  */
 export function crdUpgradeValidator({ client, logger }: CrdUpgradeOptions): AdmissionValidator {

@@ -19,7 +19,7 @@ const releaseSchema = z.object({ manifest: z.string() });
 
 /**
  * The kinds of the objects in a Helm release, as a Secret's `data.release` has it: base64 of base64
- * of gzip of JSON (spec section 6, number 1).
+ * of gzip of JSON.
  * @throws Error that says what is wrong with it, and nothing of what is in it: a Secret's content.
  */
 export async function releaseKinds(release: string): Promise<readonly GroupKind[]> {

@@ -39,7 +39,7 @@ export interface DesiredSetRequest extends DesiredContext {
 /**
  * Finds the kind of every object and marks them all. Of objects that are listed twice the last
  * counts, as with `kubectl apply`.
- * @throws TerminalError for unknown kinds (spec section 6, number 4) and names that cannot be.
+ * @throws TerminalError for unknown kinds and names that cannot be.
  */
 export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
   const { objects, operation, discovery, signal, owner } = request;

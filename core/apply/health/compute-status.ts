@@ -34,7 +34,7 @@ const rules: ReadonlyMap<string, StatusRule> = new Map<string, StatusRule>([
 ]);
 
 /**
- * The status of a live object by a rule of its owner's, else by those of kstatus (spec section 10).
+ * The status of a live object by a rule of its owner's, else by those of kstatus.
  * `now` is in milliseconds.
  */
 export function computeStatus(

@@ -23,7 +23,7 @@ export interface ObjectHealth {
   readonly recheckAfter: number | undefined;
 }
 
-/** Judges one object and writes its line (spec section 10). `now` is in milliseconds. */
+/** Judges one object and writes its line. `now` is in milliseconds. */
 export function objectHealth(subject: HealthSubject, now: number): ObjectHealth {
   const { resource, object, rule, finished } = subject;
   if (finished !== undefined && object?.metadata.deletionTimestamp !== undefined) {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 
-/** The outcome of kstatus for one object (spec section 10). */
+/** The outcome of kstatus for one object. */
 export interface ObjectStatus {
   readonly status: 'Current' | 'InProgress' | 'Failed' | 'Terminating';
   readonly message: string;

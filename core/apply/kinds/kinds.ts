@@ -12,7 +12,7 @@ export interface ResolvedKinds {
   readonly fromBundle: ReadonlySet<string>;
   /** Where objects of a kind can be found before that: another version may be served already. */
   readonly present: ReadonlyMap<string, Resource>;
-  /** One per object whose kind is unknown (spec section 6, number 4). */
+  /** One per object whose kind is unknown. */
   readonly problems: readonly string[];
 }
 

@@ -55,7 +55,7 @@ export function isKept(object: KubernetesObject): boolean {
 }
 
 /**
- * The content of a bundle with the marks of its owner (spec section 6, numbers 2 and 3). Of the
+ * The content of a bundle with the marks of its owner. Of the
  * content itself only fields that belong to the API server are dropped. A Secret's stringData
  * becomes data, as the server would write it: only so can it be compared and taken back.
  */

@@ -20,7 +20,7 @@ const reasons = {
   reconcile: bundleDeploymentReason.reconcileFailed,
 } as const;
 
-/** The prefix of spec section 5.2 for anything that should be there and is not. */
+/** RukPak's prefix for anything that should be there and is not. */
 export const missingResource = 'required resource not found: ';
 
 /** How a list of kinds begins that the cluster does not serve. */

@@ -1,6 +1,6 @@
 import type { Resource } from '../../kube/resource.ts';
 
-/** Helm's install order (spec section 6, number 6); kinds that are not listed come last, by name. */
+/** Helm's install order; kinds that are not listed come last, by name. */
 const kindOrder: readonly string[] = [
   'Namespace',
   'NetworkPolicy',

@@ -18,7 +18,7 @@ export interface RefusedObject {
 const listedRefusals = 10;
 const listedDeployments = 3;
 
-/** The message of spec section 6, number 5, up to its last colon; then who has each object and the way out. */
+/** RukPak's message up to its last colon; then who has each object and the way out. */
 export function ownershipMessage(
   refused: readonly RefusedObject[],
   owner: BundleDeployment,

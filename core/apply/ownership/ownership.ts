@@ -143,7 +143,7 @@ export function isLeftByRukpak(
 ): boolean {
   if (!hasFormerFields(live, isRukpaks(owner))) return false;
   const name = owner.metadata.name ?? '';
-  // What RukPak had repaired has no marks of Helm (spec section 6, number 10). Where we have applied
+  // What RukPak had repaired has no marks of Helm. Where we have applied
   // it since, these may be fields of a namesake of RukPak's.
   if (helmRelease(live) === undefined) {
     return labelledOwner(live) === name && managedFieldsOf(live) === undefined;

@@ -48,7 +48,7 @@ export interface CheckedObject extends PlannedObject {
   readonly handedOverBy?: BundleDeployment | undefined;
 }
 
-/** Objects of somebody else's stand in the way (spec section 6, number 5). */
+/** Objects of somebody else's stand in the way. */
 export class OwnershipRefusal extends TerminalError {}
 
 export interface OwnershipCheckOptions {
@@ -210,7 +210,7 @@ function refusal(
 ): OwnershipRefusal {
   const isInstall = operation === 'install';
   return new OwnershipRefusal(ownershipMessage(refused, owner, isInstall ? 'install' : 'update'), {
-    // An upgrade finds this out in its dry run (spec section 5.2).
+    // An upgrade finds this out in its dry run.
     reason: isInstall
       ? bundleDeploymentReason.installFailed
       : bundleDeploymentReason.errorGettingReleaseState,

@@ -11,7 +11,7 @@ import { healthy } from '../status.ts';
 /** Some problems only time makes worse (a pod unschedulable for 15 s); looking costs no request. */
 const recheckInterval = 16_000;
 
-/** Tells whether what was applied works (spec section 10). Watch events wake it when that changes. */
+/** Tells whether what was applied works. Watch events wake it when that changes. */
 export async function checkHealth(
   state: BundleDeploymentState,
   { applier, reportHealth, clock }: BundleDeploymentDependencies,

@@ -14,7 +14,7 @@ import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.t
 import { hasValidBundle } from '../status.ts';
 import { templateHash } from '../template-hash.ts';
 
-/** Finds the Bundle of the current template, or makes it (spec section 5.3). */
+/** Finds the Bundle of the current template, or makes it. */
 export async function ensureBundle(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,

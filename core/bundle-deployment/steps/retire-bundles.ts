@@ -6,7 +6,7 @@ import { ownBundles } from '../own-bundles.ts';
 import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 
-/** Deletes the Bundles of earlier templates, once the current one has taken over (section 5.4). */
+/** Deletes the Bundles of earlier templates, once the current one has taken over. */
 export async function retireBundles(
   state: BundleDeploymentState,
   { bundles, client }: BundleDeploymentDependencies,

@@ -1,5 +1,5 @@
 /**
- * A plain scalar as Go's YAML 1.1 reads it (bundle-formats section 0). Infinities and NaN are
+ * A plain scalar as Go's YAML 1.1 reads it. Infinities and NaN are
  * returned as numbers: whether they may stand is for the caller to say.
  */
 export function resolvePlain(text: string): null | boolean | number | bigint | string {

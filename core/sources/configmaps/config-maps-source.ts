@@ -5,7 +5,7 @@ import { TerminalError } from '../../errors.ts';
 import { bundleFolder } from './bundle-folder.ts';
 import { checkDuplicates } from './duplicate-paths.ts';
 
-/** Files from ConfigMaps of the system namespace (spec section 3.4). */
+/** Files from ConfigMaps of the system namespace. */
 export function createConfigMapsSource(): Source {
   return { type: 'configMaps', fetch: fetchConfigMaps };
 }

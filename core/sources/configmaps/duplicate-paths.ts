@@ -1,6 +1,6 @@
 import { TerminalError } from '../../errors.ts';
 
-/** Refuses paths that more than one ConfigMap gives, in the words of spec section 3.4. */
+/** Refuses paths that more than one ConfigMap gives, in RukPak's words. */
 export function checkDuplicates(origins: ReadonlyMap<string, ReadonlySet<string>>): void {
   const problems = [...origins]
     .filter(([, names]) => names.size > 1)

@@ -10,7 +10,7 @@ export interface AuthSecret {
 
 /**
  * Undefined where none is named.
- * @throws Error where there is no such Secret (spec section 3.2); it may still come
+ * @throws Error where there is no such Secret; it may still come
  */
 export async function readAuthSecret(
   { auth }: GitSource,

@@ -1,7 +1,7 @@
 import { TerminalError } from '../../errors.ts';
 
 /**
- * The tree path of `git.directory`, empty for the repository's root (spec section 3.2). Cleaned by
+ * The tree path of `git.directory`, empty for the repository's root. Cleaned by
  * hand: node:path takes minutes for the hundred thousand parts that an object has room for.
  */
 export function bundleDirectory(directory: string | undefined, repository: string): string {

@@ -26,7 +26,7 @@ export interface GitSourceOptions {
   readonly addresses?: AddressPolicy | undefined;
 }
 
-/** Content from a git repository over HTTP(S) or SSH, pinned to the commit (spec section 3.2). */
+/** Content from a git repository over HTTP(S) or SSH, pinned to the commit. */
 export function createGitSource({ proxy, addresses }: GitSourceOptions = {}): Source {
   const options = { proxy, addresses };
   return { type: 'git', fetch: (source, context) => fetchGit(source, { ...context, ...options }) };
@@ -88,7 +88,7 @@ async function clone(
   }
 }
 
-/** The trailing `- ` is where upstream appends what the server printed (spec section 3.2). */
+/** The trailing `- ` is where upstream appends what the server printed. */
 function cloneErrorMessage(error: unknown): string {
   const text = errorMessage(error);
   if (text.startsWith('checkout commit ')) return text;

@@ -14,7 +14,7 @@ export interface BasicAuth {
 
 /**
  * What a server over HTTP is shown, and trusted by: the keys `username`, `password` and `ca.crt` of
- * the Secret. Missing keys are empty strings (spec section 3.2), but a Secret for `ca.crt` alone is
+ * the Secret. Missing keys are empty strings, but a Secret for `ca.crt` alone is
  * no login. Without a Secret the URL's own user is taken.
  */
 export function httpCredentials(secret: AuthSecret | undefined, url: URL): HTTPCredentials {

@@ -8,7 +8,7 @@ const symlinkMode = '120000';
 
 /**
  * The files below one directory of a commit. Symbolic links are dropped, as everywhere in a bundle;
- * a directory that does not exist is an empty tree (spec section 3.2).
+ * a directory that does not exist is an empty tree.
  */
 export async function readTree(
   checkout: Checkout,

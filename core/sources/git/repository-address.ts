@@ -29,7 +29,7 @@ const controlCharacters = /[\u0000-\u001f\u007f]/;
 
 /**
  * What `git.repository` means: `https://…`, `http://…`, `ssh://[user@]host[:port]/path`, or
- * `[user@]host:path` as scp has it (spec section 3.2). Everything else is refused: local paths,
+ * `[user@]host:path` as scp has it. Everything else is refused: local paths,
  * helpers like `ext::`, and what a command line would take for an option.
  */
 export function repositoryAddress(repository: string): RepositoryAddress {

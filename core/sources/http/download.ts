@@ -13,7 +13,7 @@ const maxRedirects = 10;
 const longestPhrase = 100;
 
 /**
- * The body of one GET, redirects followed (spec section 3.3).
+ * The body of one GET, redirects followed.
  * @throws Error for anything but an answer of status 200
  */
 export async function download(

@@ -22,7 +22,7 @@ export interface HttpSourceOptions {
 
 const connectTimeout = 10_000;
 
-/** A tar.gz from an HTTP(S) server, pinned to the digest of its bytes (spec section 3.3). */
+/** A tar.gz from an HTTP(S) server, pinned to the digest of its bytes. */
 export function createHttpSource(options: HttpSourceOptions = {}): Source {
   return { type: 'http', fetch: (source, context) => fetchHttp(source, context, options) };
 }

@@ -4,7 +4,7 @@ import { TerminalError } from '../../errors.ts';
 import { ImagePuller, type ImagePullerOptions } from './image-puller.ts';
 import { readPullSecret } from './pull-secret.ts';
 
-/** Content of an image in an OCI registry, pinned to its digest (spec section 3.1). */
+/** Content of an image in an OCI registry, pinned to its digest. */
 export function createImageSource(options: ImagePullerOptions): Source {
   const puller = new ImagePuller(options);
   const toldOf = new Set<string>();

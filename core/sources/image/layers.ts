@@ -10,7 +10,7 @@ export interface ApplyLayerOptions extends UnpackOptions {
   readonly isSystem: boolean;
 }
 
-/** What upstream leaves out of a bundle: the system's own, not the image's (spec 3.1). */
+/** What upstream leaves out of a bundle: the system's own, not the image's. */
 const skippedRoots: ReadonlySet<string> = new Set([
   'dev',
   'etc',

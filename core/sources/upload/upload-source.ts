@@ -4,7 +4,7 @@ import type { Source, SourceContext, SourceResult } from '../../contracts/source
 import type { UploadStore } from '../../contracts/upload-store.ts';
 import { WaitingError } from '../../errors.ts';
 
-/** What a client uploads to the content server (spec section 3.5). */
+/** What a client uploads to the content server. */
 export function createUploadSource(uploads: Pick<UploadStore, 'read'>): Source {
   return { type: 'upload', fetch: (source, context) => fetchUpload(source, context, uploads) };
 }

@@ -13,7 +13,7 @@ export interface ReceiveOptions {
 
 /**
  * Writes a body to a file, synced to disk. Nothing is left of one that breaks off.
- * @throws UploadRefusal with the words of spec 4.3
+ * @throws UploadRefusal with RukPak's words
  */
 export async function receiveUpload(
   body: AsyncIterable<Uint8Array>,

@@ -30,7 +30,7 @@ const timeLimit = 300_000;
 /** How long a client that was refused may go on sending, so that it gets to read why. */
 const lingering = 2_000;
 
-/** PUT and GET of `/uploads/<bundle>.tgz` (spec 4.3), for requests that were authorized. */
+/** PUT and GET of `/uploads/<bundle>.tgz`, for requests that were authorized. */
 export function createUploadHandler(options: UploadHandlerOptions): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.put('/uploads/:file', (request, response, next) => {

@@ -56,7 +56,7 @@ export interface PolicyRule {
 }
 
 /**
- * Reads a ClusterServiceVersion; a bundle without one reads as an empty one (spec section 9.1).
+ * Reads a ClusterServiceVersion; a bundle without one reads as an empty one.
  * @throws TerminalError where a field that is used has another type.
  */
 export function readClusterServiceVersion(

@@ -3,7 +3,7 @@ import type { Installation } from '../installation/installation.ts';
 import { clusterPermissions } from '../permissions/permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** Binds each entry's account to the ClusterRole of the same name (spec section 9.7). */
+/** Binds each entry's account to the ClusterRole of the same name. */
 export function clusterRoleBindings(
   bundle: RegistryBundle,
   installation: Installation,

@@ -3,7 +3,7 @@ import type { Installation } from '../installation/installation.ts';
 import { clusterPermissions } from '../permissions/permissions.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** A ClusterRole per entry of permissions at cluster scope (spec section 9.7). */
+/** A ClusterRole per entry of permissions at cluster scope. */
 export function clusterRoles(
   bundle: RegistryBundle,
   installation: Installation,

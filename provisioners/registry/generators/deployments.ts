@@ -6,7 +6,7 @@ import { targetNamespacesKey } from '../pod-template/target-namespaces.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
 /**
- * The CSV's deployments: annotations of CSV and pods on the Deployment (spec 9.5), pod templates as
+ * The CSV's deployments: annotations of CSV and pods on the Deployment, pod templates as
  * written but for what operators are given at run time.
  */
 export function deployments(

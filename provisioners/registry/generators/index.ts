@@ -23,7 +23,7 @@ export type Generator = (
 ) => readonly KubernetesObject[];
 
 /**
- * In order of output (spec section 9.9). What the bundle ships itself comes after what may be
+ * In order of output. What the bundle ships itself comes after what may be
  * generated under the same name, because of two such objects the later one is kept.
  */
 export const generators: readonly Generator[] = [

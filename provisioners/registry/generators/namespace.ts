@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** The namespace that everything namespaced goes to (spec section 9.2). */
+/** The namespace that everything namespaced goes to. */
 export function namespace(
   _bundle: RegistryBundle,
   { installNamespace, createsNamespace }: Installation,

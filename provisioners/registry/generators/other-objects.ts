@@ -8,7 +8,7 @@ import type { RegistryBundle } from '../registry-bundle.ts';
 import { isMadeSecret } from '../webhooks/made-secret.ts';
 import { serviceAccounts } from './service-accounts.ts';
 
-/** What else the bundle ships; namespaced kinds move to the install namespace (spec section 9.8). */
+/** What else the bundle ships; namespaced kinds move to the install namespace. */
 export function otherObjects(
   bundle: RegistryBundle,
   installation: Installation,

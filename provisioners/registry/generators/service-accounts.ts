@@ -3,7 +3,7 @@ import type { Installation } from '../installation/installation.ts';
 import { defaultServiceAccount, serviceAccountOf } from '../permissions/service-account-name.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 
-/** One per account that a deployment or permission names; `default` exists anyway (spec 9.6). */
+/** One per account that a deployment or permission names; `default` exists anyway. */
 export function serviceAccounts(
   { csv }: RegistryBundle,
   { installNamespace }: Installation,

@@ -5,7 +5,7 @@ import { groupOf } from './api-group.ts';
 export type Scope = 'Namespaced' | 'Cluster';
 
 /**
- * Kinds beside the CSV and CRDs, told by kind alone whatever the group (spec section 9.8), and those
+ * Kinds beside the CSV and CRDs, told by kind alone whatever the group, and those
  * that OLM has learned since.
  */
 export const supportedKinds: ReadonlyMap<string, Scope> = new Map([

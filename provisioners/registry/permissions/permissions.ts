@@ -18,7 +18,7 @@ export interface NamedPermissions {
 
 /**
  * A CSV's permissions at cluster scope: its cluster permissions, and where the operator watches all
- * namespaces those meant for one (spec section 9.7). With the latter the operator may see which
+ * namespaces those meant for one. With the latter the operator may see which
  * namespaces there are, as OLM has it; names are those of the rules as written.
  */
 export function clusterPermissions(

@@ -22,7 +22,7 @@ import { webhookRules } from './webhook-rules.ts';
 /** Says why a bundle cannot be converted, or nothing. Pure. */
 export type Validator = (bundle: RegistryBundle, installation: Installation) => string | undefined;
 
-/** In order of checking: the first complaint is the one reported (spec section 9.4). */
+/** In order of checking: the first complaint is the one reported. */
 export const validators: readonly Validator[] = [
   supportedInstallMode,
   roomForRoles,

@@ -8,7 +8,7 @@ import type { RegistryBundle } from '../registry-bundle.ts';
 
 /**
  * The namespaces to watch must be what one of the operator's install modes allows, by OLM's rules.
- * Without a spec.config they are all namespaces, and the message is v0.16's (spec section 9.3).
+ * Without a spec.config they are all namespaces, and the message is v0.16's.
  */
 export function supportedInstallMode(
   { csv }: RegistryBundle,

@@ -7,7 +7,7 @@ import { printable } from './ssh-error.ts';
 /**
  * A private key in any of the forms that ssh-keygen and openssl write: OpenSSH's own, PKCS#1, SEC 1
  * and PKCS#8; RSA, ECDSA and Ed25519; encrypted or not.
- * @throws Error `ssh: no key found` where there is none (spec section 3.2), or why it is of no use
+ * @throws Error `ssh: no key found` where there is none, or why it is of no use
  */
 export async function parsePrivateKey(
   text: string,

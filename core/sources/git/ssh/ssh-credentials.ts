@@ -15,7 +15,7 @@ export interface SSHCredentials {
 }
 
 /**
- * The keys `ssh-privatekey`, `passphrase` and `ssh-knownhosts` of the Secret (spec section 3.2).
+ * The keys `ssh-privatekey`, `passphrase` and `ssh-knownhosts` of the Secret.
  * There is no other place for known hosts: a pod has no user's or system's file of them.
  */
 export async function sshCredentials(
