@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../helpers/eventually.ts';
 import { workerPorts } from '../helpers/worker-ports.ts';
 
@@ -30,9 +31,9 @@ afterAll(async () => {
 });
 
 /** Gives the port that it listens at. */
-async function start(path: string): Promise<number> {
+async function start(...[program = '', ...args]: readonly string[]): Promise<number> {
   const [port = 0] = await workerPorts(1);
-  servers.push(spawn('python3', [path, String(port)], { stdio: 'ignore' }));
+  servers.push(spawn(program, [...args, String(port)], { stdio: 'ignore' }));
   await eventually(async () => {
     expect((await fetch(`http://127.0.0.1:${port}/v1/class`)).status).toBe(200);
   });
@@ -77,7 +78,7 @@ async function resultsOf(name: string, script: string): Promise<string> {
 }
 
 test('it passes the suite that every class has to pass', async () => {
-  const results = await resultsOf('class', scriptOfPage(await start(program)));
+  const results = await resultsOf('class', scriptOfPage(await start('python3', program)));
   expect(results).toContain('acme-template: deployment "a template" is handled');
   expect(results).not.toContain('configure');
 });
@@ -92,7 +93,7 @@ test('so does the one that adapts content to its deployment', async () => {
   await writeFile(adapting, text);
   const manifest =
     '{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}]}';
-  const script = replaced(scriptOfPage(await start(adapting)), {
+  const script = replaced(scriptOfPage(await start('python3', adapting)), {
     'deployments: [{': `configured: [{ adapted: { 'manifests/all.json': '${manifest}' },`,
     // Under the limits of the content itself it has to be refused, or to fit.
     'templates/a.json': 'templates/a-config-map.json',
@@ -101,4 +102,30 @@ test('so does the one that adapts content to its deployment', async () => {
   expect(results).toContain('acme-template: configure "a template" is handled');
   expect(results).toContain('acme-template: configure "a template" stays within the limits');
   expect(results).not.toContain('deployment "a template"');
+});
+
+const samples = join(root, 'deploy/samples/provisioner-over-http');
+
+test('so does the one in Go', { tags: ['long'] }, async () => {
+  const built = join(folder, 'server-in-go');
+  await promisify(execFile)('go', ['build', '-o', built, join(samples, 'server.go')]);
+  const results = await resultsOf('go', scriptOfPage(await start(built)));
+  expect(results).toContain('acme-template: deployment "a template" stays within the limits');
+});
+
+test('so does the one in shell, once for each connection', { tags: ['long'] }, async () => {
+  // As socat runs it.
+  const listener = createServer((socket) => {
+    const child = spawn('bash', [join(samples, 'server.sh')], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    socket.pipe(child.stdin);
+    child.stdout.pipe(socket);
+    for (const stream of [socket, child.stdin]) stream.on('error', () => undefined);
+  });
+  onTestFinished(() => void listener.close());
+  const [port = 0] = await workerPorts(1);
+  await new Promise<void>((resolve) => listener.listen(port, '127.0.0.1', resolve));
+  const results = await resultsOf('shell', scriptOfPage(port));
+  expect(results).toContain('acme-template: deployment "a template" stays within the limits');
 });
