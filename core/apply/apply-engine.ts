@@ -86,6 +86,7 @@ export class ApplyEngine implements Applier {
     rules.forget(ownerName);
     claims.releaseAll(ownerName);
     this.#parts.given.forget(ownerName);
+    this.#parts.sharedNamespaces.forget(ownerName);
     parents.forget(ownerName);
     this.#parts.restored.forget(ownerName);
     this.#parts.finished.forget(ownerName);

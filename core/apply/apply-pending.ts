@@ -5,7 +5,7 @@ import { handedOver } from './handed-over.ts';
 import { type HookEvent, hookOf } from './hooks/hook.ts';
 import type { DesiredObject } from './objects/desired.ts';
 import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
-import { isDefinition, isFoundation } from './objects/order.ts';
+import { isDefinition, isFoundation, isNamespace } from './objects/order.ts';
 import {
   type CheckedObject,
   OwnershipRefusal,
@@ -93,7 +93,10 @@ function ownershipRequest(run: Run, pending: readonly PlannedObject[]): Ownershi
     hooksNext: foundationOnly,
     presentAs: set.presentAs,
     readsFirst: ({ repair, desired }) =>
-      !repair && !(findsNothing && !isFoundation(desired.resource)),
+      // Which namespaces there are is known by now.
+      !repair &&
+      !isNamespace(desired.resource) &&
+      !(findsNothing && !isFoundation(desired.resource)),
     signal,
   };
 }

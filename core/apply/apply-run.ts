@@ -17,6 +17,7 @@ import { clientOf } from './privilege/owner-client.ts';
 import { planPrune, pruneRun } from './prune-run.ts';
 import type { Run } from './run.ts';
 import { checkStageOrder } from './stages/stage-order.ts';
+import { noteUsed, type UsedNamespaces, usedNamespaces } from './used-namespaces.ts';
 
 /** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
 export async function applyRun(parts: EngineParts, request: ApplyRequest): Promise<ApplyResult> {
@@ -25,7 +26,9 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   await parts.restored.check(run.owner, run.signal);
   await readJudged(run);
   parts.finished.begin(run.name, request);
-  const { pending, drifted } = planRun(run);
+  const used = await usedNamespaces(run);
+  noteUsed(run, used);
+  const { pending, drifted } = planRun(run, used);
   await permitted(run, pending);
   // Hooks are to be guarded as objects are, also where there is no object.
   const isNothing = pending.length === 0 && !run.foundationOnly;
@@ -98,10 +101,10 @@ interface PlannedRun {
 }
 
 /** Finds out without any request what has to be sent. */
-function planRun(run: Run): PlannedRun {
+function planRun(run: Run, used: UsedNamespaces): PlannedRun {
   const { parts, owner, name, unchanged } = run;
   const { records, drift, claims, options } = parts;
-  const { pending, found } = planSet(withoutGiven(run), {
+  const { pending, found } = planSet(ownSet(run, used), {
     ...parts,
     owner: name,
     backoff: driftMode(owner) === 'Correct' ? parts.backoff : { pause: () => 0 },
@@ -147,17 +150,17 @@ function noteFinished({ parts, name, set }: Run): void {
   }
 }
 
-/** The set without what other deployments have taken with the owner's consent. */
-function withoutGiven({ parts, owner, name, set }: Run): readonly DesiredObject[] {
+/** The set without what other deployments have taken with the owner's consent, and what is only used. */
+function ownSet({ parts, owner, name, set }: Run, used: UsedNamespaces): readonly DesiredObject[] {
   const { records, claims } = parts;
   const given = parts.given.find(owner, set.objects);
   parts.given.keep(name, given);
-  if (given.size === 0) return set.objects;
-  for (const { id } of given) {
+  if (given.size + used.size === 0) return set.objects;
+  for (const { id } of [...given, ...used.keys()]) {
     records.drop(id, name);
     claims.release([id], name);
   }
-  return set.objects.filter((object) => !given.has(object));
+  return set.objects.filter((object) => !given.has(object) && !used.has(object));
 }
 
 /** From now on exactly this set is the owner's, and what is of kinds that still wait to be pruned. */

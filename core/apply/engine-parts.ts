@@ -26,6 +26,7 @@ import { KindLifecycle } from './kinds/kind-lifecycle.ts';
 import { KindWatches } from './kinds/kind-watches.ts';
 import { Claims } from './ownership/claims.ts';
 import { CoOwnership } from './ownership/co-ownership.ts';
+import { SharedNamespaces } from './ownership/shared-namespaces.ts';
 import { OwnershipCheck } from './plan/ownership-check.ts';
 import { Preflight } from './privilege/preflight.ts';
 import { ConfirmedPrunes } from './prune/prune-confirmed.ts';
@@ -76,6 +77,7 @@ export interface EngineParts {
   readonly ownership: OwnershipCheck;
   readonly drift: DriftDetector;
   readonly given: GivenObjects;
+  readonly sharedNamespaces: SharedNamespaces;
   readonly takers: AwaitedTakers;
   /** Wakes an owner whose objects need a look. */
   readonly notify: (owner: string) => void;
@@ -103,15 +105,8 @@ export function engineParts(
   const finished = new FinishedObjects();
   const documents = new OpenAPIDocuments(client);
   const watches = new KindWatches({ ...options, inventory });
-  const drift = new DriftDetector({
-    ...options,
-    inventory,
-    records,
-    backoff,
-    rules,
-    finished,
-    notify,
-  });
+  const known = { ...options, inventory, records, backoff };
+  const drift = new DriftDetector({ ...known, rules, finished, notify });
   const given = new GivenObjects({ inventory, notify, next: drift });
   const removals = new RemovalWatch({ notify, next: given });
   const hookWatch = new HookWatch({ notify, next: removals });
@@ -139,12 +134,13 @@ export function engineParts(
     ownership: new OwnershipCheck({ ...options, claims }),
     drift,
     given,
+    sharedNamespaces: new SharedNamespaces(),
     takers: new AwaitedTakers({ ...options, notify }),
     notify,
     removals,
     confirmed: new ConfirmedPrunes(),
     strangers: new Set(),
-    writer: new Writer({ ...options, apply, inventory, records, backoff, drift, coOwnership }),
+    writer: new Writer({ ...known, apply, drift, coOwnership }),
     deletions,
     hookWatch,
     hooks: new HookRunner({ ...options, apply, inventory, watches, hookWatch, deletions }),

@@ -5,6 +5,7 @@ import { digestOf } from './fields/digest.ts';
 import { forecastObjects } from './forecast/forecast-objects.ts';
 import { foreseenChange } from './forecast/foreseen-change.ts';
 import { describeObject } from './objects/object-id.ts';
+import { isNamespace } from './objects/order.ts';
 import { DeploymentConsent } from './ownership/deployment-consent.ts';
 import { isLeftByRukpak } from './ownership/ownership.ts';
 import { splitPlan } from './plan/drift-policy.ts';
@@ -12,12 +13,14 @@ import { type PlannedObject, planSet } from './plan/plan.ts';
 import { planPrune } from './prune-run.ts';
 import { throwUndecided } from './removal/removal-namespaces.ts';
 import type { Run } from './run.ts';
+import { type UsedNamespaces, usedNamespaces } from './used-namespaces.ts';
 
 /** What an apply of a set would do, as far as it can be foreseen; writes nothing, claims nothing. */
 export async function forecastRun(parts: EngineParts, request: ApplyRequest): Promise<Forecast> {
   const run = await beginRun(parts, request);
   await watchKinds(run);
-  const pending = pendingOf(run);
+  const used = await usedNamespaces(run);
+  const pending = pendingOf(run, used);
   await permitted(run, pending);
   const consent = new DeploymentConsent({ ...parts.options, ...parts, signal: run.signal });
   const prune = await planPrune(run);
@@ -48,11 +51,11 @@ export async function forecastRun(parts: EngineParts, request: ApplyRequest): Pr
 }
 
 /** As an apply finds out what has to be sent, but for repairs that wait: they would come. */
-function pendingOf(run: Run): readonly PlannedObject[] {
+function pendingOf(run: Run, used: UsedNamespaces): readonly PlannedObject[] {
   const { parts, owner, name, set, unchanged } = run;
   const { drift, options } = parts;
   const given = parts.given.find(owner, set.objects);
-  const own = set.objects.filter((object) => !given.has(object));
+  const own = set.objects.filter((object) => !given.has(object) && !used.has(object));
   const { pending } = planSet(own, {
     ...parts,
     owner: name,
@@ -78,7 +81,7 @@ async function byClaim(
   const [claimed, free]: [string[], PlannedObject[]] = [[], []];
   for (const planned of pending) {
     const { id, resource, key } = planned.desired;
-    const holder = parts.claims.otherHolder(id, name);
+    const holder = isNamespace(resource) ? undefined : parts.claims.otherHolder(id, name);
     if (holder === undefined || (await consent.toHandOver(holder, owner)) !== undefined) {
       free.push(planned);
       continue;

@@ -22,14 +22,17 @@ export async function leaveObjects(
   { parts, owner, client, signal }: Leaving,
   entries: ReadonlyMap<InventoryEntry, string>,
 ): Promise<void> {
+  const { name = '' } = owner.metadata;
   const failures: ApplyFailure[] = [];
   const left: InventoryEntry[] = [];
   await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
     try {
-      await leaveObject(client, entry, { owner: owner.metadata.name ?? '', signal });
+      await leaveObject(client, entry, { owner: name, signal });
       parts.inventory.leave(entry);
       parts.drift.forget(entry.id);
       parts.given.left(entry);
+      // A namespace is theirs to have now.
+      for (const user of parts.sharedNamespaces.usersBeside(name, entry.id)) parts.notify(user);
       left.push(entry);
     } catch (error) {
       signal.throwIfAborted();

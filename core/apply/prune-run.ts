@@ -23,13 +23,15 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 }
 
 /** What the owner has and no longer wants: what of it goes, and what stays. */
-export async function planPrune({ parts, owner, set, signal }: Run): Promise<NamespacePlan> {
+export async function planPrune({ parts, owner, name, set, signal }: Run): Promise<NamespacePlan> {
   const { client, discovery, defaultDeletionPolicy = 'Delete' } = parts.options;
   const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
   const plan = planRemoval(parts.inventory, { owner, policy, wanted: set });
   const going = new Set(plan.remove.map(({ id }) => id));
   const ownerUID = owner.metadata.uid ?? '';
-  return await leaveNamespaces(plan, { client, discovery, going, ownerUID, signal });
+  const otherUsers = (id: string) => parts.sharedNamespaces.usersBeside(name, id);
+  const query = { client, discovery, going, ownerUID, otherUsers, signal };
+  return await leaveNamespaces(plan, query);
 }
 
 /** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */

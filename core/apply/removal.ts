@@ -7,8 +7,10 @@ import { leaveObjects } from './leave-objects.ts';
 import { applySetKey } from './objects/applyset.ts';
 import { throwAny } from './objects/failures.ts';
 import type { GroupKind } from './objects/group-kind.ts';
+import { isNamespace } from './objects/order.ts';
 import { belongsTo } from './ownership/belonging.ts';
 import { clientOf } from './privilege/owner-client.ts';
+import { type LeftNamespaces, takeLeftNamespaces } from './removal/left-namespaces.ts';
 import { shownEntry, waitingMessage } from './removal/removal-message.ts';
 import { leaveNamespaces, throwUndecided } from './removal/removal-namespaces.ts';
 import { planRemoval, removalStages } from './removal/removal-plan.ts';
@@ -37,11 +39,16 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   await parts.watches.ensure(resources, signal);
   await parts.restored.check(owner, signal);
   const planned = planRemoval(parts.inventory, request);
+  parts.sharedNamespaces.end(
+    name,
+    planned.remove.filter(({ resource }) => isNamespace(resource)),
+  );
   tellStrangers(removal);
   await leaveObjects(removal, planned.leave);
   const going = new Set(planned.remove.map(({ id }) => id));
   const ownerUID = owner.metadata.uid ?? '';
-  const query = { client: parts.options.client, discovery, going, ownerUID, signal };
+  const otherUsers = (id: string) => parts.sharedNamespaces.usersBeside(name, id);
+  const query = { client: parts.options.client, discovery, going, ownerUID, otherUsers, signal };
   for (const candidates of removalStages(planned.remove)) {
     // Not earlier: until what is before it has gone, an API of the deployment may keep silent.
     const plan = await leaveNamespaces({ leave: new Map(), remove: candidates }, query);
@@ -57,8 +64,19 @@ export async function removeRun(parts: EngineParts, request: RemoveRequest): Pro
   if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
     return { waitsFor: waitForKinds(removal, unserved) };
   }
+  if (await takeLeft(removal, query)) return await removeRun(parts, request);
   parts.removals.forget(name);
   return {};
+}
+
+async function takeLeft(
+  { parts, owner, name, policy, client }: Removal,
+  query: LeftNamespaces['query'],
+): Promise<boolean> {
+  const { inventory, options } = parts;
+  if (policy === 'Orphan') return false;
+  const namespaces = parts.sharedNamespaces.of(name);
+  return await takeLeftNamespaces({ ...options, owner, namespaces, client, inventory, query });
 }
 
 /** Objects of a kind that is not served can be neither seen nor deleted; nothing says that none is left. */

@@ -232,14 +232,33 @@ describe('a namespace of the bundle', () => {
     expect(await uidOf('configmap', staying, 'lost-ns')).toBe(uid);
   });
 
-  test('stays where it was there before', async () => {
-    await kubectl.must(['create', 'namespace', 'lost-ns']);
-    const spec = { adoption: 'Unowned' };
-    await bringOut({ name: 'spaces', objects: [namespace, inside('l-in')], spec });
-    await isInstalled('spaces');
-    await remove('spaces');
-    expect(await kubectl.exists('configmap', 'l-in', 'lost-ns')).toBe(false);
-    const { metadata } = await kubectl.get('namespace', 'lost-ns');
-    expect(metadata.deletionTimestamp).toBeUndefined();
+  test.each(['Never', 'Unowned', 'Always'])(
+    'is used and stays as it is where it was there before, with adoption %s',
+    async (adoption) => {
+      await kubectl.must(['create', 'namespace', 'lost-ns']);
+      const { metadata } = await kubectl.get('namespace', 'lost-ns');
+      const labelled = { ...namespace, metadata: { name: 'lost-ns', labels: { tier: 'gold' } } };
+      const spec = { adoption };
+      await bringOut({ name: 'spaces', objects: [labelled, inside('l-in')], spec });
+      await isInstalled('spaces');
+      await told('NamespaceUsed', 'Namespace "lost-ns" exists and is not', 'tier=gold');
+      await remove('spaces');
+      expect(await kubectl.exists('configmap', 'l-in', 'lost-ns')).toBe(false);
+      expect((await kubectl.get('namespace', 'lost-ns')).metadata).toEqual(metadata);
+    },
+  );
+
+  test('is shared by the deployments that want it, and goes with the last one', async () => {
+    await bringOut({ name: 'first', objects: [namespace, inside('l-first')] });
+    await isInstalled('first');
+    await bringOut({ name: 'second', objects: [namespace, inside('l-second')] });
+    await isInstalled('second');
+    await remove('first');
+    expect(await kubectl.exists('configmap', 'l-first', 'lost-ns')).toBe(false);
+    expect(await kubectl.exists('configmap', 'l-second', 'lost-ns')).toBe(true);
+    await bringOut({ name: 'third', objects: [namespace, inside('l-third')] });
+    await isInstalled('third');
+    await kubectl.must(['delete', 'bd', 'second', 'third', '--timeout=300s']);
+    await isGone('namespace', 'lost-ns');
   });
 });

@@ -1,12 +1,15 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { gvkOf } from '../../kube/resource.ts';
+import { isNamespace } from '../objects/order.ts';
 import type { DeploymentConsent } from './deployment-consent.ts';
 import { controllerOf, type Ownership, ownershipOf } from './ownership.ts';
 
 /** Names the deployment that handed an object over, where one did. */
-export type ConsentedOwnership = Ownership & {
-  readonly handedOverBy?: BundleDeployment | undefined;
-};
+export type ConsentedOwnership =
+  | (Ownership & { readonly handedOverBy?: BundleDeployment | undefined })
+  /** A namespace that is not the owner's: its objects may be in it, and it stays as it is. */
+  | { readonly verdict: 'used' };
 
 export interface OwnershipSubject {
   readonly owner: BundleDeployment;
@@ -14,8 +17,21 @@ export interface OwnershipSubject {
   readonly live: KubernetesObject;
 }
 
-/** Judges a live object; what another deployment has may be taken where that one consents. */
+/**
+ * Judges a live object; what another deployment has may be taken where that one consents. A namespace
+ * is never refused: several deployments, and others, may have objects in it.
+ */
 export async function consentedOwnership(
+  subject: OwnershipSubject,
+  systemNamespace: string,
+  consent: DeploymentConsent,
+): Promise<ConsentedOwnership> {
+  const ownership = await withConsent(subject, systemNamespace, consent);
+  const isUsed = ownership.verdict === 'refused' && isNamespace(gvkOf(subject.live));
+  return isUsed ? { verdict: 'used' } : ownership;
+}
+
+async function withConsent(
   { owner, id, live }: OwnershipSubject,
   systemNamespace: string,
   consent: DeploymentConsent,

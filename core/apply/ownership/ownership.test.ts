@@ -224,6 +224,27 @@ test('a cluster-scoped object is named without a namespace', () => {
   expect(judge({ namespace: undefined }, deployment).verdict).toBe('adopt');
 });
 
+describe('of namespaces', () => {
+  function judgeNamespace(metadata: object, deployment = owner()) {
+    const live = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', ...metadata } };
+    return ownershipOf(live, deployment, 'rukpak-system').verdict;
+  }
+
+  test.each(['Unowned', 'Always'])('none that core did not make is taken with %s', (adoption) => {
+    const taker = owner({ 'core.rukpak.io/adopt': '*' }, { adoption });
+    expect(judgeNamespace({}, taker)).toBe('refused');
+    const node = { apiVersion: 'v1', kind: 'Node', name: 'x' };
+    expect(judgeNamespace({ ...controlledBy(node), ...left('demo') }, taker)).toBe('refused');
+    expect(judgeNamespace(release('other', 'default'), taker)).toBe('refused');
+  });
+
+  test('one that any deployment has left is the next one’s that wants it', () => {
+    expect(judgeNamespace(left('other'))).toBe('adopt');
+    expect(judgeNamespace(release('demo', 'rukpak-system'))).toBe('adopt');
+    expect(judgeNamespace(left('demo'), owner({}, { adoption: 'Never' }))).toBe('refused');
+  });
+});
+
 describe('a Bundle that was generated for a deployment', () => {
   const generated = {
     apiVersion: 'core.rukpak.io/v1alpha1',

@@ -3,10 +3,12 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { gvkOf } from '../../kube/resource.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import { applySetKey, deploymentApplySetID } from '../objects/applyset.ts';
+import { isNamespace } from '../objects/order.ts';
 import { isMarked, trackedUID } from '../objects/tracking-id.ts';
 import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
 
@@ -114,12 +116,27 @@ function mayAdopt(
   systemNamespace: string,
 ): boolean {
   const name = owner.metadata.name ?? '';
+  if (isNamespace(gvkOf(live))) return mayAdoptNamespace(live, owner, systemNamespace);
   if (controllerOf(live) !== undefined) return takesOwned(owner, live);
   const wasOurs =
     stringAt(live.metadata.annotations, annotation.leftBy) === name ||
     isReleaseOf(live, name, systemNamespace);
   if (wasOurs) return owner.spec.adoption !== 'Never';
   return helmRelease(live) === undefined ? takesUnowned(owner, live) : takesOwned(owner, live);
+}
+
+/**
+ * Of namespaces only what core or RukPak has made and has left: any deployment that wants it. What was
+ * there before would go with its deployment one day, whoever allowed to take it.
+ */
+function mayAdoptNamespace(
+  live: KubernetesObject,
+  owner: BundleDeployment,
+  systemNamespace: string,
+): boolean {
+  if (owner.spec.adoption === 'Never' || controllerOf(live) !== undefined) return false;
+  const leftBy = stringAt(live.metadata.annotations, annotation.leftBy);
+  return leftBy !== undefined || isReleaseOf(live, owner.metadata.name ?? '', systemNamespace);
 }
 
 interface Release {

@@ -12,7 +12,7 @@ const desired = aDesiredObject({
   metadata: { name: 'c', namespace: 'n' },
 });
 
-function aCheck(claims = new Claims()) {
+function aCheck(claims = new Claims(), wanted = desired) {
   const reads: string[] = [];
   const get = async (_resource: unknown, { name }: { readonly name: string }) => {
     reads.push(name);
@@ -25,8 +25,8 @@ function aCheck(claims = new Claims()) {
     check.run({
       owner: aStoredDeployment({ name }),
       operation: 'install',
-      desired: [desired],
-      pending: [{ desired, live: undefined, repair: false }],
+      desired: [wanted],
+      pending: [{ desired: wanted, live: undefined, repair: false }],
       presentAs: () => undefined,
       readsFirst: () => true,
       client: { get },
@@ -81,6 +81,14 @@ describe('hooks whose place is taken', () => {
     await expect(run([], true)).resolves.toHaveLength(1);
     await expect(run([object], false)).resolves.toHaveLength(1);
   });
+});
+
+test('of two that want a namespace at the same moment both go on', async () => {
+  const metadata = { name: 'shared' };
+  const namespace = aDesiredObject({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  const { run } = aCheck(new Claims(), namespace);
+  const outcomes = await Promise.allSettled([run('one'), run('two')]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
 });
 
 test('a claim goes with a hand-over, and nobody is asked where there is none to ask', async () => {

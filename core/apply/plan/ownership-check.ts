@@ -8,6 +8,7 @@ import { liveObject } from '../../kube/live-object.ts';
 import type { Resource } from '../../kube/resource.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
+import { isNamespace } from '../objects/order.ts';
 import type { Claims } from '../ownership/claims.ts';
 import { type ConsentedOwnership, consentedOwnership } from '../ownership/consented-ownership.ts';
 import { DeploymentConsent } from '../ownership/deployment-consent.ts';
@@ -93,8 +94,8 @@ export class OwnershipCheck {
         desired.map(({ id }) => id),
         name,
       );
-      const isOthers = ({ desired: { id } }: PlannedObject): boolean =>
-        claims.otherHolder(id, name) !== undefined;
+      const isOthers = ({ desired: { id, resource } }: PlannedObject): boolean =>
+        !isNamespace(resource) && claims.otherHolder(id, name) !== undefined;
       if (!pending.some(isOthers)) return taken;
       // Somebody else was quicker while the deployments were asked.
       claims.release(taken, name);
@@ -119,7 +120,7 @@ export class OwnershipCheck {
       }
       const subject = { owner: request.owner, id: planned.desired.id, live };
       const ownership = await consentedOwnership(subject, systemNamespace, consent);
-      if (ownership.verdict === 'left') return;
+      if (ownership.verdict === 'left' || ownership.verdict === 'used') return;
       if (ownership.verdict !== 'refused') {
         checked.push(this.#checked(request.owner, { ...planned, live }, ownership));
         return;
@@ -160,6 +161,7 @@ export class OwnershipCheck {
         given.push(desired.id);
         continue;
       }
+      if (isNamespace(desired.resource)) continue;
       const because = `belongs to BundleDeployment "${deployment}"`;
       refused.push({ kind: desired.resource.kind, key: desired.key, because, deployment });
     }
@@ -174,7 +176,7 @@ export class OwnershipCheck {
   #checked(
     owner: BundleDeployment,
     planned: PlannedObject & { readonly live: KubernetesObject },
-    ownership: Exclude<ConsentedOwnership, { verdict: 'refused' | 'left' }>,
+    ownership: Exclude<ConsentedOwnership, { verdict: 'refused' | 'left' | 'used' }>,
   ): CheckedObject {
     const { systemNamespace } = this.#options;
     const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;

@@ -36,6 +36,7 @@ async function others(content: Content, silent?: Error): Promise<string | undefi
     },
     going: new Set(['|ConfigMap|n|ours']),
     ownerUID: 'uid-of-demo',
+    otherUsers: () => [],
     signal: AbortSignal.timeout(120_000),
   });
 }

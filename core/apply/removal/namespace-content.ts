@@ -14,6 +14,8 @@ export interface NamespaceQuery {
   readonly going: ReadonlySet<string>;
   /** UID of the deployment: what the garbage collector deletes with it goes as well. */
   readonly ownerUID: string;
+  /** The deployments besides the owner that go on using a namespace, by its ID. */
+  readonly otherUsers: (id: string) => readonly string[];
   readonly signal: AbortSignal;
 }
 

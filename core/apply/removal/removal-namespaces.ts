@@ -39,12 +39,17 @@ export function throwUndecided(
   }
 }
 
-/** One that is going already cannot be held. */
-async function reasonToStay(
-  { key, object }: InventoryEntry,
+/**
+ * Why a namespace that core made stays all the same. One that is going already cannot be held.
+ * @throws Error where the API server does not tell what it holds.
+ */
+export async function reasonToStay(
+  { id, key, object }: Pick<InventoryEntry, 'id' | 'key' | 'object'>,
   query: NamespaceQuery,
 ): Promise<string | undefined> {
   if (object.metadata.deletionTimestamp !== undefined) return undefined;
+  const [user] = query.otherUsers(id);
+  if (user !== undefined) return `BundleDeployment "${user}" has it in its bundle as well`;
   const [other] = otherManagers(object);
   if (other !== undefined) return `"${other.name}" has set fields of it as well`;
   return await contentOfOthers(key.name, query);
