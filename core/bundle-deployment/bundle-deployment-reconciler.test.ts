@@ -369,3 +369,13 @@ describe('left alone is', () => {
     expect(fixture.client.calls).toEqual([]);
   });
 });
+
+test('a deployment that is deleted while it is installed is no failure', async () => {
+  const fixture = new BundleDeploymentFixture();
+  fixture.have(aBundleOf());
+  fixture.applier.health.mockImplementation(() => {
+    fixture.client.drop({ name: 'demo' });
+    return [];
+  });
+  expect(await fixture.failure()).toBeUndefined();
+});

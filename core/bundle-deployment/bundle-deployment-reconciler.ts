@@ -1,12 +1,15 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../errors.ts';
+import { unlessGone } from '../kube/unless-gone.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
+import { UnservedDeletions } from '../runtime/unserved-deletions.ts';
 import { certify, noteCertified } from './certificates/certify.ts';
 import { awaitDependents } from './deletion/await-dependents.ts';
 import { guardDeletion, hasFinalizer } from './deletion/guard-deletion.ts';
 import { letGo } from './deletion/let-go.ts';
 import { removeObjects } from './deletion/remove-objects.ts';
+import { awaitClassForHooks, isDeletedElsewhere, nameUnserved } from './deletion/unserved-class.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
 import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
@@ -65,6 +68,14 @@ const steps: readonly Step[] = [
   retireBundles,
 ];
 
+/** Of a class that no process serves any more. */
+const unservedDeletionSteps: readonly Step[] = [
+  awaitDependents,
+  awaitClassForHooks,
+  removeObjects,
+  letGo,
+];
+
 const deletionSteps: readonly Step[] = [
   awaitDependents,
   runPreDeleteHooks,
@@ -77,10 +88,12 @@ const deletionSteps: readonly Step[] = [
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
   readonly #transitions: TransitionEvents;
+  readonly #unserved: UnservedDeletions;
 
   constructor(dependencies: BundleDeploymentDependencies) {
     const plans = new PlanMemory();
     this.#transitions = new TransitionEvents(dependencies);
+    this.#unserved = new UnservedDeletions(dependencies.clock);
     dependencies.applier.onChange((name) => plans.outdate(name));
     dependencies.facts.onChange((name) => plans.outdate(name));
     this.#dependencies = {
@@ -93,14 +106,17 @@ export class BundleDeploymentReconciler {
 
   /**
    * Reconciles the deployment of that name; a rejection asks for another try with back-off.
-   * What it owned is the garbage collector's once it is deleted and has no finalizer of ours, and another process's once its class is.
+   * What it owned is the garbage collector's once it is deleted and has no finalizer of ours, and another
+   * process's once its class is, while there is such a process.
    */
   async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
-    const deployment = this.#servedDeployment(name);
+    const deployment = this.#ownDeployment(name);
     if (deployment === undefined) {
       this.#forget(name);
       return {};
     }
+    const wait = this.#waitForItsProcess(deployment);
+    if (wait > 0) return { requeueAfter: wait };
     const observedGeneration = deployment.metadata.generation ?? 0;
     const state: BundleDeploymentState = {
       deployment,
@@ -130,6 +146,7 @@ export class BundleDeploymentReconciler {
       watchDeadline(state, this.#dependencies, context);
       watchProgress(state, this.#dependencies, context);
     }
+    if (!this.#serves(deployment)) nameUnserved(state);
     if (!context.signal.aborted) await this.#writeStatus(state, context);
   }
 
@@ -142,25 +159,42 @@ export class BundleDeploymentReconciler {
     lastApplied.forget(name);
     plans.forget(name);
     this.#transitions.forget(name);
+    this.#unserved.forget(name);
   }
 
-  #servedDeployment(name: string): BundleDeployment | undefined {
-    const { deployments, provisioners } = this.#dependencies;
-    const deployment = deployments.get({ name });
+  /** Undefined where it is gone, or for other processes to see to. */
+  #ownDeployment(name: string): BundleDeployment | undefined {
+    const deployment = this.#dependencies.deployments.get({ name });
     if (deployment === undefined || isLetGo(deployment)) return undefined;
-    return provisioners.has(deployment.spec.provisionerClassName) ? deployment : undefined;
+    if (this.#serves(deployment)) return deployment;
+    const isToBeEnded = this.#dependencies.endsUnserved === true && isDeleted(deployment);
+    return isToBeEnded && !isDeletedElsewhere(deployment) ? deployment : undefined;
+  }
+
+  /** Milliseconds that a process of its class has to be at its deletion. */
+  #waitForItsProcess(deployment: BundleDeployment): number {
+    return this.#serves(deployment) ? 0 : this.#unserved.remaining(deployment);
+  }
+
+  #serves({ spec }: BundleDeployment): boolean {
+    return this.#dependencies.provisioners.has(spec.provisionerClassName);
   }
 
   async #runSteps(
     state: BundleDeploymentState,
     context: StepContext,
   ): Promise<{ requeueAfter?: number }> {
-    for (const step of isDeleted(state.deployment) ? deletionSteps : steps) {
+    for (const step of this.#stepsFor(state.deployment)) {
       const outcome = await step(state, this.#dependencies, context);
       if (outcome === 'done') return {};
       if (outcome !== 'continue') return outcome;
     }
     return {};
+  }
+
+  #stepsFor(deployment: BundleDeployment): readonly Step[] {
+    if (!isDeleted(deployment)) return steps;
+    return this.#serves(deployment) ? deletionSteps : unservedDeletionSteps;
   }
 
   async #writeStatus(state: BundleDeploymentState, { signal }: StepContext): Promise<void> {
@@ -174,9 +208,11 @@ export class BundleDeploymentReconciler {
     const key = { name: deployment.metadata.name ?? '' };
     const target = { resource: bundleDeploymentResource, key };
     const options = { type: 'json', subresource: 'status', signal } as const;
-    const written = (await client.patch(target, patch, options)) as BundleDeployment;
-    deployments.upsertIfNewer(written);
-    this.#transitions.record({ before: deployment, after: written });
+    const written = await unlessGone(client.patch(target, patch, options));
+    if (written === undefined) return;
+    const after = written as BundleDeployment;
+    deployments.upsertIfNewer(after);
+    this.#transitions.record({ before: deployment, after });
   }
 }
 

@@ -65,6 +65,8 @@ export interface BundleDeploymentDependencies {
   readonly reportHealth: boolean;
   /** For deployments without spec.deletionPolicy; `Delete` where absent. */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
+  /** Whether deletions of classes that no process serves are this process's to end. */
+  readonly endsUnserved?: boolean | undefined;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed' | 'becameHealthy'>;
   readonly clock: Clock;

@@ -11,6 +11,7 @@ import type {
   ProvisionerContext,
 } from '../contracts/provisioner.ts';
 import { WaitingError } from '../errors.ts';
+import { withoutLeftOut } from '../manifests/left-out.ts';
 import { checkObjectCount } from '../manifests/object-bounds.ts';
 import { onBehalfOf } from '../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../runtime/time-limit.ts';
@@ -125,7 +126,11 @@ async function make(
   const facts = await read();
   const given = { ...handlerContext, ...facts, ...(installed ? { installed } : {}) };
   try {
-    const objects = await objectsOf(stored, deployment, { classes, given });
+    const made = await objectsOf(stored, deployment, { classes, given });
+    const { objects, leftOut } = withoutLeftOut(made);
+    for (const message of leftOut) {
+      dependencies.events.event(deployment, { type: 'Warning', reason: 'ObjectLeftOut', message });
+    }
     const rendered = { recipe: { deployment, bundle, factsVersion, facts }, objects };
     dependencies.rendered.set(rendered, sizeOf(stored));
     return rendered;

@@ -82,6 +82,31 @@ describe('the finalizer', () => {
 });
 
 describe('a Bundle that is being deleted', () => {
+  describe('of a class that this process does not serve', () => {
+    const metadata = { deletionTimestamp };
+    const ofAnother = aKeptBundle({ className: 'another', metadata });
+
+    test('loses its finalizer where nobody has taken it off for 30 s', async () => {
+      const fixture = new BundleFixture(ofAnother, { endsUnserved: true });
+      expect(await fixture.reconcile()).toEqual({ requeueAfter: 30_000 });
+      fixture.clock.advance(20_000);
+      expect(await fixture.reconcile()).toEqual({ requeueAfter: 10_000 });
+      expect(fixture.live.metadata.finalizers).toEqual([finalizer.deleteCachedBundle]);
+      fixture.clock.advance(10_000);
+      await fixture.reconcile();
+      expect(fixture.live.metadata.finalizers).toEqual([]);
+    });
+
+    test('is left alone by a process for one class, and while it is not deleted', async () => {
+      const alone = new BundleFixture(ofAnother);
+      expect(await alone.reconcile()).toBeUndefined();
+      const living = aKeptBundle({ className: 'another' });
+      const fixture = new BundleFixture(living, { endsUnserved: true });
+      expect(await fixture.reconcile()).toBeUndefined();
+      expect([...alone.client.calls, ...fixture.client.calls]).toEqual([]);
+    });
+  });
+
   test('loses its archive, then its finalizer, and is not fetched', async () => {
     const fixture = new BundleFixture(aKeptBundle());
     await fixture.reconcile();

@@ -26,6 +26,16 @@ const unpacked: BundleStatus = {
   contentURL,
 };
 
+test('a Bundle that is gone before its status is written is no failure', async () => {
+  const fixture = new BundleFixture(aKeptBundle());
+  fixture.handler.mockImplementation(async () => {
+    fixture.client.drop({ name: 'demo' });
+    throw new TerminalError('it cannot be used');
+  });
+  expect(await fixture.failure()).toBeUndefined();
+  expect(fixture.events.taken()).toEqual([]);
+});
+
 describe('the status says', () => {
   test('Unpacked: what was fetched, by its class, is stored', async () => {
     const fixture = new BundleFixture(aKeptBundle());

@@ -1,8 +1,10 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
+import { unlessGone } from '../kube/unless-gone.ts';
 import { Semaphore } from '../runtime/semaphore.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
+import { UnservedDeletions } from '../runtime/unserved-deletions.ts';
 import type { BundleDependencies } from './dependencies.ts';
 import { withKnownPin } from './known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';
@@ -37,19 +39,49 @@ export class BundleReconciler {
   /** By name, those that are being unpacked. */
   readonly #unpacking = new Map<string, AbortController>();
   readonly #firstSteps = new Semaphore(maxFirstSteps);
+  readonly #unserved: UnservedDeletions;
 
   constructor(dependencies: BundleDependencies) {
     this.#dependencies = dependencies;
+    this.#unserved = new UnservedDeletions(dependencies.clock);
   }
 
   /**
    * Reconciles the Bundle of that name; a rejection asks for another try with back-off.
-   * A Bundle of a class that is not served here is left alone.
+   * A Bundle of a class that is not served here is left alone, unless nobody ends its deletion.
    */
-  async reconcile(name: string, context: StepContext): Promise<void> {
-    const { cache, provisioners } = this.#dependencies;
+  async reconcile(
+    name: string,
+    context: StepContext,
+  ): Promise<{ requeueAfter: number } | undefined> {
+    const { cache, provisioners, endsUnserved = false } = this.#dependencies;
     const bundle = cache.get({ name });
-    if (bundle === undefined || !provisioners.has(bundle.spec.provisionerClassName)) return;
+    if (bundle !== undefined && provisioners.has(bundle.spec.provisionerClassName)) {
+      await this.#reconcileServed(bundle, context);
+      return undefined;
+    }
+    if (endsUnserved && bundle?.metadata.deletionTimestamp !== undefined) {
+      return await this.#endUnserved(bundle, context);
+    }
+    this.#unserved.forget(name);
+    return undefined;
+  }
+
+  /** All that the finalizer waits for is done by whoever has stored content, once the Bundle is gone. */
+  async #endUnserved(
+    bundle: Bundle,
+    context: StepContext,
+  ): Promise<{ requeueAfter: number } | undefined> {
+    const requeueAfter = this.#unserved.remaining(bundle);
+    if (requeueAfter > 0) return { requeueAfter };
+    const { provisionerClassName } = bundle.spec;
+    context.logger.info({ provisionerClassName }, 'no process serves the class: Bundle is let go');
+    await finalize({ bundle, status: { ...bundle.status } }, this.#dependencies, context);
+    return undefined;
+  }
+
+  async #reconcileServed(bundle: Bundle, context: StepContext): Promise<void> {
+    const { name = '' } = bundle.metadata;
     if (bundle.metadata.deletionTimestamp !== undefined) {
       await this.#reconcile(bundle, context);
       return;
@@ -145,7 +177,9 @@ export class BundleReconciler {
     const target = { resource: bundleResource, key: { name: state.bundle.metadata.name ?? '' } };
     const options = { type: 'json', subresource: 'status', signal } as const;
     const before = state.bundle;
-    state.bundle = (await client.patch(target, patch, options)) as Bundle;
+    const written = await unlessGone(client.patch(target, patch, options));
+    if (written === undefined) return;
+    state.bundle = written as Bundle;
     cache.upsertIfNewer(state.bundle);
     recordTransition(events, { before, after: state.bundle });
   }

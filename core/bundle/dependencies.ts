@@ -49,5 +49,7 @@ export interface UnpackDependencies extends ClassPlaces {
 export interface BundleDependencies extends UnpackDependencies {
   readonly client: KubeClient;
   readonly cache: BundleCache;
+  /** Whether deletions of classes that no process serves are this process's to end. */
+  readonly endsUnserved?: boolean | undefined;
   readonly events: EventSink;
 }

@@ -114,9 +114,10 @@ function createBundleController(
   { unpacking, cache }: { unpacking: UnpackingZone; cache: OwnWrites<Bundle> },
 ): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
   const { kube, events, metrics, clock } = parts;
-  const { logger } = options;
+  const { logger, endsUnserved } = options;
   const reconciler = new BundleReconciler({
     ...unpacking.dependencies,
+    endsUnserved,
     client: kube.client,
     cache,
     uploads: unpacking.uploads?.store,
@@ -145,7 +146,7 @@ function createDeploymentController(
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const bundleClasses = classesWith(options.provisioners, 'bundle');
-  const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace } = options;
+  const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace, endsUnserved } = options;
   const defaults = { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace };
   const engine = { ...shared, ...defaults, discovery, judge, systemNamespace, signal };
   const applier = new ApplyEngine(engine);
@@ -176,6 +177,7 @@ function createDeploymentController(
     limits,
     reportHealth,
     defaultDeletionPolicy,
+    endsUnserved,
   });
   const controller = new Controller({
     name: 'bundledeployment',

@@ -91,6 +91,11 @@ export interface ManagerOptions {
    * CRD. None where absent. The process needs the same rights.
    */
   readonly crdReaderRole?: string | undefined;
+  /**
+   * Whether this process ends deletions of BundleDeployments and Bundles whose class no process
+   * serves; one process of the cluster is to do so. False where absent.
+   */
+  readonly endsUnserved?: boolean;
   /** JSON lines on stderr, from level info, where absent. */
   readonly logger?: Logger;
 }

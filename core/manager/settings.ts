@@ -31,5 +31,6 @@ export interface ManagerSettings {
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly certificates: CertificateOptions;
   readonly crdReaderRole?: string | undefined;
+  readonly endsUnserved: boolean;
   readonly logger: Logger;
 }

@@ -73,9 +73,9 @@ export class BundleFixture {
     this.cache.upsert(this.client.put(bundle) as Bundle);
   }
 
-  async reconcile(name = 'demo'): Promise<void> {
+  async reconcile(name = 'demo'): Promise<{ requeueAfter: number } | undefined> {
     const signals = { signal: this.stop.signal, stopping: this.stopping.signal };
-    await this.#reconciler.reconcile(name, { ...signals, logger: this.logger });
+    return await this.#reconciler.reconcile(name, { ...signals, logger: this.logger });
   }
 
   /** Tells of a deletion, as the watch does. */

@@ -236,7 +236,9 @@ export class FakeKubeClient implements KubeClient {
 
   #existing(key: ObjectKey): KubernetesObject {
     const object = this.#objects.get(textOf(key));
-    if (object === undefined) throw refusal(404, 'NotFound');
+    if (object === undefined) {
+      throw new ApiError(404, { reason: 'NotFound', details: { name: key.name } });
+    }
     return object;
   }
 

@@ -72,6 +72,8 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
         { what: `Bundle "${name}"`, className: bundle.class, since: Date.parse(bundle.created) },
         now,
       );
+    case 'Deleting':
+      return `Bundle "${name}" is being deleted, and is made again once it is gone: see what it waits for`;
     case 'Pending':
       return source === 'upload'
         ? `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`

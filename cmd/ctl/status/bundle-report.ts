@@ -8,12 +8,12 @@ export interface BundleReport {
   /** What is installed, what the template asks for where that is another, and all others, given up ones too. */
   readonly role: 'active' | 'next' | 'superseded';
   readonly class: string;
-  /** Empty where nobody has looked at it. */
+  /** Empty where nobody has looked at it, `Deleting` for one that is being deleted. */
   readonly phase: string;
   readonly source: string;
   /** What the source was pinned to. */
   readonly resolvedSource?: string;
-  /** Why it is not unpacked. */
+  /** Why it is not unpacked, or not gone. */
   readonly message?: string;
   readonly created: string;
 }
@@ -35,19 +35,30 @@ const roles = ['active', 'next', 'superseded'] as const;
 
 function bundleReport(deployment: BundleDeployment, bundle: Bundle): BundleReport {
   const { metadata, spec, status } = bundle;
-  const { phase = '', resolvedSource, conditions = [] } = status ?? {};
-  const unpacked = conditions.find(({ type }) => type === 'Unpacked');
+  const { resolvedSource } = status ?? {};
   const name = metadata.name ?? '';
   return {
     name,
     role: roleOf(name, deployment),
     class: spec.provisionerClassName,
-    phase,
+    ...progressOf(bundle),
     source: describeSource(spec.source),
     ...(resolvedSource === undefined ? {} : { resolvedSource: describeSource(resolvedSource) }),
-    ...(phase === 'Unpacked' || unpacked === undefined ? {} : { message: unpacked.message }),
     created: metadata.creationTimestamp ?? '',
   };
+}
+
+function progressOf({ metadata, status }: Bundle): Pick<BundleReport, 'phase' | 'message'> {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  if (deletionTimestamp !== undefined) {
+    const held =
+      finalizers.length === 0 ? '' : `, waits for its finalizers ${finalizers.join(', ')}`;
+    return { phase: 'Deleting', message: `deletion requested at ${deletionTimestamp}${held}` };
+  }
+  const { phase = '', conditions = [] } = status ?? {};
+  const unpacked = conditions.find(({ type }) => type === 'Unpacked');
+  if (phase === 'Unpacked' || unpacked === undefined) return { phase };
+  return { phase, message: unpacked.message };
 }
 
 function roleOf(name: string, deployment: BundleDeployment): BundleReport['role'] {

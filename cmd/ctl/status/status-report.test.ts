@@ -124,6 +124,15 @@ describe('the state of a deployment', () => {
 });
 
 describe('the Bundles of a deployment', () => {
+  test('that are being deleted say what they wait for', () => {
+    const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/a'] };
+    const [report] = bundleReports(aDeployment({}), [aBundleOf(v1, undefined, metadata)]);
+    expect(report).toMatchObject({
+      phase: 'Deleting',
+      message: 'deletion requested at 2026-01-01T00:00:00Z, waits for its finalizers example.com/a',
+    });
+  });
+
   test('are active, next or superseded, in that order', () => {
     const deployment = aDeployment({ activeBundle: nameOf(v1) });
     const failing = aBundleOf(v1, { phase: 'Failing' }, { name: 'demo-older' });

@@ -9,7 +9,8 @@ import type { DesiredObject } from '../objects/desired.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 
 const pollInterval = 50;
-const establishTimeout = 30_000;
+/** A moment, but for an API server with much to do; milliseconds. */
+const establishTimeout = 180_000;
 
 export interface DefinitionsOptions {
   readonly inventory: Inventory;
@@ -28,7 +29,7 @@ export class Definitions {
   /**
    * Waits until the watch shows all of these CRDs as established; returns those whose names the
    * server does not accept.
-   * @throws Error after 30 seconds.
+   * @throws Error after three minutes.
    */
   async established(
     definitions: readonly DesiredObject[],
@@ -71,7 +72,9 @@ export class Definitions {
   async #pause(deadline: number, signal: AbortSignal, what: string): Promise<void> {
     const { clock } = this.#options;
     if (clock.monotonic() >= deadline) {
-      throw new Error(`${what} was not established within ${establishTimeout / 1000} s`);
+      throw new Error(
+        `${what} is not established after ${establishTimeout / 1000} s: the API server has much to do, or does not run its controllers. Core goes on waiting`,
+      );
     }
     await clock.sleep(pollInterval, signal);
   }

@@ -254,3 +254,74 @@ test('deletions that wait to be confirmed are in the status until they no longer
   expect(fixture.status).not.toHaveProperty('heldPrune');
   expect(fixture.conditions.join()).not.toContain('Progressing');
 });
+
+describe('a deleted deployment of a class that this process does not serve', () => {
+  const className = 'another';
+
+  function anUnserved(given: Given & { readonly status?: BundleDeploymentStatus } = {}) {
+    const metadata = { deletionTimestamp, finalizers: [deleteObjects], ...given.metadata };
+    const { status = {} } = given;
+    const deployment = aStoredDeployment({ className, metadata, status });
+    return new BundleDeploymentFixture(deployment, { endsUnserved: true });
+  }
+
+  async function afterGrace(fixture: BundleDeploymentFixture): Promise<void> {
+    expect(await fixture.reconcile()).toEqual({ requeueAfter: 30_000 });
+    expect(fixture.client.calls).toEqual([]);
+    fixture.clock.advance(30_000);
+    await fixture.reconcile();
+  }
+
+  test('goes with its objects where nobody has been at it for 30 s', async () => {
+    const fixture = anUnserved();
+    await afterGrace(fixture);
+    expect(fixture.applier.remove).toHaveBeenCalledTimes(1);
+    expect(finalizersOf(fixture)).toEqual([]);
+    expect(fixture.events.taken()).toEqual([
+      'Warning ClassNotServed: no process serves class "another": core deletes the objects of the BundleDeployment in its place',
+    ]);
+  });
+
+  test('says what it waits for, and goes on with that after a restart', async () => {
+    const fixture = anUnserved();
+    const waitsFor = { message: 'deletion waits for ConfigMap/a to go', since: -5_000 };
+    fixture.applier.remove.mockResolvedValue({ waitsFor });
+    await afterGrace(fixture);
+    expect(fixture.conditions).toEqual([
+      'Progressing False Deleting: no process serves class "another": deletion waits for ConfigMap/a to go',
+    ]);
+    const restarted = anUnserved({ status: fixture.status });
+    await afterGrace(restarted);
+    expect(finalizersOf(restarted)).toEqual([]);
+  });
+
+  test('is left to the process that is at it', async () => {
+    const condition = {
+      type: 'Progressing',
+      status: 'False',
+      reason: 'Deleting',
+      message: 'deletion waits for ConfigMap/a to go',
+      lastTransitionTime: deletionTimestamp,
+    } as const;
+    const fixture = anUnserved({ status: { conditions: [condition] } });
+    expect(await fixture.reconcile()).toEqual({});
+    expect(fixture.client.calls).toEqual([]);
+  });
+
+  test('waits for the class where its deletion has hooks, and says how to go on without', async () => {
+    const status = { activeBundle: nameOf(), hooks: { onDelete: 1 } };
+    const fixture = anUnserved({ status });
+    fixture.have(aBundleOf());
+    await afterGrace(fixture);
+    expect(finalizersOf(fixture)).toEqual([deleteObjects]);
+    expect(fixture.conditions).toEqual([
+      'Progressing False Deleting: no process serves class "another": it has hooks that run before or after it. ' +
+        'Start a process of the class, or go on without them: kubectl annotate bundledeployment demo core.rukpak.io/skip-hooks=true',
+    ]);
+    const { metadata } = fixture.live;
+    const annotations = { 'core.rukpak.io/skip-hooks': 'true' };
+    fixture.change({ ...fixture.live, metadata: { ...metadata, annotations } });
+    await fixture.reconcile();
+    expect(finalizersOf(fixture)).toEqual([]);
+  });
+});

@@ -44,6 +44,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     defaultDeletionPolicy: options.defaultDeletionPolicy,
     certificates: certificateOptions(options.certificates),
     crdReaderRole: options.crdReaderRole,
+    endsUnserved: options.endsUnserved ?? false,
   };
 }
 
