@@ -79,10 +79,6 @@ const watched = {
   },
 };
 
-function conditionName(operator: string): object {
-  return { name: 'OPERATOR_CONDITION_NAME', value: `${operator}.v1.0.0` };
-}
-
 const nodeAffinity = {
   requiredDuringSchedulingIgnoredDuringExecution: {
     nodeSelectorTerms: [
@@ -114,7 +110,7 @@ describe('what spec.config overrides', () => {
     const deployment = await deploymentOf(operator);
     const { metadata, spec } = templateOf(deployment);
     const { env, envFrom, volumeMounts, resources } = containerOf(deployment);
-    expect(env).toEqual([watched, ...overrides.env, conditionName(name)]);
+    expect(env).toEqual([watched, ...overrides.env]);
     expect({ ...spec, envFrom, volumeMounts, resources }).toMatchObject({
       volumes: overrides.volumes,
       tolerations: overrides.tolerations,
@@ -132,7 +128,7 @@ describe('what spec.config overrides', () => {
 
     await operator.bringOut();
     const bare = await deploymentOf(operator);
-    expect(containerOf(bare).env).toEqual([watched, conditionName(name)]);
+    expect(containerOf(bare).env).toEqual([watched]);
     const rest = { ...templateOf(bare).spec, ...containerOf(bare) };
     for (const field of ['volumes', 'tolerations', 'nodeSelector', 'affinity', 'envFrom']) {
       expect(rest).not.toHaveProperty(field);
@@ -153,11 +149,11 @@ describe('what spec.config overrides', () => {
 });
 
 describe('every operator', () => {
-  test('knows its name and, by a fieldRef, its namespaces', async () => {
+  test('knows by a fieldRef its namespaces, and is told of no OperatorCondition', async () => {
     const name = 'plain-operator';
     const operator = anOperator(name);
     await operator.bringOut();
-    expect(containerOf(await deploymentOf(operator)).env).toContainEqual(conditionName(name));
+    expect(containerOf(await deploymentOf(operator)).env).toEqual([watched]);
     expect(await operator.watches()).toEqual({ [`${name}-system`]: '' });
     const account = `system:serviceaccount:${name}-system:${name}`;
     const question = ['auth', 'can-i', 'watch', 'namespaces', `--as=${account}`];
@@ -265,7 +261,7 @@ describe('what an operator needs of the cluster', () => {
         expect.stringContaining(`CustomResourceDefinition ${crd} with version v1`),
       );
       const [deployment] = await operator.objects('deployments');
-      expect(containerOf(deployment as KubernetesObject).env).toContainEqual(conditionName(name));
+      expect(containerOf(deployment as KubernetesObject).env).toEqual([watched]);
       const { namespace = '' } = deployment?.metadata ?? {};
       await kubectl.run(['delete', 'deployments', '--all', '-n', namespace]);
       await eventually(async () => expect(await operator.objects('deployments')).toHaveLength(1));
@@ -333,7 +329,7 @@ test('a CRD of v1beta1 is refused when the bundle is unpacked', async () => {
 test('the session of the howto goes as it is written', { tags: 'long' }, async () => {
   const howto = { page: 'operator-config.md', kubectl, kubeconfig };
   const printed = await followHowto(howto, 'A session');
-  expect(printed).toContain('WATCH_NAMESPACE LOG_LEVEL OPERATOR_CONDITION_NAME');
+  expect(printed).toContain('WATCH_NAMESPACE LOG_LEVEL');
   expect(printed).toContain(
     'parse deployment config: spec.config.env[0].value is a number: it must be a string, so put it in quotes',
   );

@@ -10,15 +10,13 @@ import { deployments } from '../generators/deployments.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { DeploymentOverrides } from './deployment-overrides.ts';
 
-const condition = { name: 'OPERATOR_CONDITION_NAME', value: 'pkg.v1.0.0' };
-
 /** The pod spec, without what every container is given. */
 function podSpecWith(podSpec: JsonObject, overrides: DeploymentOverrides): unknown {
   const template = { metadata: {}, spec: podSpec };
   const installation = anInstallation({ overrides });
   const [deployment] = rendered(template, installation);
   const { spec } = deployment as unknown as { spec: { template: { spec: JsonObject } } };
-  return withoutCondition(spec.template.spec);
+  return spec.template.spec;
 }
 
 function rendered(template: JsonObject, installation: Installation) {
@@ -27,19 +25,6 @@ function rendered(template: JsonObject, installation: Installation) {
     deployments: [aStrategyDeployment({ spec: { template } })],
   });
   return deployments(aRegistryBundle({ csv }), installation);
-}
-
-function withoutCondition(podSpec: JsonObject): unknown {
-  const containers = podSpec['containers'] as { env: { name: string }[] }[] | undefined;
-  if (containers === undefined) return podSpec;
-  return {
-    ...podSpec,
-    containers: containers.map(({ env, ...container }) => {
-      expect(env).toContainEqual(condition);
-      const others = env.filter(({ name }) => name !== condition.name);
-      return others.length === 0 ? container : { ...container, env: others };
-    }),
-  };
 }
 
 const a = { name: 'A', value: 'a' };
@@ -69,11 +54,6 @@ describe('env', () => {
     expect(podSpecWith({ containers: [{}] }, { env: [a, later] })).toEqual({
       containers: [{ env: [later] }],
     });
-  });
-
-  it("does not change the operator's own name", () => {
-    const env = [{ name: condition.name, value: 'other' }];
-    expect(podSpecWith({ containers: [{}] }, { env })).toEqual({ containers: [{}] });
   });
 });
 
@@ -231,7 +211,7 @@ describe('proxies of the cluster', () => {
     ];
     expect(envWith(env, { env: [a] })).toMatchObject({
       spec: {
-        template: { spec: { containers: [{ env: [http, env[1], a, no, condition] }] } },
+        template: { spec: { containers: [{ env: [http, env[1], a, no] }] } },
       },
     });
   });
@@ -239,7 +219,7 @@ describe('proxies of the cluster', () => {
   it('are left to the config where that sets one of them', () => {
     const none = { name: 'NO_PROXY', value: '' };
     expect(envWith([], { env: [none] })).toMatchObject({
-      spec: { template: { spec: { containers: [{ env: [none, condition] }] } } },
+      spec: { template: { spec: { containers: [{ env: [none] }] } } },
     });
   });
 });

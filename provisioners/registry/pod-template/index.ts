@@ -1,7 +1,6 @@
 import { overrideSteps } from '../overrides/index.ts';
 import { certificateMounts } from './certificate-mounts.ts';
 import type { DeploymentStep } from './deployment-step.ts';
-import { operatorCondition } from './operator-condition.ts';
 import { proxy } from './proxy.ts';
 import { targetNamespaces } from './target-namespaces.ts';
 
@@ -11,5 +10,4 @@ export const deploymentSteps: readonly DeploymentStep[] = [
   certificateMounts,
   ...overrideSteps,
   proxy,
-  operatorCondition,
 ];
