@@ -1,4 +1,5 @@
 import { TerminalError } from '../../core/errors.ts';
+import { withoutLeftOut } from '../../core/manifests/left-out.ts';
 import {
   type BundleFiles,
   type ClusterFacts,
@@ -42,7 +43,7 @@ export function renderBundle(
 }
 
 function renderPlain(files: BundleFiles, { config }: RenderOptions): readonly KubernetesObject[] {
-  if (config === undefined) return distinctObjects(readPlainBundle(files));
+  if (config === undefined) return withoutLeftOut(distinctObjects(readPlainBundle(files))).objects;
   throw new TerminalError(
     '--config: plain content is applied as written, whatever spec.config has',
   );
@@ -51,8 +52,9 @@ function renderPlain(files: BundleFiles, { config }: RenderOptions): readonly Ku
 function renderRegistry(files: BundleFiles, options: RenderOptions): readonly KubernetesObject[] {
   const { cluster } = options;
   const config = registryConfigOf(options);
-  return convertRegistryBundle(files, {
+  const objects = convertRegistryBundle(files, {
     ...(config === undefined ? {} : { config }),
     ...(cluster === undefined ? {} : { cluster }),
   });
+  return withoutLeftOut(objects).objects;
 }

@@ -39,19 +39,12 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** Bundles that convert, and that the API server does not take; each with the reason. */
-const refusals: Readonly<Record<string, string>> = {
-  // The sample in manifests/ has an empty spec, and the bundle's own CRD requires two of its fields.
-  'ack-iam-controller/0.0.10':
-    'Role.iam.services.k8s.aws "example" is invalid: [spec.assumeRolePolicyDocument: Required value, spec.name: Required value]',
-};
-
 /** Their webhooks are asked about every Pod or Namespace there is, and nobody answers here. */
 const meddlesome = new Set(['dynatrace-operator/0.8.0', 'eginnovations-operator/0.0.2']);
 /** In real-operators.test.ts, one after the other. */
 const elsewhere = /^(edp-keycloak-operator|sn-operator|vault-config-operator)\/\d+\.\d+\.\d+$/;
 
-const others = realBundles.filter(({ name }) => !(name in refusals) && !elsewhere.test(name));
+const others = realBundles.filter(({ name }) => !elsewhere.test(name));
 
 /** A name that a BundleDeployment can have, with a short prefix too. */
 function deploymentName(bundle: string): string {
@@ -144,19 +137,6 @@ describe.concurrent('a small bundle', () => {
 
 describe.skipIf(!present).concurrent('a real bundle', { tags: 'long' }, () => {
   lives(others);
-
-  test.each(Object.entries(refusals))(
-    '%s says what the API server refuses',
-    async (bundle, reason) => {
-      const name = deploymentName(bundle);
-      const version = { content: contentOf(bundle), tag: 'v1' };
-      await life.deploy(name, version);
-      await life.condition(name, 'HasValidBundle', { status: 'True', reason: 'UnpackSuccessful' });
-      const failed = { status: 'False', reason: 'InstallFailed', message: reason } as const;
-      await life.condition(name, 'Installed', failed);
-      await life.remove(name, version);
-    },
-  );
 });
 
 describe.skipIf(!present)('a real bundle that is asked about everything', { tags: 'long' }, () => {

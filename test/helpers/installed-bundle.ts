@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import { withoutLeftOut } from '../../core/manifests/left-out.ts';
 import { type BundleFiles, type ClusterFacts, defaultLimits } from '../../core/sdk.ts';
 import plain from '../../provisioners/plain/index.ts';
 import registry from '../../provisioners/registry/index.ts';
@@ -29,7 +30,7 @@ export async function installedBundle(
   const deployment = deploymentOf(config);
   const given = { ...context, inputs: [], cluster };
   const configured = (await registry.configure?.(stored, deployment, given)) ?? stored;
-  return (await plain.deployment?.(configured, deployment, given)) ?? [];
+  return withoutLeftOut((await plain.deployment?.(configured, deployment, given)) ?? []).objects;
 }
 
 const className = 'core-rukpak-io-registry';

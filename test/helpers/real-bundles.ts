@@ -84,7 +84,7 @@ const gone = {
  */
 const outcomes: Readonly<Record<string, Outcomes>> = {
   '3scale-community-operator/0.5.1': { without: mode, O: gone.threescale, S: gone.threescale },
-  'ack-iam-controller/0.0.10': { without: 11, A: 10 },
+  'ack-iam-controller/0.0.10': { without: 10, A: 9 },
   'aerospike-kubernetes-operator/4.0.0': { without: 23, A: 22, O: 22, S: 24, M: 26 },
   'apicurio-registry/0.0.1': { without: mode, O: gone.apicurio, S: gone.apicurio },
   'aqua/6.5.0': { without: mode, O: gone.aqua, S: gone.aqua },
@@ -163,8 +163,7 @@ const foreign: Readonly<Record<string, readonly string[]>> = {
 };
 
 const remarks: Readonly<Record<string, string>> = {
-  'ack-iam-controller/0.0.10':
-    'not installed as it is: its sample of kind Role lacks fields that its own CRD requires',
+  'ack-iam-controller/0.0.10': 'its sample of kind Role is left out, and an Event says so',
   'dynatrace-operator/0.8.0':
     'a field that no Deployment has, `spec.template.containers`, is left out, and an Event says so',
   'eginnovations-operator/0.0.2':

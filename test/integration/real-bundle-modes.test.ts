@@ -82,14 +82,6 @@ const faults: Readonly<Record<string, readonly Refusal[]>> = {
     object: `Deployment ${name}`,
     message: `failed to create typed patch object (real-bundles/${name}; apps/v1, Kind=Deployment): .spec.template.containers: field not declared in schema`,
   })),
-  // A sample of its own, without the fields that its own CRD requires.
-  'ack-iam-controller/0.0.10': [
-    {
-      object: 'Role example',
-      message:
-        'Role.iam.services.k8s.aws "example" is invalid: [spec.assumeRolePolicyDocument: Required value, spec.name: Required value]',
-    },
-  ],
 };
 
 /** A test of each bundle in each mode that its CSV allows. */

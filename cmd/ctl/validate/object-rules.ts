@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { contentProblem } from '../../../core/apply/content/content-check.ts';
+import { fieldAt, listOf, mapOf } from '../../../core/apply/fields/json-fields.ts';
 import { isDefinition } from '../../../core/apply/objects/order.ts';
 import { stageOrderProblems } from '../../../core/apply/stages/stage-order.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
@@ -7,6 +8,7 @@ import type { KubernetesObject } from '../../../core/sdk.ts';
 import { knownGroups } from '../permissions/known-kinds.ts';
 import { error, type Finding, warning } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';
+import { unfitResources } from './own-resources.ts';
 import type { FieldPlace } from './source-lines.ts';
 
 /** What is wrong with a bundle's objects that shows only when they are applied. Pure. */
@@ -24,6 +26,8 @@ export const objectRules: readonly ObjectRule[] = [
 export const plainObjectRules: readonly ObjectRule[] = [
   ...objectRules,
   formerDefinitions,
+  columnFields,
+  unfitResources,
   foreignNamespaces,
 ];
 
@@ -104,6 +108,23 @@ function lateFoundations(objects: readonly LocatedObject[]): readonly Finding[] 
   return stageOrderProblems(placed).map(({ subject, message }) =>
     error({ place: placeOf(subject, 'metadata'), message, fix: 'a higher number comes later' }),
   );
+}
+
+/** As v1beta1 had it; the class of operators corrects it, as theirs are often so. */
+function columnFields(objects: readonly LocatedObject[]): readonly Finding[] {
+  return objects
+    .filter(({ object }) => isDefinition(gvkOf(object)) && gvkOf(object).version === 'v1')
+    .flatMap((located) => {
+      const versions = listOf(fieldAt(located.object['spec'], 'versions'));
+      return versions.flatMap((version, index) =>
+        listOf(fieldAt(version, 'additionalPrinterColumns')).flatMap((column, number) => {
+          if (!Object.hasOwn(mapOf(column), 'JSONPath')) return [];
+          const path = ['spec', 'versions', index, 'additionalPrinterColumns', number, 'JSONPath'];
+          const message = `${describe(located.object)} has a printer column with JSONPath, which the API server does not know`;
+          return [error({ place: { ...placeOf(located), path }, message, fix: 'write jsonPath' })];
+        }),
+      );
+    });
 }
 
 /** Namespaces that every cluster has. */

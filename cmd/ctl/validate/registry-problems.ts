@@ -6,7 +6,7 @@ import { objectRules } from './object-rules.ts';
 import type { Problem } from './problem.ts';
 import { type BundleContent, bundleContent } from './registry/bundle-content.ts';
 import type { Check, CheckOptions } from './registry/check.ts';
-import { classFindings } from './registry/class-findings.ts';
+import { classFindings, sampleFindings } from './registry/class-findings.ts';
 import { checks } from './registry/index.ts';
 
 export interface RegistryProblemOptions extends CheckOptions {
@@ -30,6 +30,7 @@ export function registryProblems(
   const refused = [
     ...classFindings(content, options.config),
     ...objectRules.flatMap((rule) => rule(applied)),
+    ...sampleFindings(content),
   ];
   return [
     ...refused.map((finding) => problemOf(finding, content.lines)),

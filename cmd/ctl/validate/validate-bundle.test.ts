@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type BundleFiles, stringifyJson, toYaml } from '../../../core/sdk.ts';
 import {
   aCsvManifest,
@@ -216,4 +216,67 @@ test('a registry bundle may name any namespace: its objects go to another one', 
   });
   expect(linesOf(files)).toEqual([]);
   expect(validateBundle(files)).toMatchObject({ objects: 2 });
+});
+
+describe('the bundle’s own CRDs', () => {
+  const openAPIV3Schema = {
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        required: ['size'],
+        properties: { size: { type: 'integer' } },
+      },
+    },
+  };
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'roles.example.com' },
+    spec: {
+      group: 'example.com',
+      names: { kind: 'Role', plural: 'roles' },
+      scope: 'Namespaced',
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema },
+          additionalPrinterColumns: [{ name: 'A', type: 'string', JSONPath: '.a' }],
+        },
+      ],
+    },
+  };
+  const role = (spec: object) => ({
+    apiVersion: 'example.com/v1',
+    kind: 'Role',
+    metadata: { name: 'a' },
+    spec,
+  });
+
+  test('say what of a plain bundle does not fit them, and keys of the wrong case', () => {
+    const files = aTree({
+      'manifests/crd.yaml': toYaml([definition]),
+      'manifests/role.yaml': toYaml([role({ size: 'x' })]),
+    });
+    expect(linesOf(files)).toEqual([
+      'error: manifests/crd.yaml:30: CustomResourceDefinition "roles.example.com" has a printer column with JSONPath, which the API server does not know; write jsonPath',
+      'error: manifests/role.yaml:2: Role "a" does not fit the bundle\'s own CRD: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"; correct it, or remove it',
+    ]);
+  });
+
+  test('have samples of an operator’s bundle left out, and other objects must fit them', () => {
+    const files = (spec: object) =>
+      aRegistryTree(aCsvManifest(), {
+        'manifests/crd.yaml': toYaml([definition]),
+        'manifests/role.yaml': toYaml([role(spec)]),
+      });
+    expect(linesOf(files({}))).toEqual([
+      'warning: manifests/role.yaml:2: Role "a" is left out: its field spec.size is missing, which the bundle\'s CRD of Role requires; remove it from manifests/',
+    ]);
+    expect(linesOf(files({ size: 'x' }))).toEqual([
+      'error: manifests/role.yaml:2: Role "a" does not fit the bundle\'s own CRD: spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"; correct it, or remove it',
+    ]);
+  });
 });

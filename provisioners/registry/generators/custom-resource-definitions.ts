@@ -3,12 +3,13 @@ import type { JsonObject, KubernetesObject } from '../../../core/sdk.ts';
 import type { WebhookDefinition } from '../csv/webhook-definition.ts';
 import type { Installation } from '../installation/installation.ts';
 import { objectName } from '../objects/object-name.ts';
+import { withColumnFields } from '../objects/written-columns.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
 import { isConversionWebhook } from '../webhooks/admission-webhook.ts';
 import { caSource } from '../webhooks/serving-names.ts';
 import { webhookService } from '../webhooks/webhook-configuration.ts';
 
-/** The bundle's CRDs: as written, but for those that a conversion webhook of the CSV converts. */
+/** The bundle's CRDs: as written, but for the case of fields of printer columns, and for those that a conversion webhook of the CSV converts. */
 export function customResourceDefinitions(
   { csv, crds }: RegistryBundle,
   installation: Installation,
@@ -18,7 +19,7 @@ export function customResourceDefinitions(
       .filter(isConversionWebhook)
       .flatMap((webhook) => webhook.conversionCrds.map((name) => [name, webhook] as const)),
   );
-  return crds.map((crd) => {
+  return crds.map(withColumnFields).map((crd) => {
     const webhook = converters.get(objectName(crd));
     return webhook === undefined ? crd : converted(crd, webhook, installation.installNamespace);
   });

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Installation } from '../installation/installation.ts';
 import { objectName } from '../objects/object-name.ts';
+import { markSamples } from '../objects/samples.ts';
 import { withServedApiVersion } from '../objects/served-api-version.ts';
 import { scopeOf } from '../objects/supported-kinds.ts';
 import { withOwnAccounts } from '../permissions/bound-accounts.ts';
@@ -16,7 +17,7 @@ export function otherObjects(
   const { others, crds } = bundle;
   const { installNamespace, configured } = installation;
   const accounts = { names: ownAccounts(bundle, installation), namespace: installNamespace };
-  return others
+  return markSamples(others, bundle)
     .filter((object) => !isMadeSecret(object, bundle.csv))
     .map(withServedApiVersion)
     .map((object) => (configured ? withOwnAccounts(object, accounts) : object))

@@ -1,3 +1,4 @@
+import { annotation } from '../../../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../../../core/errors.ts';
 import { readPackageName } from '../../../../provisioners/registry/annotations.ts';
 import type { RegistryConfig } from '../../../../provisioners/registry/config/registry-config.ts';
@@ -6,10 +7,12 @@ import {
   anyInstallation,
   planInstallation,
 } from '../../../../provisioners/registry/installation/plan-installation.ts';
+import { markSamples } from '../../../../provisioners/registry/objects/samples.ts';
 import { registryBundleOf } from '../../../../provisioners/registry/read-bundle.ts';
 import type { RegistryBundle } from '../../../../provisioners/registry/registry-bundle.ts';
 import { supportedInstallMode } from '../../../../provisioners/registry/validators/supported-install-mode.ts';
 import { error, type Finding, warning } from '../finding.ts';
+import { unfitResources } from '../own-resources.ts';
 import { annotationPrefix, type BundleContent, fileAlone, placeOf } from './bundle-content.ts';
 import { complaintsOf } from './complaints.ts';
 
@@ -74,6 +77,37 @@ function bundleFindings(
     return complaintsOf(content, bundle, planInstallation(bundle, config));
   }
   return [...needsConfig(content, bundle), ...complaintsOf(content, bundle, anyOf(bundle))];
+}
+
+/** Custom resources of the bundle's own kinds: samples are left out, others must fit their CRDs. */
+export function sampleFindings(content: BundleContent): readonly Finding[] {
+  const bundle = readableBundle(content);
+  const samples = new Map(
+    bundle && markSamples(bundle.others, bundle).map((made, index) => [bundle.others[index], made]),
+  );
+  const reasons = content.objects.map((located) => {
+    const annotations = samples.get(located.object)?.metadata.annotations;
+    return { located, because: annotations?.[annotation.leftOut] };
+  });
+  const kept = reasons.filter(({ because }) => because === undefined);
+  return [
+    ...unfitResources(kept.map(({ located }) => located)),
+    ...reasons.flatMap(({ located, because }) => {
+      if (because === undefined) return [];
+      const { kind, metadata } = located.object;
+      const message = `${kind} "${metadata.name ?? ''}" is left out: ${because}`;
+      return [warning({ place: placeOf(located), message, fix: 'remove it from manifests/' })];
+    }),
+  ];
+}
+
+function readableBundle(content: BundleContent): RegistryBundle | undefined {
+  try {
+    return readBundle(content);
+  } catch {
+    // What is wrong with it is another finding.
+    return undefined;
+  }
 }
 
 function readBundle({ files, objects }: BundleContent): RegistryBundle {
