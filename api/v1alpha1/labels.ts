@@ -32,6 +32,8 @@ export const annotation = {
   stage: 'core.rukpak.io/stage',
   /** On an object of a bundle: "true" keeps it when it would be pruned or its deployment is deleted. */
   keep: 'core.rukpak.io/keep',
+  /** On an object that a class makes: "true" applies it only where the cluster serves its kind. */
+  optional: 'core.rukpak.io/optional',
   /** On an object that a class makes: why core does not apply it; told by a Warning event. */
   leftOut: 'core.rukpak.io/left-out',
   /** On an object of a bundle: when it is created instead of being kept, such as "pre-install,pre-upgrade". */

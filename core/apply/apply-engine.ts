@@ -87,6 +87,7 @@ export class ApplyEngine implements Applier {
     claims.releaseAll(ownerName);
     this.#parts.given.forget(ownerName);
     this.#parts.sharedNamespaces.forget(ownerName);
+    this.#parts.optionalKinds.forget(ownerName);
     parents.forget(ownerName);
     this.#parts.restored.forget(ownerName);
     this.#parts.finished.forget(ownerName);

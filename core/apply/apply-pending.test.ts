@@ -59,6 +59,7 @@ function aRun(client: ApplyingClient, operation: Run['operation']): Run {
     objects,
     ids: new Set(objects.map(({ id }) => id)),
     resources: [occupied.resource],
+    omitted: [],
     isServed: () => true,
     presentAs: ({ resource }: DesiredObject) => resource,
   };

@@ -38,7 +38,8 @@ export async function applyRun(parts: EngineParts, request: ApplyRequest): Promi
   }
   const { changes, held, holdUp, heldPrune, unserved: lost = [] } = await pruneRun(run);
   const unserved = [...unknown, ...lost];
-  await settle(run, [...held.map(({ resource }) => resource), ...unserved]);
+  await settle(run, [...held.map(({ resource }) => resource), ...unserved, ...stillOwned(run)]);
+  parts.optionalKinds.await(run.owner, run.set.omitted);
   return {
     changes: applied.changes + changes,
     complete: true,
@@ -161,6 +162,13 @@ function ownSet({ parts, owner, name, set }: Run, used: UsedNamespaces): readonl
     claims.release([id], name);
   }
   return set.objects.filter((object) => !given.has(object) && !used.has(object));
+}
+
+/** Kinds that the cluster does not seem to serve, and that the owner may have objects of. */
+function stillOwned({ set, earlier }: Run): readonly GroupKind[] {
+  return set.omitted.filter((each) =>
+    earlier.some(({ group, kind }) => each.group === group && each.kind === kind),
+  );
 }
 
 /** From now on exactly this set is the owner's, and what is of kinds that still wait to be pruned. */

@@ -24,6 +24,7 @@ import { Definitions } from './kinds/definitions.ts';
 import { EarlierKinds } from './kinds/earlier-kinds.ts';
 import { KindLifecycle } from './kinds/kind-lifecycle.ts';
 import { KindWatches } from './kinds/kind-watches.ts';
+import { OptionalKinds } from './kinds/optional-kinds.ts';
 import { Claims } from './ownership/claims.ts';
 import { CoOwnership } from './ownership/co-ownership.ts';
 import { SharedNamespaces } from './ownership/shared-namespaces.ts';
@@ -72,6 +73,7 @@ export interface EngineParts {
   readonly parents: ApplySetParents;
   readonly restored: RestoredOwners;
   readonly earlierKinds: EarlierKinds;
+  readonly optionalKinds: OptionalKinds;
   readonly definitions: Definitions;
   readonly preflight: Preflight;
   readonly ownership: OwnershipCheck;
@@ -129,6 +131,7 @@ export function engineParts(
     parents,
     restored: new RestoredOwners(client, inventory),
     earlierKinds: new EarlierKinds({ ...options, watches, parents, releases, notify }),
+    optionalKinds: new OptionalKinds({ ...options, notify }),
     definitions: new Definitions({ ...options, inventory }),
     preflight: new Preflight(client),
     ownership: new OwnershipCheck({ ...options, claims }),

@@ -152,3 +152,22 @@ test('with --delete-workloads everything goes but the namespaces', async () => {
   for (const crd of crds) expect(await kubectl.exists('crd', crd)).toBe(false);
   expect(await kubectl.exists('secret', 'rukpak-seed', 'rukpak-system')).toBe(true);
 });
+
+test('and so does what classes have left that no process serves', { tags: 'long' }, async () => {
+  await system.stop();
+  system = await System.start({ kubeconfig, registry });
+  const spec = { provisionerClassName: 'e2e-gone', source: { type: 'image', image: { ref: 'x' } } };
+  const template = { spec };
+  const ofGone = (kind: string, finalizer: string, body: object) => ({
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind,
+    metadata: { name: 'of-gone-class', finalizers: [`core.rukpak.io/${finalizer}`] },
+    spec: body,
+  });
+  await kubectl.apply(
+    ofGone('Bundle', 'delete-cached-bundle', spec),
+    ofGone('BundleDeployment', 'delete-objects', { provisionerClassName: 'e2e-gone', template }),
+  );
+  await rukpak('uninstall', '--delete-workloads');
+  for (const crd of crds) expect(await kubectl.exists('crd', crd)).toBe(false);
+});

@@ -114,3 +114,22 @@ test('a deletion waits for a kind that is not served, and says so', async () => 
     expect(await kubectl.exists('bundledeployment', name)).toBe(false);
   });
 });
+
+test('an optional object is left out until its kind is served', { tags: 'long' }, async () => {
+  const annotations = { 'core.rukpak.io/optional': 'true' };
+  const optional = { ...gizmo, metadata: { ...gizmo.metadata, annotations } };
+  await bringOutPlain(place, { name: 'optional', objects: [optional, aConfigMap('unserved')] });
+  await eventually(async () => {
+    const found = await kubectl.get('bundledeployment', 'optional');
+    expect(conditionOf(found, 'Healthy')).toMatchObject({ status: 'True' });
+    const told = (await kubectl.list('events')).map(({ message }) => String(message));
+    expect(told.join()).toContain('The cluster does not serve UnservedGizmo.e2e.example.com');
+  });
+  await kubectl.apply(aCRD('UnservedGizmo'));
+  await eventually(
+    async () => expect(await kubectl.exists(plural, 'unserved', 'default')).toBe(true),
+    patiently,
+  );
+  await kubectl.must(['delete', 'bundledeployment', 'optional', '--timeout=180s']);
+  expect(await kubectl.exists(plural, 'unserved', 'default')).toBe(false);
+});

@@ -24,7 +24,7 @@ below, for there being none. An empty cell is a mode that the CSV does not allow
   namespace, that same one, another one, two others.
 
 Secrets with serving certificates are not counted: core makes them for the Services that webhooks are reached by. A bundle that
-needs kinds of others waits, and says so, until they are there.
+needs kinds of others waits, and says so, until they are there. What it only uses, for monitoring, is applied when its kind is served.
 
 `;
 
@@ -45,9 +45,11 @@ function cellsOf(row: PageRow, reasons: Reasons): string[] {
 }
 
 function remarksOf({ required, foreign, remark }: PageRow): string {
-  const needs = [...required, ...foreign].map((kind) => `\`${kind}\``);
+  const needs = required.map((kind) => `\`${kind}\``);
+  const uses = foreign.map((kind) => `\`${kind}\``);
   const needed = needs.length === 0 ? '' : `needs ${needs.join(', ')}`;
-  return [needed, remark].filter((part) => part !== '').join('; ');
+  const used = uses.length === 0 ? '' : `uses ${uses.join(', ')} where it is served`;
+  return [needed, used, remark].filter((part) => part !== '').join('; ');
 }
 
 /** Sentences in the order of their first mention. */

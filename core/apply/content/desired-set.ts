@@ -9,6 +9,7 @@ import { shortList } from '../../short-list.ts';
 import { kindKey, resolveKinds } from '../kinds/kinds.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
 import { missingResource, unknownKind } from '../objects/failures.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
 import { contentProblem } from './content-check.ts';
 
 /** Milliseconds of work between two looks at what else there is to do. */
@@ -21,6 +22,8 @@ export interface DesiredSet {
   readonly ids: ReadonlySet<string>;
   /** Each kind once. */
   readonly resources: readonly Resource[];
+  /** Kinds of optional objects that are not in the set, since the cluster does not serve them. */
+  readonly omitted: readonly GroupKind[];
   /** Whether the cluster served the object's kind when the set was made. */
   readonly isServed: (object: DesiredObject) => boolean;
   /** The resource under which an object can be read at that time; undefined where none can exist. */
@@ -67,6 +70,7 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
     objects: [...byID.values()],
     ids: new Set(byID.keys()),
     resources: [...kinds.resources.values()],
+    omitted: kinds.omitted,
     isServed: ({ object }) => !kinds.fromBundle.has(kindKey(object)),
     presentAs: ({ object }) => kinds.present.get(kindKey(object)),
   };

@@ -19,7 +19,7 @@ function names(entries: readonly { readonly key: { readonly name: string } }[]):
 }
 
 test('what a hook has made is not pruned', () => {
-  const wanted = { ids: new Set<string>(), objects: [] };
+  const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
   const plan = planRemoval(inventory, { owner, policy: 'Delete', wanted });
   expect(names(plan.remove)).toEqual(['kept']);
   expect(plan.leave.size).toBe(0);

@@ -129,3 +129,23 @@ test('a CRD that came meanwhile is found by asking again', async () => {
   expect(problems).toEqual([]);
   expect(discovery.invalidations).toBe(1);
 });
+
+test('an optional object of a kind that nobody serves is no problem', async () => {
+  const monitor = object('ServiceMonitor', 'monitoring.coreos.com/v1');
+  const optional = {
+    ...monitor,
+    metadata: { name: 'n', annotations: { 'core.rukpak.io/optional': 'true' } },
+  };
+  const kind = { group: 'monitoring.coreos.com', kind: 'ServiceMonitor' };
+  const without = new FakeDiscovery([configMaps]);
+  expect(await resolveKinds([optional, optional], without, signal)).toMatchObject({
+    omitted: [kind],
+    problems: [],
+  });
+  expect(without.invalidations).toBe(0);
+  const served = { ...configMaps, ...kind, plural: 'servicemonitors' };
+  const found = await resolveKinds([optional], new FakeDiscovery([served]), signal);
+  expect(found).toMatchObject({ omitted: [], problems: [] });
+  const { problems } = await resolveKinds([optional, monitor], without, signal);
+  expect(problems).toHaveLength(1);
+});

@@ -2,6 +2,8 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Discovery } from '../../kube/discovery.ts';
 import { type GroupVersionKind, gvkOf, type Resource } from '../../kube/resource.ts';
 import { fieldAt, listOf, stringAt } from '../fields/json-fields.ts';
+import { isOptional } from '../objects/desired.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
 import { isDefinition } from '../objects/order.ts';
 
 /** Every kind of a set, or the sentences about those that nobody serves. */
@@ -12,7 +14,9 @@ export interface ResolvedKinds {
   readonly fromBundle: ReadonlySet<string>;
   /** Where objects of a kind can be found before that: another version may be served already. */
   readonly present: ReadonlyMap<string, Resource>;
-  /** One per object whose kind is unknown. */
+  /** Of optional objects, those that nobody serves. */
+  readonly omitted: readonly GroupKind[];
+  /** One per other object whose kind is unknown. */
   readonly problems: readonly string[];
 }
 
@@ -48,12 +52,20 @@ async function lookUp(
     const served = await discovery.resourceFor(gvk, signal);
     const resource = served ?? definedResource(gvk, definitions);
     if (resource !== undefined) resources.set(key, resource);
-    if (served === undefined) fromBundle.add(key);
+    if (served === undefined && resource !== undefined) fromBundle.add(key);
     const readable = served ?? (await discovery.resourceForGroupKind(gvk.group, gvk.kind, signal));
     if (readable !== undefined) present.set(key, readable);
   }
   const unknown = objects.filter((object) => !resources.has(kindKey(object)));
-  return { resources, fromBundle, present, problems: unknown.map(noMatch) };
+  const omitted = unknown.filter(isOptional).map(gvkOf);
+  const problems = unknown.filter((object) => !isOptional(object)).map(noMatch);
+  return { resources, fromBundle, present, omitted: distinct(omitted), problems };
+}
+
+function distinct(kinds: readonly GroupKind[]): readonly GroupKind[] {
+  return [
+    ...new Map(kinds.map(({ group, kind }) => [`${kind}.${group}`, { group, kind }])).values(),
+  ];
 }
 
 /** The resource that one of these CRDs defines for a kind and serves in its version. */

@@ -54,6 +54,11 @@ export function isKept(object: KubernetesObject): boolean {
   return annotations[annotation.keep] === 'true' || annotations[resourcePolicy] === 'keep';
 }
 
+/** Whether a deployment goes on without the object while the cluster does not serve its kind. */
+export function isOptional(object: KubernetesObject): boolean {
+  return mapOf(object.metadata.annotations)[annotation.optional] === 'true';
+}
+
 /**
  * The content of a bundle with the marks of its owner. Of the
  * content itself only fields that belong to the API server are dropped. A Secret's stringData

@@ -27,7 +27,7 @@ function put(kindAndGroup: string, name: string, metadata: ObjectMeta = {}): Inv
 }
 
 function wants(...entries: readonly InventoryEntry[]): Wanted {
-  return { ids: new Set(entries.map(({ id }) => id)), objects: entries };
+  return { ids: new Set(entries.map(({ id }) => id)), objects: entries, omitted: [] };
 }
 
 const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
@@ -51,6 +51,13 @@ test('Delete removes what core made for this very deployment', () => {
   const unmarked = { annotations: { [trackingID]: undefined as unknown as string } };
   put('ConfigMap', 'of-rukpak', { ...unmarked, ownerReferences: [reference] });
   expect(plan()).toEqual({ leave: [], remove: ['goes'] });
+});
+
+test('objects of an optional kind stay while the cluster seems not to serve it', () => {
+  put('ServiceMonitor.monitoring.coreos.com', 'stays');
+  put('ConfigMap', 'goes');
+  const omitted = [{ group: 'monitoring.coreos.com', kind: 'ServiceMonitor' }];
+  expect(plan('Delete', { ...wants(), omitted })).toEqual({ leave: [], remove: ['goes'] });
 });
 
 test.each<[why: string, metadata: ObjectMeta]>([

@@ -20,6 +20,8 @@ export interface RemovalPlan {
 export interface Wanted {
   readonly ids: ReadonlySet<string>;
   readonly objects: readonly Pick<DesiredObject, 'key'>[];
+  /** What it is to have of these kinds as well, though the cluster does not seem to serve them. */
+  readonly omitted: readonly GroupKind[];
 }
 
 export interface RemovalRequest {
@@ -38,7 +40,10 @@ export function planRemoval(
   inventory: Inventory,
   { owner, policy, wanted }: RemovalRequest,
 ): RemovalPlan {
-  const entries = objectsOf(inventory, owner).filter(({ id }) => wanted?.ids.has(id) !== true);
+  const omitted = new Set(wanted?.omitted.map(kindName));
+  const entries = objectsOf(inventory, owner).filter(
+    ({ id, resource }) => wanted?.ids.has(id) !== true && !omitted.has(kindName(resource)),
+  );
   const byPolicy = keptByPolicy(entries, policy);
   const leave = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];

@@ -128,3 +128,21 @@ it('ships no Secret in the place of one with a certificate', () => {
   const names = otherObjects(bundle, anInstallation()).map(({ metadata }) => metadata.name);
   expect(names).toEqual(['another', 'idle-service-cert']);
 });
+
+it('are optional where they are for monitoring or a console, unless their CRD comes with them', () => {
+  const isOptional = (apiVersion: string, crds: readonly KubernetesObject[] = [], own = {}) => {
+    const others = [
+      { apiVersion, kind: 'ServiceMonitor', metadata: { name: 'x', annotations: own } },
+    ];
+    const bundle = aRegistryBundle({ others, crds });
+    const [object] = otherObjects(bundle, planInstallation(bundle));
+    return object?.metadata.annotations?.['core.rukpak.io/optional'];
+  };
+  expect(isOptional('monitoring.coreos.com/v1')).toBe('true');
+  expect(isOptional('example.com/v1')).toBeUndefined();
+  expect(isOptional('monitoring.coreos.com/v1', [], { 'core.rukpak.io/optional': 'false' })).toBe(
+    'false',
+  );
+  const crd = { ...anObject('CustomResourceDefinition'), spec: { group: 'monitoring.coreos.com' } };
+  expect(isOptional('monitoring.coreos.com/v1', [crd])).toBeUndefined();
+});

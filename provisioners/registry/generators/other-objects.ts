@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Installation } from '../installation/installation.ts';
 import { objectName } from '../objects/object-name.ts';
+import { withOptionalKind } from '../objects/optional-kind.ts';
 import { markSamples } from '../objects/samples.ts';
 import { withServedApiVersion } from '../objects/served-api-version.ts';
 import { scopeOf } from '../objects/supported-kinds.ts';
@@ -20,6 +21,7 @@ export function otherObjects(
   return markSamples(others, bundle)
     .filter((object) => !isMadeSecret(object, bundle.csv))
     .map(withServedApiVersion)
+    .map((object) => withOptionalKind(object, crds))
     .map((object) => (configured ? withOwnAccounts(object, accounts) : object))
     .map((object) =>
       scopeOf(object, crds) === 'Namespaced' ? moved(object, installNamespace) : object,

@@ -1,0 +1,78 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../../clock.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import type { Discovery } from '../../kube/discovery.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { kindNames } from './earlier-kinds.ts';
+
+/** Milliseconds between two looks at what the cluster serves, for all owners together. */
+const pause = 60_000;
+
+export interface OptionalKindsOptions {
+  readonly discovery: Pick<Discovery, 'invalidate' | 'resourceForGroupKind'>;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  /** Wakes an owner whose kind is served now. */
+  readonly notify: (owner: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Kinds of optional objects that the cluster does not serve: their owners go on without them until it does. */
+export class OptionalKinds {
+  readonly #options: OptionalKindsOptions;
+  readonly #awaited = new Map<string, readonly GroupKind[]>();
+  #looks = false;
+
+  constructor(options: OptionalKindsOptions) {
+    this.#options = options;
+  }
+
+  /** The owner awaits exactly these from now on; other ones than before are told. */
+  await(owner: BundleDeployment, kinds: readonly GroupKind[]): void {
+    const { name = '' } = owner.metadata;
+    const before = kindNames(this.#awaited.get(name) ?? []);
+    if (kinds.length === 0) {
+      this.#awaited.delete(name);
+      return;
+    }
+    this.#awaited.set(name, kinds);
+    void this.#look();
+    if (kindNames(kinds) === before) return;
+    this.#options.events.event(owner, {
+      type: 'Normal',
+      reason: 'OptionalKindNotServed',
+      message: `The cluster does not serve ${kindNames(kinds)}: optional objects of it are applied when it does`,
+    });
+  }
+
+  forget(owner: string): void {
+    this.#awaited.delete(owner);
+  }
+
+  /** One loop serves all owners, and ends with the last. */
+  async #look(): Promise<void> {
+    if (this.#looks) return;
+    this.#looks = true;
+    const { clock, signal } = this.#options;
+    while (this.#awaited.size > 0 && !signal.aborted) {
+      // A look that fails is made again; the end of the process ends the loop.
+      await clock
+        .sleep(pause, signal)
+        .then(() => this.#wakeServed())
+        .catch(() => undefined);
+    }
+    this.#looks = false;
+  }
+
+  async #wakeServed(): Promise<void> {
+    const { discovery, notify, signal } = this.#options;
+    // What is remembered of discovery does not change by itself.
+    if (this.#awaited.size > 0) discovery.invalidate();
+    for (const [owner, kinds] of this.#awaited) {
+      for (const { group, kind } of kinds) {
+        const served = await discovery.resourceForGroupKind(group, kind, signal);
+        if (served !== undefined) notify(owner);
+      }
+    }
+  }
+}
