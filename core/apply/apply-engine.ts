@@ -17,17 +17,20 @@ import { awaitedController } from './awaited-controller.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
 import { forecastRun } from './forecast-run.ts';
 import { notYetJudged } from './health/rules/own-verdicts.ts';
+import { PodReasons } from './pod-reasons.ts';
 import { removeRun } from './removal.ts';
 
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
   readonly #parts: EngineParts;
+  readonly #podReasons: PodReasons;
   readonly #listeners: ((owner: string, news: ObjectNews) => void)[] = [];
 
   constructor(options: ApplyEngineOptions) {
     this.#parts = engineParts(options, (owner, news = 'change') => {
       for (const listener of this.#listeners) listener(owner, news);
     });
+    this.#podReasons = new PodReasons(this.#parts);
   }
 
   async apply(request: ApplyRequest): Promise<ApplyResult> {
@@ -74,6 +77,17 @@ export class ApplyEngine implements Applier {
     return oneFor(rules.commonProblem(name), problems);
   }
 
+  async explainedHealth(
+    owner: BundleDeployment,
+    signal: AbortSignal,
+  ): Promise<readonly HealthProblem[]> {
+    const reasons = await this.#podReasons.of(owner, signal);
+    return this.health(owner).map((problem) => {
+      const reason = reasons.get(problem.message);
+      return reason === undefined ? problem : { message: `${problem.message} (${reason})` };
+    });
+  }
+
   knows(ownerName: string): boolean {
     return this.#parts.records.of(ownerName).length > 0;
   }
@@ -88,6 +102,7 @@ export class ApplyEngine implements Applier {
     this.#parts.given.forget(ownerName);
     this.#parts.sharedNamespaces.forget(ownerName);
     this.#parts.optionalKinds.forget(ownerName);
+    this.#podReasons.forget(ownerName);
     parents.forget(ownerName);
     this.#parts.restored.forget(ownerName);
     this.#parts.finished.forget(ownerName);

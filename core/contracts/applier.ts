@@ -173,6 +173,8 @@ export interface Applier {
   removeHook(request: HookRequest): Promise<void>;
   /** Problems of the objects last applied, from the watch caches; empty means healthy. */
   health(owner: BundleDeployment): readonly HealthProblem[];
+  /** The same, with why pods of the first workloads do not get ready: asks the API server for it. */
+  explainedHealth(owner: BundleDeployment, signal: AbortSignal): Promise<readonly HealthProblem[]>;
   /** Whether this process has looked at the owner's objects yet: without, `health` knows of none. */
   knows(ownerName: string): boolean;
   /** Forgets an owner that is gone. */

@@ -5,7 +5,7 @@ import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
 import { changedCopy } from '../helpers/changed-copy.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';
-import { eventually } from '../helpers/eventually.ts';
+import { eventually, patiently } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { OperatorLife, type OperatorVersion } from '../helpers/operator-life.ts';
 import { plane } from '../helpers/plane.ts';
@@ -152,6 +152,10 @@ describe.skipIf(!present)('vault-config-operator', () => {
 
   test('has the objects of it once it is there', async () => {
     await kubectl.apply(aServiceMonitorCRD());
+    await eventually(async () => {
+      const monitors = await kubectl.list('servicemonitors.monitoring.coreos.com');
+      expect(monitors).toHaveLength(1);
+    }, patiently);
     await life.expectHealthy(name, older);
     expect(await trusted(name)).toMatchObject({ webhooks: 82 });
   });

@@ -69,6 +69,7 @@ export class BundleDeploymentFixture {
   wakeAfter: number | undefined;
   readonly load = vi.fn<BundleDeploymentDependencies['content']['load']>(async () => content);
   readonly handler = vi.fn<DeploymentHandler>(async () => objects);
+  readonly #health = vi.fn<Applier['health']>(() => []);
   readonly applier = {
     apply: vi.fn<Applier['apply']>(async () => ({ changes: 1, complete: true })),
     plan: vi.fn<Applier['plan']>(async () => ({
@@ -81,7 +82,8 @@ export class BundleDeploymentFixture {
     remove: vi.fn<Applier['remove']>(async () => ({})),
     runHook: vi.fn<Applier['runHook']>(async () => ({ state: 'succeeded' })),
     removeHook: vi.fn<Applier['removeHook']>(async () => undefined),
-    health: vi.fn<Applier['health']>(() => []),
+    health: this.#health,
+    explainedHealth: async (owner) => this.#health(owner),
     knows: vi.fn<Applier['knows']>(() => true),
     forget: vi.fn<Applier['forget']>(),
     onChange: vi.fn<Applier['onChange']>(),

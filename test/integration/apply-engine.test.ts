@@ -230,6 +230,23 @@ test('own writes are silent, health changes are not', async () => {
   await apply(owner, configMap(name, { b: '2' }), workload(web, {}, pods));
   const problem = `(apps/v1, Kind=Deployment)(${namespace}/${web}): object InProgress: `;
   expect(engine.health(owner)).toEqual([{ message: expect.stringContaining(problem) }]);
+  await eventually(async () => {
+    const pods = await kubectl.must([
+      'get',
+      'pods',
+      '-n',
+      namespace,
+      '-l',
+      `app=${web}`,
+      '-o',
+      'json',
+    ]);
+    expect(pods).toContain('"reason": "Unschedulable"');
+  });
+  const [explained] = await engine.explainedHealth(owner, AbortSignal.timeout(240_000));
+  expect(explained?.message).toMatch(
+    /: object .* \(Pod .*: Unschedulable: 0\/1 nodes are available/,
+  );
   changes = [];
   await kubectl.must(['label', 'nodes', '--all', '--overwrite', `${namespace}=ready`]);
   await eventually(() => {

@@ -2,13 +2,14 @@ import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1
 import { findCondition } from '../../runtime/conditions.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { withNewStart } from '../revisions/progress.ts';
-import type { BundleDeploymentState, StepOutcome } from '../state.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { checkHealth } from './check-health.ts';
 
 /** Ends the reconcile of a paused deployment; the health of what is installed goes on being told. */
 export async function pause(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
+  context: StepContext,
 ): Promise<StepOutcome> {
   const { deployment, status } = state;
   const { name = '' } = deployment.metadata;
@@ -22,7 +23,7 @@ export async function pause(
   };
   // A process that has not applied anything yet knows of no object whether it is healthy.
   if (!isInstalled(state) || !dependencies.applier.knows(name)) return 'done';
-  const outcome = await checkHealth(state, dependencies);
+  const outcome = await checkHealth(state, dependencies, context);
   return outcome === 'continue' ? 'done' : outcome;
 }
 
