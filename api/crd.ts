@@ -6,6 +6,7 @@ import {
   bundleDeploymentSpecSchema,
   bundleDeploymentStatusSchema,
 } from './v1alpha1/bundle-deployment.ts';
+import { kstatusCondition } from './v1alpha1/conditions.ts';
 
 /** The CustomResourceDefinition of Bundle. */
 export function bundleCRD(): KubernetesObject {
@@ -27,6 +28,7 @@ export function bundleCRD(): KubernetesObject {
         jsonPath: '.status.resolvedSource',
         priority: 1,
       },
+      ...readyColumns,
     ],
   });
 }
@@ -57,6 +59,7 @@ export function bundleDeploymentCRD(): KubernetesObject {
       },
       { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       provisionerColumn,
+      ...readyColumns,
     ],
   });
 }
@@ -93,6 +96,17 @@ const provisionerColumn: PrinterColumn = {
   jsonPath: '.spec.provisionerClassName',
   priority: 1,
 };
+
+/** Ours, behind RukPak's: scripts count columns. */
+const readyColumns: readonly PrinterColumn[] = [
+  { name: 'Ready', type: 'string', jsonPath: ofReady('status') },
+  { name: 'Reason', type: 'string', jsonPath: ofReady('reason') },
+  { name: 'Message', type: 'string', jsonPath: ofReady('message'), priority: 1 },
+];
+
+function ofReady(field: string): string {
+  return `.status.conditions[?(@.type=="${kstatusCondition.ready}")].${field}`;
+}
 
 /** The unions hold for Bundles alone: a template is admitted and fails when its Bundle is made. */
 function bundleSchemaWithUnions(): StructuralSchema {

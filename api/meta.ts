@@ -39,4 +39,5 @@ export interface Condition {
   readonly reason: string;
   readonly message: string;
   readonly lastTransitionTime: string;
+  readonly observedGeneration?: number | undefined;
 }

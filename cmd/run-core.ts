@@ -59,6 +59,7 @@ function managerOptions(flags: CoreFlags, logger: Logger): Omit<ManagerOptions, 
     healthProbeBindAddress: flags.healthProbeBindAddress,
     leaseName: flags.leaderElect && (flags.zone === 'unpacking' ? unpackingLeaseName : leaseName),
     workers: flags.workers,
+    tellsUnserved: true,
     reportHealth: flags.featureGates.BundleDeploymentHealth,
     logger,
   };

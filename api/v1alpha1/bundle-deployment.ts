@@ -27,7 +27,9 @@ export const bundleDeploymentStatusSchema = z
     conditions: z
       .array(conditionSchema)
       .optional()
-      .describe('HasValidBundle, Installed and Healthy, in order of first appearance.'),
+      .describe(
+        'HasValidBundle, Installed and Healthy, in order of first appearance. Ready, Reconciling and Stalled sum them up by the rules of kstatus.',
+      ),
     observedGeneration: z
       .int()
       .optional()

@@ -122,7 +122,9 @@ export const bundleStatusSchema = z
     conditions: z
       .array(conditionSchema)
       .optional()
-      .describe('Unpacked: whether the content was fetched and stored, and if not, why.'),
+      .describe(
+        'Unpacked: whether the content was fetched and stored, and if not, why. Ready, Reconciling and Stalled say the same by the rules of kstatus.',
+      ),
     contentURL: z
       .string()
       .optional()

@@ -35,6 +35,26 @@ export const conditionSchema = z
   })
   .describe('One aspect of the current state of the object.');
 
+/**
+ * What health checks of kubectl, Flux and Argo CD read of both kinds, by the rules of kstatus: Ready is
+ * always there, the other two only while they are True.
+ */
+export const kstatusCondition = {
+  ready: 'Ready',
+  /** Core goes on by itself. */
+  reconciling: 'Reconciling',
+  /** Core does not go on before somebody changes something. */
+  stalled: 'Stalled',
+} as const;
+
+export const readyReason = {
+  awaitingUpload: 'AwaitingUpload',
+  classNotServed: 'ClassNotServed',
+  installed: 'Installed',
+  installing: 'Installing',
+  reconcileFailed: 'ReconcileFailed',
+} as const;
+
 /** Condition types and reasons of a Bundle. */
 export const bundleCondition = {
   unpacked: 'Unpacked',

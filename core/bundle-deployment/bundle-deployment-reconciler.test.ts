@@ -148,7 +148,7 @@ describe('HasValidBundle', () => {
     fixture.handler.mockRejectedValue(new TerminalError('readdir manifests: no such file'));
     expect(await fixture.failure()).toBeUndefined();
     expect(fixture.conditions).toEqual([
-      'HasValidBundle False BundleLoadFailed: readdir manifests: no such file',
+      'HasValidBundle False BundleLoadFailed: class "plain", deployment(): readdir manifests: no such file',
     ]);
   });
 
@@ -247,7 +247,7 @@ describe('Installed and Healthy', () => {
     fixture.clock.advance(16_000);
     fixture.applier.health.mockReturnValue([{ message: 'three' }]);
     await fixture.reconcile();
-    expect(fixture.events.taken()).toEqual(['Normal Unhealthy: three']);
+    expect(fixture.events.taken()).toEqual(['Warning Unhealthy: three']);
     fixture.applier.health.mockReturnValue([]);
     expect(await fixture.reconcile()).toEqual({});
     expect(fixture.conditions[2]).toBe(healthy);

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { TerminalError } from '../errors.ts';
+import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../kube/unless-gone.ts';
 import { statusPatch } from '../runtime/status-patch.ts';
 import { UnservedDeletions } from '../runtime/unserved-deletions.ts';
@@ -17,6 +17,7 @@ import { LastApplied } from './last-applied.ts';
 import { awaitApproval } from './plan/await-approval.ts';
 import { closePlan } from './plan/close-plan.ts';
 import { PlanMemory } from './plan/plan-memory.ts';
+import { withSummary } from './readiness.ts';
 import { RenderedObjects } from './rendered-objects.ts';
 import { watchProgress } from './revisions/progress-deadline.ts';
 import { watchDeadline } from './revisions/watch-deadline.ts';
@@ -129,6 +130,7 @@ export class BundleDeploymentReconciler {
       if (failure === undefined || failure instanceof TerminalError) return outcome;
       throw failure;
     } catch (error) {
+      state.failure ??= asError(error);
       if (error instanceof TerminalError) return {};
       throw error;
     } finally {
@@ -200,7 +202,8 @@ export class BundleDeploymentReconciler {
   async #writeStatus(state: BundleDeploymentState, { signal }: StepContext): Promise<void> {
     const { client, deployments, clock } = this.#dependencies;
     const { deployment } = state;
-    const patch = statusPatch(deployment, progressing(state, clock));
+    const status = withSummary(state, progressing(state, clock), this.#dependencies);
+    const patch = statusPatch(deployment, status);
     if (patch === undefined) {
       this.#transitions.record({ before: deployment, after: deployment });
       return;
@@ -214,6 +217,10 @@ export class BundleDeploymentReconciler {
     deployments.upsertIfNewer(after);
     this.#transitions.record({ before: deployment, after });
   }
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
 }
 
 function isDeleted({ metadata }: BundleDeployment): boolean {

@@ -15,6 +15,7 @@ import { TerminalError, WaitingError } from '../errors.ts';
 const handler = vi.fn<DeploymentHandler>();
 const refusal = 'spec.config.name is a number: it must be a string';
 const loadFailed = 'HasValidBundle False BundleLoadFailed';
+const saidByClass = `${loadFailed}: class "plain", deployment()`;
 const first = [anObject('ConfigMap', { name: 'first' })];
 const next = [anObject('ConfigMap', { name: 'next' })];
 
@@ -64,7 +65,7 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
         'Installed True InstallationSucceeded',
         'Healthy True Healthy',
       ]);
-      expect(fixture.conditions[0]).toBe(`${loadFailed}: ${refusal}`);
+      expect(fixture.conditions[0]).toBe(`${saidByClass}: ${refusal}`);
       expect(applied(fixture)).toHaveLength(tries);
       expect(applied(fixture).at(-1)).toEqual(first);
     }
@@ -84,7 +85,7 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
     configure.mockRejectedValue(new TerminalError(refusal));
     fixture.changeSpec({ config: { name: 1 } });
     await fixture.reconcile();
-    expect(fixture.conditions[0]).toBe(`${loadFailed}: ${refusal}`);
+    expect(fixture.conditions[0]).toBe(`${loadFailed}: class "plain", configure(): ${refusal}`);
     expect(applied(fixture)).toEqual([before]);
   });
 
@@ -104,7 +105,7 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
     fixture.applier.apply.mockClear();
     value = 'bad';
     await fixture.reconcile();
-    expect(fixture.conditions[0]).toBe(`${loadFailed}: the values are no map`);
+    expect(fixture.conditions[0]).toBe(`${saidByClass}: the values are no map`);
     expect(applied(fixture)).toEqual([first]);
   });
 
@@ -187,7 +188,7 @@ describe('of a Bundle that is installed, where nothing can be made of it any mor
     fixture.have(aBundleOf());
     handler.mockRejectedValue(new TerminalError(refusal));
     await fixture.reconcile();
-    expect(fixture.conditions[0]).toBe(`${loadFailed}: ${refusal}`);
+    expect(fixture.conditions[0]).toBe(`${saidByClass}: ${refusal}`);
     expect(applied(fixture)).toEqual([]);
   });
 });
@@ -199,7 +200,7 @@ describe('while a new Bundle is refused', () => {
     fixture.changeSpec({ template: v2, config: { name: 1 } });
     fixture.have(aBundleOf(v2));
     await fixture.reconcile();
-    expect(fixture.conditions[0]).toBe(`${loadFailed}: ${refusal}`);
+    expect(fixture.conditions[0]).toBe(`${saidByClass}: ${refusal}`);
     expect(applied(fixture)).toEqual([first]);
     expect(fixture.status.activeBundle).toBe(nameOf(v1));
   });

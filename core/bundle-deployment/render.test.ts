@@ -125,7 +125,7 @@ describe('what the class of the Bundle says is told', () => {
     configure.mockRejectedValue(new TerminalError('spec.config.watchNamespace: not supported'));
     expect(await fixture.failure()).toBeUndefined();
     const message = 'spec.config.watchNamespace: not supported';
-    expect(fixture.conditions).toEqual([`${loadFailed}: ${message}`]);
+    expect(fixture.conditions).toEqual([`${loadFailed}: class "plain", configure(): ${message}`]);
   });
 
   test('waiting: it is tried again, and sees what the cluster serves by then', async () => {
@@ -161,7 +161,9 @@ describe('what the class of the Bundle says is told', () => {
     fixture.changeSpec({ config: { watchNamespace: 'a' } });
     for (let tries = 1; tries <= 2; tries++) {
       await fixture.failure();
-      expect(fixture.conditions[0]).toBe(`${loadFailed}: namespace "a" is not there`);
+      expect(fixture.conditions[0]).toBe(
+        `${loadFailed}: class "plain", configure(): namespace "a" is not there`,
+      );
       expect(fixture.status.activeBundle).toBe(activeBundle);
     }
   });
@@ -240,7 +242,9 @@ describe('what the class of the Bundle says is told', () => {
     const fixture = aFixture();
     configure.mockRejectedValue(new OutOfTimeError('took longer than 30 s'));
     await fixture.reconcile();
-    expect(fixture.conditions[0]).toBe(`${loadFailed}: took longer than 30 s`);
+    expect(fixture.conditions[0]).toBe(
+      `${loadFailed}: class "plain", configure(): took longer than 30 s`,
+    );
     await fixture.reconcile();
     expect(configure).toHaveBeenCalledTimes(1);
     configure.mockResolvedValue(adapted);

@@ -13,6 +13,7 @@ import type {
 import { WaitingError } from '../errors.ts';
 import { withoutLeftOut } from '../manifests/left-out.ts';
 import { checkObjectCount } from '../manifests/object-bounds.ts';
+import { nameClass } from '../runtime/name-class.ts';
 import { onBehalfOf } from '../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../runtime/time-limit.ts';
 import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
@@ -175,11 +176,16 @@ async function objectsOf(
 ): Promise<readonly KubernetesObject[]> {
   const { bundle: ofBundle, deployment: own } = classes;
   let files = stored;
-  if (ofBundle?.configure !== undefined) {
-    files = await ofBundle.configure(stored, deployment, { ...used(ofBundle, given), inputs: [] });
+  const { configure } = ofBundle ?? {};
+  if (ofBundle !== undefined && configure !== undefined) {
+    const context = { ...used(ofBundle, given), inputs: [] };
+    files = await nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
     if (files !== stored) checkFiles(files, given.limits);
   }
-  const objects = (await own.deployment?.(files, deployment, used(own, given))) ?? [];
+  const objects =
+    (await nameClass(own, 'deployment', async () =>
+      own.deployment?.(files, deployment, used(own, given)),
+    )) ?? [];
   checkObjectCount(objects.length, given.limits.maxEntries);
   return objects;
 }

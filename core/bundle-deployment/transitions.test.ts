@@ -52,8 +52,7 @@ const rows = [
   ['Installed', 'False', 'CreateDynamicWatchFailed', 'Warning'],
   ['Installed', 'False', 'PermissionsMissing', 'Warning'],
   ['Healthy', 'True', 'Healthy', 'Normal'],
-  // Not yet healthy is how every installation begins.
-  ['Healthy', 'False', 'Unhealthy', 'Normal'],
+  ['Healthy', 'False', 'Unhealthy', 'Warning'],
   // Somebody asked for these; the other reasons of Progressing need somebody to act.
   ['Progressing', 'False', 'Paused', 'Normal'],
   ['Progressing', 'False', 'AwaitingApproval', 'Normal'],
@@ -102,6 +101,25 @@ test('a Bundle that is not unpacked yet is no news', () => {
   expect(events.taken()).toEqual([]);
 });
 
+test('what a Bundle waits for is told as a Warning, from the only condition that has it', () => {
+  const pending = { type: 'HasValidBundle', status: 'True', reason: 'UnpackPending' } as const;
+  const ready = { type: 'Ready', status: 'False' } as const;
+  const reconciling = { type: 'Reconciling', status: 'True' } as const;
+  const tell = (reason: string, message: string): readonly string[] => {
+    const about = { reason, message };
+    const after = aDeploymentWith(pending, { ...ready, ...about }, { ...reconciling, ...about });
+    transitions.record({ before: aDeploymentWith(), after });
+    return events.taken();
+  };
+  expect(tell('UnpackPending', 'a message')).toEqual([]);
+  expect(tell('UnpackPending', 'a message: no such tag')).toEqual([
+    'Warning UnpackPending: a message: no such tag',
+  ]);
+  expect(tell('ClassNotServed', 'no manager')).toEqual(['Warning ClassNotServed: no manager']);
+  expect(tell('Unpacking', 'a message: fetching')).toEqual([]);
+  expect(tell('AwaitingUpload', 'a message: no upload')).toEqual([]);
+});
+
 describe('an installation', () => {
   const unpacked = { type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' } as const;
   const done = { type: 'Installed', status: 'True', reason: 'InstallationSucceeded' } as const;
@@ -119,7 +137,7 @@ describe('an installation', () => {
     transitions.record({ before: healthy, after: healthy });
     expect(events.taken()).toEqual([]);
     transitions.record({ before: healthy, after: unhealthy });
-    expect(events.taken()).toEqual(['Normal Unhealthy: a message']);
+    expect(events.taken()).toEqual(['Warning Unhealthy: a message']);
   });
 
   test('that stays unhealthy is told of after some seconds, once, and its health when it comes', () => {
@@ -128,7 +146,7 @@ describe('an installation', () => {
     clock.advance(10_000);
     transitions.record({ before: unhealthy, after: unhealthy });
     transitions.record({ before: unhealthy, after: unhealthy });
-    expect(events.taken()).toEqual(['Normal Unhealthy: a message']);
+    expect(events.taken()).toEqual(['Warning Unhealthy: a message']);
     transitions.record({ before: unhealthy, after: healthy });
     expect(events.taken()).toEqual(['Normal Healthy: a message']);
   });

@@ -2,7 +2,9 @@ import type { Condition } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
+  kstatusCondition,
   progressReason,
+  readyReason,
   bundleDeploymentReason as reason,
 } from '../../api/v1alpha1/conditions.ts';
 import type { Clock } from '../clock.ts';
@@ -15,9 +17,10 @@ const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse, rea
 /** Milliseconds after an installation in which its health goes without saying: most settle by then. */
 const settling = 10_000;
 
-/** Not yet healthy is how every installation begins, and some waiting was asked for. */
+const summaries: ReadonlySet<string> = new Set(Object.values(kstatusCondition));
+
+/** Some waiting was asked for. */
 const expected: ReadonlySet<string> = new Set([
-  reason.unhealthy,
   progressReason.paused,
   progressReason.awaitingApproval,
   progressReason.waitingForDependencies,
@@ -99,8 +102,19 @@ export class TransitionEvents {
 function newsOf({ before, after }: Transition): readonly Condition[] {
   return (after.status?.conditions ?? []).filter((condition) => {
     const old = findCondition(before.status?.conditions, condition.type);
-    return !silent.has(condition.reason) && !sameNews(condition, old);
+    return !goesWithoutSaying(condition, after) && !sameNews(condition, old);
   });
+}
+
+/** Ready sums the others up; what a Bundle waits for is said there alone. */
+function goesWithoutSaying({ type, reason: why, message }: Condition, after: BundleDeployment) {
+  if (!summaries.has(type)) return silent.has(why);
+  if (type !== kstatusCondition.ready) return true;
+  const { hasValidBundle } = bundleDeploymentCondition;
+  const waiting = findCondition(after.status?.conditions, hasValidBundle)?.message;
+  return (
+    why !== readyReason.classNotServed && (why !== reason.unpackPending || message === waiting)
+  );
 }
 
 function sameNews(condition: Condition, old: Condition | undefined): boolean {

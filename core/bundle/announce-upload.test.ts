@@ -4,6 +4,7 @@ import { EventList } from '../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import { withoutSummary } from '../../test/helpers/summary-conditions.ts';
 import { announceUpload } from './announce-upload.ts';
 
 const { signal } = new AbortController();
@@ -22,7 +23,8 @@ async function announce(
 ): Promise<BundleStatus | undefined> {
   const clock = new ManualClock();
   await announceUpload({ name: 'demo', uid }, { client, clock, events, signal, newDigest });
-  return (client.peek({ name: 'demo' }) as Bundle | undefined)?.status;
+  const status = (client.peek({ name: 'demo' }) as Bundle | undefined)?.status;
+  return status && withoutSummary(status);
 }
 
 describe('an upload that was received', () => {

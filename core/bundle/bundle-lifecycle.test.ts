@@ -53,7 +53,7 @@ describe('the finalizer', () => {
     const fixture = new BundleFixture(aStoredBundle());
     fixture.client.faults.patch = [new Error('denied by policy')];
     expect(await fixture.failure()).toEqual(new Error('denied by policy'));
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Failing',
       conditions: [
         {
@@ -76,7 +76,7 @@ describe('the finalizer', () => {
     const fixture = new BundleFixture(aStoredBundle({ status: failing() }));
     fixture.client.faults.patch = [conflict];
     expect(await fixture.failure()).toBe(conflict);
-    expect(fixture.live.status).toEqual(failing());
+    expect(fixture.status).toEqual(failing());
     expect(fixture.client.calls).toEqual(['patch']);
   });
 });
@@ -185,7 +185,7 @@ describe('a Bundle that is being deleted', () => {
     fixture.store.delete = () => Promise.reject(new Error('read-only file system'));
     expect(await fixture.failure()).toEqual(new Error('read-only file system'));
     expect(fixture.live.metadata.finalizers).toEqual([finalizer.deleteCachedBundle]);
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Failing',
       conditions: [
         {
@@ -252,7 +252,7 @@ describe('content', () => {
     fixture.events.taken();
     fixture.store.address = 'https://elsewhere.example';
     await fixture.reconcile();
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Unpacked',
       contentURL: 'https://elsewhere.example/bundles/demo.tgz',
     });
@@ -281,7 +281,7 @@ describe('content', () => {
     }
     await fixture.reconcile();
     expect(fixture.fetch.mock.lastCall?.[0]).toEqual(pinned);
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Unpacked',
       contentURL: 'https://content.example/bundles/demo.tgz',
     });
@@ -380,7 +380,7 @@ describe('Bundles of the same source', () => {
     fetched.reject(new Error('connection reset'));
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(fixture.phases).toEqual(['Failing', 'Failing']);
-    expect(fixture.live.status?.conditions).toMatchObject([
+    expect(fixture.status.conditions).toMatchObject([
       { message: 'source bundle content: connection reset' },
     ]);
   });
@@ -442,7 +442,7 @@ describe('an unpacking that takes long', () => {
     await vi.advanceTimersByTimeAsync(1_999);
     expect(fixture.phases).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
-    expect(fixture.live.status).toMatchObject(announced);
+    expect(fixture.status).toMatchObject(announced);
     fetched.resolve(result);
     await reconciled;
     expect(fixture.phases).toEqual(['Unpacking', 'Unpacked']);
@@ -450,6 +450,26 @@ describe('an unpacking that takes long', () => {
       'Normal Unpacking: ',
       'Normal UnpackSuccessful: Successfully unpacked the image Bundle',
     ]);
+  });
+
+  test('says which class is at work, once that takes long as well', async () => {
+    const fixture = new BundleFixture(aKeptBundle());
+    const fetched = slowly(fixture);
+    const converted = Promise.withResolvers<typeof tree>();
+    fixture.handler.mockReturnValue(converted.promise);
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(2_000);
+    fetched.resolve(result);
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect(fixture.phases).toEqual(['Unpacking']);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(fixture.summary[0]).toBe(
+      'Ready False Unpacking: class "plain", bundle() is at work on it',
+    );
+    await vi.advanceTimersByTimeAsync(30_000);
+    converted.resolve(tree);
+    await reconciled;
+    expect(fixture.phases).toEqual(['Unpacking', 'Unpacking', 'Unpacked']);
   });
 
   test('is announced only after half a minute where it is others that take long', async () => {
@@ -519,7 +539,7 @@ describe('an unpacking that takes long', () => {
     expect(fixture.phases).toEqual([]);
     fetched.reject(new Error('connection reset'));
     await reconciled;
-    expect(fixture.live.status).toEqual(failing());
+    expect(fixture.status).toEqual(failing());
   });
 
   test('is not announced for content that was offered before', async () => {

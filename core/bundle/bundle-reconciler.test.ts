@@ -42,7 +42,7 @@ describe('the status says', () => {
     const converted = aTree({ 'converted.yaml': 'kind: ConfigMap' });
     fixture.handler.mockResolvedValue(converted);
     await fixture.reconcile();
-    expect(fixture.live.status).toEqual(unpacked);
+    expect(fixture.status).toEqual(unpacked);
     expect(fixture.fetch.mock.calls[0]?.[0]).toEqual(anImage('example.com/app:v1'));
     expect(fixture.handler.mock.calls[0]?.[0]).toBe(tree);
     expect(await fixture.store.load({ name: 'demo', uid: 'uid-of-demo' })).toBe(converted);
@@ -58,11 +58,11 @@ describe('the status says', () => {
       const waiting = new WaitingError(message);
       fixture.fetch.mockRejectedValue(waiting);
       expect(await fixture.failure()).toBe(waiting);
-      expect(fixture.live.status).toEqual({
+      expect(fixture.status).toEqual({
         ...theCondition('False', 'UnpackPending', message),
         phase: 'Pending',
       });
-      expect(fixture.events.taken()).toEqual([`Normal UnpackPending: ${message}`]);
+      expect(fixture.events.taken()).toEqual([`Warning UnpackPending: ${message}`]);
     },
   );
 
@@ -71,7 +71,7 @@ describe('the status says', () => {
     const broken = new Error('connection reset');
     fixture.fetch.mockRejectedValue(broken);
     expect(await fixture.failure()).toBe(broken);
-    expect(fixture.live.status).toEqual({
+    expect(fixture.status).toEqual({
       ...theCondition('False', 'UnpackFailed', 'source bundle content: connection reset'),
       phase: 'Failing',
     });
@@ -84,7 +84,7 @@ describe('the status says', () => {
     const fixture = new BundleFixture(aKeptBundle());
     fixture.fetch.mockRejectedValue(new TerminalError('not a tar archive'));
     expect(await fixture.failure()).toBeUndefined();
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Failing',
       conditions: [{ message: 'source bundle content: not a tar archive' }],
     });
@@ -100,7 +100,7 @@ describe('the status says', () => {
     };
     fixture.change(marked('true'));
     await fixture.reconcile();
-    expect(fixture.live.status).toMatchObject({ phase: 'Unpacked' });
+    expect(fixture.status).toMatchObject({ phase: 'Unpacked' });
     expect(fixture.handler.mock.calls[1]?.[1].metadata.annotations).toEqual({ configured: 'true' });
     fixture.change(marked('false'));
     await fixture.reconcile();
@@ -111,7 +111,7 @@ describe('the status says', () => {
   test.each(['http', 'toString', ''])('Failing for source type "%s"', async (type) => {
     const fixture = new BundleFixture(aKeptBundle({ source: { type } }));
     expect(await fixture.failure()).toBeUndefined();
-    expect(fixture.live.status).toEqual({
+    expect(fixture.status).toEqual({
       ...theCondition(
         'False',
         'UnpackFailed',
@@ -121,16 +121,33 @@ describe('the status says', () => {
     });
   });
 
-  test('Failing with the very words of its class', async () => {
+  test('Failing with the words of its class, and which one that is', async () => {
     const fixture = new BundleFixture(aKeptBundle());
     const refused = new Error('manifests: no such directory');
     fixture.handler.mockRejectedValue(refused);
     expect(await fixture.failure()).toBe(refused);
-    expect(fixture.live.status).toEqual({
-      ...theCondition('False', 'UnpackFailed', 'manifests: no such directory'),
+    expect(fixture.status).toEqual({
+      ...theCondition(
+        'False',
+        'UnpackFailed',
+        'class "plain", bundle(): manifests: no such directory',
+      ),
       phase: 'Failing',
     });
     expect(await fixture.store.has({ name: 'demo', uid: 'uid-of-demo' })).toBe(false);
+  });
+
+  test('Failing with the very words of one of RukPak’s classes', async () => {
+    const provisionerClassName = 'core-rukpak-io-plain';
+    const bundle = aKeptBundle();
+    const handler = async () => Promise.reject(new Error('manifests: no such directory'));
+    const provisioners = new Map([
+      [provisionerClassName, { className: provisionerClassName, bundle: handler }],
+    ]);
+    const spec = { ...bundle.spec, provisionerClassName };
+    const fixture = new BundleFixture({ ...bundle, spec }, { provisioners });
+    await fixture.failure();
+    expect(fixture.summary[0]).toBe('Ready False UnpackFailed: manifests: no such directory');
   });
 
   test('Failing where the class makes more of it than there may be: it could never be loaded', async () => {
@@ -148,7 +165,7 @@ describe('the status says', () => {
     const fixture = new BundleFixture(aKeptBundle());
     fixture.store.put = () => Promise.reject(new Error('no space left on device'));
     expect(await fixture.failure()).toBeInstanceOf(Error);
-    expect(fixture.live.status).toEqual({
+    expect(fixture.status).toEqual({
       ...theCondition('False', 'UnpackFailed', 'persist bundle content: no space left on device'),
       phase: 'Failing',
     });
@@ -160,7 +177,7 @@ describe('the status says', () => {
       throw new Error('no address');
     };
     expect(await fixture.failure()).toBeInstanceOf(Error);
-    expect(fixture.live.status).toEqual({
+    expect(fixture.status).toEqual({
       ...theCondition('False', 'UnpackFailed', 'get content URL: no address'),
       phase: 'Failing',
     });
@@ -174,7 +191,7 @@ describe('the status says', () => {
     const fixture = new BundleFixture(aKeptBundle());
     fixture.handler.mockRejectedValue(thrown);
     await expect(fixture.reconcile()).rejects.toBe(thrown);
-    expect(fixture.live.status).toMatchObject({ phase: 'Failing', conditions: [{ message }] });
+    expect(fixture.status).toMatchObject({ phase: 'Failing', conditions: [{ message }] });
   });
 
   test('no credentials, and no more than a status holds', async () => {
@@ -196,8 +213,9 @@ describe('a status is written', () => {
     const sent = fixture.client.patches.at(-1);
     expect(sent?.patch).toEqual([
       { op: 'test', path: '/metadata/uid', value: 'uid-of-demo' },
-      { op: 'add', path: '/status', value: unpacked },
+      { op: 'add', path: '/status', value: fixture.live.status },
     ]);
+    expect(fixture.status).toEqual(unpacked);
     expect(sent?.options).toMatchObject({ type: 'json', subresource: 'status' });
   });
 
@@ -270,7 +288,7 @@ describe('a time limit holds', () => {
     const fixture = new BundleFixture(aKeptBundle(), { limits });
     fixture.fetch.mockReturnValue(never);
     expect(await fixture.failure()).toBeInstanceOf(Error);
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Failing',
       conditions: [{ reason: 'UnpackFailed', message: `source bundle content: ${tooLong}` }],
     });
@@ -280,7 +298,7 @@ describe('a time limit holds', () => {
     const fixture = new BundleFixture(aKeptBundle(), { limits });
     fixture.handler.mockReturnValue(never);
     expect(await fixture.failure()).toBeInstanceOf(Error);
-    expect(fixture.live.status).toMatchObject({
+    expect(fixture.status).toMatchObject({
       phase: 'Failing',
       conditions: [{ reason: 'UnpackFailed', message: tooLong }],
     });

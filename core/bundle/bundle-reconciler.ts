@@ -33,6 +33,9 @@ const slowUnpack = 2_000;
 /** So is waiting that takes longer: announcing each of a thousand would make them all wait longer. */
 const longWait = 30_000;
 
+/** What is done next is announced only where it takes so long as well: each announcement is a request. */
+const longStep = 10_000;
+
 /** Brings one Bundle from its source into the store. */
 export class BundleReconciler {
   readonly #dependencies: BundleDependencies;
@@ -142,11 +145,14 @@ export class BundleReconciler {
   #announceWhenSlow(state: BundleState, context: StepContext): () => Promise<void> {
     let writing = Promise.resolve();
     let waited = 0;
+    let said: { readonly doing: string; readonly at: number } | undefined;
     const timer = setInterval(() => {
       waited += slowUnpack;
       if (state.slot === undefined && waited < longWait) return;
-      clearInterval(timer);
-      writing = this.#announce(state, context);
+      const { doing = 'waiting for its turn' } = state;
+      if (doing === said?.doing || waited - (said?.at ?? -longStep) < longStep) return;
+      said = { doing, at: waited };
+      writing = writing.then(() => this.#announce(state, doing, context));
     }, slowUnpack);
     return async () => {
       clearInterval(timer);
@@ -154,12 +160,13 @@ export class BundleReconciler {
     };
   }
 
-  async #announce(state: BundleState, context: StepContext): Promise<void> {
+  async #announce(state: BundleState, doing: string, context: StepContext): Promise<void> {
     const { clock } = this.#dependencies;
+    const { phase = 'Unpacking' } = state.bundle.status ?? {};
     // What was offered before does not become less true, and why it failed before says more.
-    if (state.bundle.status?.phase !== undefined) return;
+    if (phase !== 'Unpacking') return;
     if (state.bundle.metadata.deletionTimestamp !== undefined) return;
-    const announced = { ...state, status: unpacking(state.status, clock) };
+    const announced = { ...state, status: unpacking(state.status, doing, clock) };
     try {
       await this.#writeStatus(announced, context);
       state.bundle = announced.bundle;

@@ -16,6 +16,8 @@ export interface BundleState {
   ownFetch?: OwnFetch;
   fetched?: FetchedContent;
   converted?: BundleFiles;
+  /** What takes its time now, as a clause. */
+  doing?: string;
 }
 
 export interface StepContext {

@@ -1,8 +1,9 @@
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
-import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts';
+import { bundleCondition, bundleReason, readyReason } from '../../api/v1alpha1/conditions.ts';
 import type { Clock } from '../clock.ts';
-import { errorMessage, WaitingError } from '../errors.ts';
-import { setCondition } from '../runtime/conditions.ts';
+import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
+import { findCondition, setCondition } from '../runtime/conditions.ts';
+import { type Readiness, withReadiness } from '../runtime/readiness.ts';
 
 /** The statuses of a Bundle (docs/spec/bundle.md), one function for each. */
 
@@ -27,12 +28,31 @@ export function unpacked(
   };
 }
 
-export function unpacking(status: BundleStatus, clock: Clock): BundleStatus {
+/** Unpacked and Ready of one that is unpacked already: others than Ready stay as they were written. */
+export function stillUnpacked(
+  status: BundleStatus,
+  contentURL: string,
+  clock: Clock,
+): BundleStatus {
+  const { reason, message } = findCondition(status.conditions, bundleCondition.unpacked) ?? {
+    reason: bundleReason.unpackSuccessful,
+    message: '',
+  };
+  return { ...withReady(status, { status: 'True', reason, message }, clock), contentURL };
+}
+
+/** `doing` is what takes so long. */
+export function unpacking(status: BundleStatus, doing: string, clock: Clock): BundleStatus {
   return {
-    ...withoutContent(status),
     ...withCondition(
       withoutContent(status),
-      { status: 'False', reason: bundleReason.unpacking, message: '' },
+      {
+        status: 'False',
+        reason: bundleReason.unpacking,
+        message: '',
+        outlook: 'reconciling',
+        ready: { message: doing },
+      },
       clock,
     ),
     phase: 'Unpacking',
@@ -54,11 +74,19 @@ export function notUnpacked(
         status: 'False',
         reason: waiting ? bundleReason.unpackPending : bundleReason.unpackFailed,
         message: waiting ? text : failure.prefix + text,
+        ...outlookOf(failure.error),
       },
       clock,
     ),
     phase: waiting ? 'Pending' : 'Failing',
   };
+}
+
+/** An upload is made by somebody, in their own time: neither is core at work on it, nor is it stuck. */
+function outlookOf(error: unknown): Pick<Outcome, 'ready' | 'outlook'> {
+  if (error instanceof TerminalError) return { outlook: 'stalled' };
+  const isUpload = error instanceof WaitingError && error.retry === 'on-change';
+  return isUpload ? { ready: { reason: readyReason.awaitingUpload } } : { outlook: 'reconciling' };
 }
 
 /** What the source has against it. */
@@ -78,6 +106,7 @@ export function finalizerFailed(
         status: 'Unknown',
         reason: bundleReason.processingFinalizerFailed,
         message: `finalizer "${failure.finalizer}" failed: ${errorMessage(failure.error)}`,
+        outlook: 'reconciling',
       },
       clock,
     ),
@@ -85,16 +114,26 @@ export function finalizerFailed(
   };
 }
 
-function withCondition(
+interface Outcome extends Pick<Readiness, 'status' | 'reason' | 'message' | 'outlook'> {
+  /** What Ready says otherwise than Unpacked. */
+  readonly ready?: Partial<Pick<Readiness, 'reason' | 'message'>>;
+}
+
+function withCondition(status: BundleStatus, outcome: Outcome, clock: Clock): BundleStatus {
+  const { outlook, ready, ...update } = outcome;
+  const unpackedUpdate = { type: bundleCondition.unpacked, ...update };
+  const conditions = [...setCondition(status.conditions ?? [], unpackedUpdate, clock)];
+  return withReady({ ...status, conditions }, { ...update, outlook, ...ready }, clock);
+}
+
+function withReady(
   status: BundleStatus,
-  update: { status: 'True' | 'False' | 'Unknown'; reason: string; message: string },
+  outcome: Omit<Readiness, 'observedGeneration'>,
   clock: Clock,
 ): BundleStatus {
-  const type = bundleCondition.unpacked;
-  return {
-    ...status,
-    conditions: [...setCondition(status.conditions ?? [], { type, ...update }, clock)],
-  };
+  const { conditions = [], observedGeneration } = status;
+  const readiness = { ...outcome, observedGeneration };
+  return { ...status, conditions: [...withReadiness(conditions, readiness, clock)] };
 }
 
 /**

@@ -28,6 +28,13 @@ test.each([
   expect(events.taken()).toEqual([`${type} ${reason}: another one`]);
 });
 
+test('a source that keeps a Bundle waiting is told of as a Warning', () => {
+  const events = new EventList();
+  const pending = { ...aBundleWith('UnpackPending', 'no such tag'), spec: aStoredBundle({}).spec };
+  recordTransition(events, { before: aStoredBundle({}), after: pending });
+  expect(events.taken()).toEqual(['Warning UnpackPending: no such tag']);
+});
+
 test('these are all reasons that a Bundle has', () => {
   expect(Object.values(bundleReason)).toHaveLength(5);
 });

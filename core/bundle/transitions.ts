@@ -10,6 +10,12 @@ const failures: ReadonlySet<string> = new Set([
   bundleReason.processingFinalizerFailed,
 ]);
 
+/** Of an upload it is no failure that it has not come yet. */
+function isFailure(reason: string, { spec: { source } }: Bundle): boolean {
+  if (reason === bundleReason.unpackPending) return source.type !== 'upload';
+  return failures.has(reason);
+}
+
 /** Records an Event where the condition says something new. */
 export function recordTransition(
   events: EventSink,
@@ -19,7 +25,7 @@ export function recordTransition(
   const old = findCondition(before.status?.conditions, bundleCondition.unpacked);
   const now = findCondition(after.status?.conditions, bundleCondition.unpacked);
   if (now === undefined || (now.reason === old?.reason && now.message === old.message)) return;
-  const type = failures.has(now.reason) ? 'Warning' : 'Normal';
+  const type = isFailure(now.reason, after) ? 'Warning' : 'Normal';
   events.event(after, { type, reason: now.reason, message: now.message });
 }
 

@@ -1,4 +1,9 @@
-import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundleDeploymentResource,
+  bundleResource,
+} from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/apply-engine.ts';
 import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
 import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
@@ -12,7 +17,7 @@ import type { ObjectJudge } from '../contracts/object-judge.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { KubeConnection } from '../kube/connect.ts';
 import type { Metrics } from '../observe/metrics.ts';
-import { Controller } from '../runtime/controller.ts';
+import { Controller, type ControllerOptions } from '../runtime/controller.ts';
 import type { EventRecorder } from '../runtime/event-recorder.ts';
 import { precedence } from '../runtime/fair-queue.ts';
 import { changedDependencies } from './changed-dependencies.ts';
@@ -25,6 +30,7 @@ import { OwnWrites } from './own-writes.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { OwnPlacesByClass } from './unpacking.ts';
 import type { UnpackingZone } from './unpacking-zone.ts';
+import { UnservedClasses, type UnservedClassesOptions } from './unserved-classes.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
@@ -123,12 +129,13 @@ function createBundleController(
     uploads: unpacking.uploads?.store,
     events,
   });
+  const kind = { resource: bundleResource, classes: unpacking.dependencies.provisioners };
   const controller = new Controller({
     name: 'bundle',
     kind: 'Bundle',
     // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
     workers: Number.POSITIVE_INFINITY,
-    reconcile: (name, context) => reconciler.reconcile(name, context),
+    reconcile: servedOnly(options, parts, { ...kind, cache, reconciler }),
     clock,
     logger,
     metrics,
@@ -154,6 +161,8 @@ function createDeploymentController(
   const issuing = { client, discovery, clock, events, systemNamespace };
   const certificates = new Certificates({ ...issuing, ...options.certificates });
   metrics.certificates.watchAll(() => certificates.served());
+  const provisioners = classesWith(options.provisioners, 'deployment');
+  const kind = { resource: bundleDeploymentResource, classes: provisioners };
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
     deployments: {
@@ -166,7 +175,7 @@ function createDeploymentController(
       kept: (name) => unpacking?.kept.get(name),
       upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
     },
-    provisioners: classesWith(options.provisioners, 'deployment'),
+    provisioners,
     bundleClasses,
     content: createContentLoader({ ...storedBy(unpacking, bundleClasses), onLost }, options),
     applier,
@@ -185,7 +194,7 @@ function createDeploymentController(
     workers,
     ownWorkers: ownWorkers({ deployments: kinds.deployments, ownPlaces, bundleClasses }),
     claimOf: (name) => claimOfDeployment(name, kinds),
-    reconcile: (name, context) => reconciler.reconcile(name, context),
+    reconcile: servedOnly(options, parts, { ...kind, cache, reconciler }),
     clock,
     logger,
     metrics,
@@ -193,6 +202,24 @@ function createDeploymentController(
   applier.onChange((owner, news) => wake(controller, owner, news));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
+}
+
+interface Served extends Pick<UnservedClassesOptions, 'resource' | 'classes'> {
+  readonly cache: { get(key: { readonly name: string }): Bundle | BundleDeployment | undefined };
+  readonly reconciler: { reconcile: ControllerOptions['reconcile'] };
+}
+
+/** A reconcile that says of objects whose class nobody serves that it is so, where this process is to. */
+function servedOnly(
+  { tellsUnserved }: ManagerSettings,
+  { kube: { client }, events, clock }: ControllerParts,
+  { cache, reconciler, ...kind }: Served,
+): ControllerOptions['reconcile'] {
+  if (!tellsUnserved) return (name, context) => reconciler.reconcile(name, context);
+  const unserved = new UnservedClasses({ ...kind, client, events, clock });
+  return async (name, context) =>
+    (await unserved.tell(cache.get({ name }), context.signal)) ??
+    (await reconciler.reconcile(name, context));
 }
 
 /** Who unpacks nothing reads all content from a content server. */

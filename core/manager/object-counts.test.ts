@@ -72,7 +72,7 @@ test('objects of a class that nobody runs; of a great many classes only some by 
     bundles: [...silent, { className: 'acme' }],
     deployments: [
       { className: 'elsewhere', conditions: [['Installed', 'True', 'InstallationSucceeded']] },
-      { className: 'lost' },
+      { className: 'lost', conditions: [['Ready', 'Unknown', 'ClassNotServed']] },
     ],
   }).unserved();
   expect(counts).toHaveLength(22);

@@ -3,6 +3,7 @@ import {
   type BundleDeployment,
   bundleDeploymentCondition,
   bundleDeploymentReason,
+  readyReason,
 } from '../../api/v1alpha1/index.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ObjectCount, ObjectCounts } from '../observe/object-metrics.ts';
@@ -53,7 +54,7 @@ export function createObjectCounts(
   };
 }
 
-/** Of classes that are not ours, and not another process's either: that would have said something. */
+/** Of classes that are not ours, and not another process's either: that would have said more than we. */
 function unserved(
   kind: string,
   objects: readonly (Bundle | BundleDeployment)[],
@@ -69,7 +70,7 @@ function unserved(
 }
 
 function isSilent(status: Bundle['status'] | BundleDeployment['status']): boolean {
-  return (status?.conditions ?? []).length === 0;
+  return (status?.conditions ?? []).every(({ reason }) => reason === readyReason.classNotServed);
 }
 
 function count(

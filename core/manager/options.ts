@@ -78,6 +78,11 @@ export interface ManagerOptions {
    * loops or waits for long then holds up nobody else's.
    */
   readonly ownWorkers?: ReadonlyMap<string, number>;
+  /**
+   * Whether objects of a class that no manager has looked at for 30 s are told so, in their condition
+   * Ready: one manager of a cluster should, and the stock one does. False where absent.
+   */
+  readonly tellsUnserved?: boolean;
   /** Whether the Healthy condition is reported; true where absent. */
   readonly reportHealth?: boolean;
   /** For each field that a deployment's spec.prune leaves out; prunes wait for nobody where absent. */

@@ -27,6 +27,7 @@ export interface ManagerSettings {
   readonly memory: ByteBudget;
   readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
   readonly reportHealth: boolean;
+  readonly tellsUnserved: boolean;
   readonly pruneDefaults?: PrunePolicy | undefined;
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly certificates: CertificateOptions;

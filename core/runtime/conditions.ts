@@ -21,7 +21,8 @@ export function setCondition(
   if (
     current?.status === update.status &&
     current.reason === update.reason &&
-    current.message === message
+    current.message === message &&
+    current.observedGeneration === update.observedGeneration
   ) {
     return conditions;
   }

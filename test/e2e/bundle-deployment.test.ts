@@ -67,7 +67,16 @@ test('a deployment becomes installed and healthy, and says so', async () => {
     message: 'BundleDeployment is healthy',
   });
   const { activeBundle, conditions } = statusOf(deployment);
-  expect(conditions?.map(({ type }) => type)).toEqual(['HasValidBundle', 'Installed', 'Healthy']);
+  expect(conditions?.map(({ type }) => type)).toEqual([
+    ...['HasValidBundle', 'Installed', 'Healthy'],
+    'Ready',
+  ]);
+  expect(conditionOf(deployment, 'Ready')).toMatchObject({
+    status: 'True',
+    reason: 'Healthy',
+    message: `Bundle ${activeBundle} is installed and healthy`,
+    observedGeneration: 1,
+  });
   expect(conditionOf(deployment, 'Installed')).toMatchObject({
     ...installed,
     message: `Instantiated bundle ${activeBundle} successfully`,
@@ -88,6 +97,18 @@ test('a deployment becomes installed and healthy, and says so', async () => {
   });
   // The garbage collector would delete it after a restore, whose deployments have other UIDs.
   expect(object.metadata.ownerReferences).toBeUndefined();
+});
+
+test('kubectl waits for it, also for a change that was made just now', async () => {
+  await install('waited', aConfigMap('waited-cm', { a: '1' }));
+  const wait = ['wait', '--for=condition=Ready', 'bundledeployment/waited', '--timeout=120s'];
+  await kubectl.must(wait);
+  const source = await push('waited-2', aConfigMap('waited-cm', { a: '2' }));
+  await kubectl.apply(aBundleDeployment({ name: 'waited', source }));
+  await kubectl.must(wait);
+  expect(await kubectl.get('configmap', 'waited-cm', 'default')).toMatchObject({
+    data: { a: '2' },
+  });
 });
 
 test('transitions are Events', async () => {

@@ -27,6 +27,7 @@ import { ManualClock } from './manual-clock.ts';
 import { anObject, aTree } from './registry-bundle.ts';
 import { silentLogger } from './silent-logger.ts';
 import { aStoredDeployment, aTemplate } from './stored-objects.ts';
+import { conditionLines, isSummary, withoutSummary } from './summary-conditions.ts';
 
 export const content = aTree({ 'manifests/cm.yaml': 'kind: ConfigMap' });
 export const objects = [anObject('ConfigMap')];
@@ -198,16 +199,19 @@ export class BundleDeploymentFixture {
     return deployment as BundleDeployment;
   }
 
+  /** As the API server has it, but for the conditions that sum the others up. */
   get status(): BundleDeploymentStatus {
-    return this.live.status ?? {};
+    return withoutSummary(this.live.status ?? {});
   }
 
-  /** `<type> <status> <reason>: <message>` of each condition. */
+  /** `<type> <status> <reason>: <message>` of each condition but those that sum them up. */
   get conditions(): string[] {
-    const { conditions = [] } = this.status;
-    return conditions.map(
-      ({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`,
-    );
+    return conditionLines(this.status.conditions);
+  }
+
+  /** The same of those: Ready, Reconciling and Stalled. */
+  get summary(): string[] {
+    return conditionLines(this.live.status?.conditions?.filter(isSummary));
   }
 
   /** Names of the Bundles that there are. */

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { BundleReconciler } from '../../core/bundle/bundle-reconciler.ts';
 import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
@@ -18,6 +18,7 @@ import { anImage } from './objects.ts';
 import { aTree } from './registry-bundle.ts';
 import { silentLogger } from './silent-logger.ts';
 import { aStoredBundle } from './stored-objects.ts';
+import { conditionLines, isSummary, withoutSummary } from './summary-conditions.ts';
 
 export const tree = aTree({ 'manifests/cm.yaml': 'kind: ConfigMap' });
 export const pinned = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
@@ -98,6 +99,16 @@ export class BundleFixture {
     const bundle = this.client.peek({ name: 'demo' });
     if (bundle === undefined) throw new Error('the Bundle is gone');
     return bundle as Bundle;
+  }
+
+  /** As the API server has it, but for the conditions that sum the others up. */
+  get status(): BundleStatus {
+    return withoutSummary(this.live.status ?? {});
+  }
+
+  /** `<type> <status> <reason>: <message>` of those: Ready, Reconciling and Stalled. */
+  get summary(): string[] {
+    return conditionLines(this.live.status?.conditions?.filter(isSummary));
   }
 
   /** The phases that were written, in order. */

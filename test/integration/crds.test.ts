@@ -205,10 +205,14 @@ test('a Bundle prints its columns, and more of them when asked', async () => {
     `--patch=${JSON.stringify(status)}`,
   ]);
   const [head, row] = await table('bundles', name);
-  expect(head).toEqual(['NAME', 'TYPE', 'PHASE', 'AGE']);
+  expect(head).toEqual(['NAME', 'TYPE', 'PHASE', 'AGE', 'READY', 'REASON']);
   expect(row?.slice(0, 3)).toEqual([name, 'image', 'Unpacked']);
   const [wideHead, wideRow] = await table('bundles', name, '--output=wide');
-  expect(wideHead).toEqual(['NAME', 'TYPE', 'PHASE', 'AGE', 'PROVISIONER', 'RESOLVED SOURCE']);
+  const ours = ['READY', 'REASON', 'MESSAGE'];
+  expect(wideHead).toEqual([
+    ...['NAME', 'TYPE', 'PHASE', 'AGE', 'PROVISIONER', 'RESOLVED SOURCE'],
+    ...ours,
+  ]);
   expect(wideRow?.[4]).toBe(provisionerClassName);
   expect(JSON.parse(wideRow?.[5] ?? '')).toEqual(resolvedSource);
 });
@@ -223,7 +227,8 @@ test('a BundleDeployment has short names and prints its columns', async () => {
     message: '',
     lastTransitionTime: '2026-01-01T00:00:00Z',
   };
-  const status = { status: { activeBundle: 'b-1', conditions: [condition] } };
+  const ready = { ...condition, type: 'Ready', reason: 'Healthy', message: 'all is well' };
+  const status = { status: { activeBundle: 'b-1', conditions: [condition, ready] } };
   await kubectl.must([
     'patch',
     'bd',
@@ -233,11 +238,14 @@ test('a BundleDeployment has short names and prints its columns', async () => {
     `--patch=${JSON.stringify(status)}`,
   ]);
   const [head, row] = await table('bd', name);
-  expect(head).toEqual(['NAME', 'ACTIVE BUNDLE', 'INSTALL STATE', 'AGE']);
+  // RukPak's columns are where its users' scripts count them.
+  expect(head).toEqual(['NAME', 'ACTIVE BUNDLE', 'INSTALL STATE', 'AGE', 'READY', 'REASON']);
+  expect(row?.slice(4)).toEqual(['True', 'Healthy']);
   expect(row?.slice(0, 3)).toEqual([name, 'b-1', 'InstallationSucceeded']);
   const [wideHead, wideRow] = await table('bds', name, '--output=wide');
-  expect(wideHead?.at(-1)).toBe('PROVISIONER');
-  expect(wideRow?.at(-1)).toBe(provisionerClassName);
+  expect(wideHead?.slice(4)).toEqual(['PROVISIONER', 'READY', 'REASON', 'MESSAGE']);
+  expect(wideRow?.slice(4)).toEqual([provisionerClassName, 'True', 'Healthy', 'all is well']);
+  await kubectl.must(['wait', '--for=condition=Ready', 'bd', name, '--timeout=30s']);
 });
 
 test('a condition that is not a metav1.Condition is refused', async () => {

@@ -1,3 +1,4 @@
+import { kstatusCondition } from '../../../api/v1alpha1/conditions.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { deploymentState } from './deployment-state.ts';
 import { isHealthy, type ObjectReport } from './object-report.ts';
@@ -7,13 +8,19 @@ import type { TreeNode } from './tree.ts';
 /** More objects than this are listed only where they are not healthy. */
 const listedObjects = 50;
 
+/** They say what Ready says, for programs. */
+const repeats: ReadonlySet<string> = new Set([
+  kstatusCondition.reconciling,
+  kstatusCondition.stalled,
+]);
+
 /** Deployment, then conditions, Bundles and objects. */
 export function statusTree(
   report: StatusReport,
   options: { readonly allObjects: boolean },
 ): TreeNode {
   const { deployment, name, bundles } = report;
-  const { conditions = [] } = deployment.status ?? {};
+  const conditions = (deployment.status?.conditions ?? []).filter(({ type }) => !repeats.has(type));
   const { state } = deploymentState(deployment);
   return {
     cells: [`BundleDeployment/${name}`, state, `class ${deployment.spec.provisionerClassName}`],

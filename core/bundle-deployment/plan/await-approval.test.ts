@@ -175,7 +175,9 @@ describe('a Bundle', () => {
     const fixture = aManual({});
     fixture.handler.mockRejectedValue(new TerminalError('no manifests'));
     await fixture.reconcile();
-    expect(fixture.conditions).toContain('HasValidBundle False BundleLoadFailed: no manifests');
+    expect(fixture.conditions).toContain(
+      'HasValidBundle False BundleLoadFailed: class "plain", deployment(): no manifests',
+    );
     expect(fixture.conditions.join()).not.toContain('Installed ');
   });
 

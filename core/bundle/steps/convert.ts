@@ -1,4 +1,5 @@
 import { checkFiles } from '../../content/check-files.ts';
+import { handlerOf, nameClass } from '../../runtime/name-class.ts';
 import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../../runtime/time-limit.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
@@ -14,13 +15,16 @@ export async function convert(
   const { provisioners, limits, clock, creatorOf } = dependencies;
   const { bundle, fetched } = state;
   const { logger } = context;
-  const handler = provisioners.get(bundle.spec.provisionerClassName)?.bundle;
-  if (handler === undefined || fetched === undefined) return 'done';
+  const provisioner = provisioners.get(bundle.spec.provisionerClassName);
+  const handler = provisioner?.bundle;
+  if (provisioner === undefined || handler === undefined || fetched === undefined) return 'done';
+  state.doing = `${handlerOf(provisioner, 'bundle')} is at work on it`;
   try {
     state.converted = await withTimeLimit(
       (limit) => {
         const signal = onBehalfOf(creatorOf(bundle), limit);
-        return handler(fetched.files, bundle, { signal, logger, limits });
+        const run = () => handler(fetched.files, bundle, { signal, logger, limits });
+        return nameClass(provisioner, 'bundle', run);
       },
       { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
     );

@@ -21,6 +21,7 @@ export async function fetch(
 ): Promise<StepOutcome> {
   const { slot, ownFetch } = state;
   if (slot === undefined) return 'done';
+  state.doing = `fetching it from its source of type ${state.bundle.spec.source.type}`;
   try {
     state.fetched = await slot.fetch(async () => {
       // Kept at once: it is to be released even where there is no slot to go on with.

@@ -6,7 +6,7 @@ import type { BundleDependencies } from '../dependencies.ts';
 import { isNoted } from '../known-pin.ts';
 import { pinIn, withPin } from '../pin.ts';
 import type { BundleState, StepOutcome } from '../state.ts';
-import { unpacked } from '../status.ts';
+import { stillUnpacked, unpacked } from '../status.ts';
 
 /**
  * A Bundle is unpacked once: nothing is left to do while its content is still stored, whatever its
@@ -23,7 +23,7 @@ export async function reuse(
   // The address may be another one than when the content was stored.
   const contentURL = store.contentURL(key.name);
   state.status = saysUnpacked(status)
-    ? { ...status, contentURL }
+    ? stillUnpacked(status, contentURL, clock)
     : unpacked(status, { source, contentURL }, clock);
   return 'done';
 }

@@ -39,6 +39,7 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     leaseName: leaseName === false ? undefined : leaseName,
     workers: options.workers ?? defaultWorkers,
     ownWorkers: options.ownWorkers,
+    tellsUnserved: options.tellsUnserved ?? false,
     reportHealth: options.reportHealth ?? true,
     pruneDefaults: options.pruneDefaults,
     defaultDeletionPolicy: options.defaultDeletionPolicy,
