@@ -84,7 +84,9 @@ export async function beginRun(parts: EngineParts, request: ApplyRequest): Promi
 export async function permitted(run: Run, pending: readonly PlannedObject[]): Promise<void> {
   if (run.owner.spec.serviceAccount === undefined) return;
   const { remove } = await planPrune(run);
-  await run.parts.preflight.run({ ...run, pending, superfluous: remove });
+  const ids = new Set(pending.map(({ desired }) => desired.id));
+  const kept = run.unchanged ? [] : run.set.objects.filter(({ id }) => !ids.has(id));
+  await run.parts.preflight.run({ ...run, pending, superfluous: remove, kept });
 }
 
 /** Makes the inventory know all objects of the run's kinds; returns the kinds that it cannot know of. */

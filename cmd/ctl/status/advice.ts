@@ -1,10 +1,14 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import {
+  bundleDeploymentCondition,
+  kstatusCondition,
+  progressReason,
+} from '../../../api/v1alpha1/conditions.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';
-import { knownCause } from './known-causes.ts';
-import { isHealthy, type ObjectReport } from './object-report.ts';
+import { cureOfBundle, cureOfDeployment } from './known-causes.ts';
+import { isHealthy, objectArguments } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
 
 /** How long a change may wait for its class before that is no coincidence; milliseconds. */
@@ -43,13 +47,17 @@ function forDeletion({ deployment }: StatusReport): string | undefined {
     : 'it is being deleted: the condition Progressing says what that waits for';
 }
 
-function forUnobserved({ deployment }: StatusReport, now: number): string | undefined {
+function forUnobserved(report: StatusReport, now: number): string | undefined {
+  const { deployment } = report;
   if (deploymentState(deployment).state !== 'NotObserved') return undefined;
   const { provisionerClassName: className } = deployment.spec;
   if (className === contentClass) {
     return `class "${className}" applies nothing: write core-rukpak-io-plain as spec.provisionerClassName, and keep ${className} in spec.template.spec`;
   }
-  return unserved({ what: 'it', className, since: lastChange(deployment) }, now);
+  const told = conditionOf(deployment, kstatusCondition.ready)?.message ?? '';
+  const known =
+    deployment.status?.observedGeneration === undefined && cureOfDeployment(told, report);
+  return known || unserved({ what: 'it', className, since: lastChange(deployment) }, now);
 }
 
 function forPause({ deployment, name }: StatusReport): string | undefined {
@@ -65,7 +73,12 @@ function forNextBundle(report: StatusReport, now: number): string | undefined {
 }
 
 function forBundle(bundle: BundleReport, report: StatusReport, now: number): string {
-  const { name, phase, source } = bundle;
+  const { name, phase, source, message = '' } = bundle;
+  const isUpload = phase === 'Pending' && source === 'upload';
+  if (isUpload)
+    return `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`;
+  const known = cureOfBundle(message, report);
+  if (known !== undefined) return known;
   switch (phase) {
     case '':
       return unserved(
@@ -75,17 +88,17 @@ function forBundle(bundle: BundleReport, report: StatusReport, now: number): str
     case 'Deleting':
       return `Bundle "${name}" is being deleted, and is made again once it is gone: see what it waits for`;
     case 'Pending':
-      return source === 'upload'
-        ? `Bundle "${name}" waits for its content: rukpakctl run ${report.name} <directory>`
-        : `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
+      return `Bundle "${name}" waits for its source and tries again by itself: make "${source}" reachable, or correct spec.template.spec.source`;
     case 'Failing':
-      return (
-        knownCause(bundle.message ?? '', report.name) ??
-        `Bundle "${name}" cannot be used, and its message says why: where its content is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`
-      );
+      return `${unknown(`why Bundle "${name}" fails`)}: its message says what is wrong. Where its content is to blame, correct it, publish it and put the new reference into spec.template.spec.source (rukpakctl validate names all problems)`;
     default:
       return `Bundle "${name}" is being unpacked: look again in some seconds`;
   }
+}
+
+/** Better than a guess: it sends nobody the wrong way. */
+function unknown(what: string): string {
+  return `rukpakctl does not know ${what}`;
 }
 
 function forWaiting({ deployment }: StatusReport): string | undefined {
@@ -109,24 +122,20 @@ function forApproval({ metadata: { name }, status }: BundleDeployment): string {
   return 'what the condition Progressing says keeps the plan from being approved; once that is gone, the plan is made again';
 }
 
-function forInstallation({ deployment, name }: StatusReport): string | undefined {
+function forInstallation(report: StatusReport): string | undefined {
+  const { deployment, name } = report;
   const { state, reason } = deploymentState(deployment);
   if (state !== 'NotInstalled' && state !== 'Installed') return undefined;
-  const known = knownCause(reason, name);
-  if (known !== undefined || state === 'Installed') return known;
-  return `what the condition Installed says is tried again by itself; where the bundle is to blame, correct it and put the new reference into spec.template.spec.source (rukpakctl diff <bundle> ${name} shows beforehand what it would do)`;
+  return (
+    cureOfDeployment(reason, report) ??
+    `${unknown('a cure for this')}: the condition Ready says what is wrong, kubectl describe bundledeployment ${name} what happened before, and core's log the rest. Core tries again by itself`
+  );
 }
 
 function forHealth({ objects }: StatusReport): string | undefined {
   const sick = objects.items.find((object) => object.hook === undefined && !isHealthy(object));
   if (sick === undefined) return undefined;
-  return `look at ${sick.kind} "${sick.name}": ${describeCommand(sick)}`;
-}
-
-function describeCommand({ apiVersion, kind, namespace, name }: ObjectReport): string {
-  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
-  const place = namespace === undefined ? '' : ` --namespace ${namespace}`;
-  return `kubectl describe ${kind.toLowerCase()}${group} ${name}${place}`;
+  return `look at ${sick.kind} "${sick.name}": kubectl describe ${objectArguments(sick)}`;
 }
 
 interface Unserved {

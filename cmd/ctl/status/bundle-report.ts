@@ -1,12 +1,17 @@
 import type { Bundle, BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  bundleCondition,
+  bundleDeploymentCondition,
+  bundleDeploymentReason,
+} from '../../../api/v1alpha1/conditions.ts';
 import { templateBundle } from '../template-bundle.ts';
 
 /** One Bundle of a deployment. */
 export interface BundleReport {
   readonly name: string;
-  /** What is installed, what the template asks for where that is another, and all others, given up ones too. */
-  readonly role: 'active' | 'next' | 'superseded';
+  /** What is installed, what the template asks for where that is another or failed, and all others, given up ones too. */
+  readonly role: 'active' | 'next' | 'failed' | 'superseded';
   readonly class: string;
   /** Empty where nobody has looked at it, `Deleting` for one that is being deleted. */
   readonly phase: string;
@@ -31,7 +36,7 @@ export function bundleReports(
   );
 }
 
-const roles = ['active', 'next', 'superseded'] as const;
+const roles = ['active', 'next', 'failed', 'superseded'] as const;
 
 function bundleReport(deployment: BundleDeployment, bundle: Bundle): BundleReport {
   const { metadata, spec, status } = bundle;
@@ -56,9 +61,9 @@ function progressOf({ metadata, status }: Bundle): Pick<BundleReport, 'phase' | 
     return { phase: 'Deleting', message: `deletion requested at ${deletionTimestamp}${held}` };
   }
   const { phase = '', conditions = [] } = status ?? {};
-  const unpacked = conditions.find(({ type }) => type === 'Unpacked');
-  if (phase === 'Unpacked' || unpacked === undefined) return { phase };
-  return { phase, message: unpacked.message };
+  const told = conditions.find(({ type }) => type === bundleCondition.unpacked) ?? conditions[0];
+  if (phase === 'Unpacked' || told === undefined) return { phase };
+  return { phase, message: told.message };
 }
 
 function roleOf(name: string, deployment: BundleDeployment): BundleReport['role'] {
@@ -66,7 +71,17 @@ function roleOf(name: string, deployment: BundleDeployment): BundleReport['role'
   if (name === activeBundle) return 'active';
   // What was given up does not come next, though the template asks for it.
   if (name === rollback?.from) return 'superseded';
-  return name === templateBundle(deployment) ? 'next' : 'superseded';
+  if (name !== templateBundle(deployment)) return 'superseded';
+  return hasFailed(deployment) ? 'failed' : 'next';
+}
+
+/** Core has tried to install it, and could not: nothing waits for anything else any more. */
+function hasFailed({ metadata, status = {} }: BundleDeployment): boolean {
+  const conditionOf = (type: string) => status.conditions?.find((each) => each.type === type);
+  const { hasValidBundle, installed, progressing } = bundleDeploymentCondition;
+  if (status.observedGeneration !== metadata.generation) return false;
+  if (conditionOf(hasValidBundle)?.reason !== bundleDeploymentReason.unpackSuccessful) return false;
+  return conditionOf(installed)?.status === 'False' && conditionOf(progressing) === undefined;
 }
 
 /** A source in a few words; nothing of it is secret but a password that somebody put into a URL. */

@@ -1,6 +1,7 @@
 import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+import { templateBundle } from '../template-bundle.ts';
 
 /** One word for a deployment, and the sentence that explains it. */
 export interface DeploymentState {
@@ -20,6 +21,7 @@ type StateRule = (deployment: BundleDeployment) => DeploymentState | undefined;
 const rules: readonly StateRule[] = [
   deleting,
   notObserved,
+  upgradeFailed,
   notInstalled,
   upgradePending,
   unhealthy,
@@ -64,6 +66,17 @@ function notObserved({ metadata, spec, status }: BundleDeployment): DeploymentSt
       ? `no manager of class "${spec.provisionerClassName}" has looked at it yet`
       : `nobody has looked at its last change yet (generation ${metadata.generation}, seen ${seen})`;
   return { state: 'NotObserved', reason };
+}
+
+/** The old Bundle stays installed where the new one could not be. */
+function upgradeFailed(deployment: BundleDeployment): DeploymentState | undefined {
+  const installed = conditionOf(deployment, bundleDeploymentCondition.installed);
+  const valid = conditionOf(deployment, bundleDeploymentCondition.hasValidBundle);
+  const { activeBundle = '' } = deployment.status ?? {};
+  const next = templateBundle(deployment);
+  if (installed?.status !== 'False' || valid?.status === 'False') return undefined;
+  if (activeBundle === '' || activeBundle === next) return undefined;
+  return { state: 'Installed', reason: `Bundle ${next} is not installed: ${textOf(installed)}` };
 }
 
 function notInstalled(deployment: BundleDeployment): DeploymentState | undefined {

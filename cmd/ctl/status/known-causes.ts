@@ -1,19 +1,43 @@
-type Cause = readonly [
-  text: RegExp,
-  advice: (deploymentName: string, groups: readonly (string | undefined)[]) => string,
-];
+import type { Cause, Failing } from './cause.ts';
+import { classCauses } from './class-causes.ts';
+import { objectArguments } from './object-report.ts';
+import { sourceCauses } from './source-causes.ts';
 
-/** What to do about failures whose message alone does not say where to do it. */
-const causes: readonly Cause[] = [
+/** Failures of an installation or upgrade. */
+const installCauses: readonly Cause[] = [
   [
     /lacks permissions that this takes/,
-    (name) =>
+    ({ name }) =>
       `look at what "rukpakctl permissions ${name} --missing" prints, and have it applied by somebody who may grant it (docs/howto/service-accounts.md)`,
   ],
   [
     /ServiceAccount "([^"]+)" in namespace "([^"]+)", which spec\.serviceAccount names, does not exist/,
     (_, [account, namespace]) =>
       `kubectl create serviceaccount ${account} --namespace ${namespace}`,
+  ],
+  [
+    /in namespace (\S+) because it is being terminated/,
+    (_, [namespace]) =>
+      `namespace "${namespace}" is being deleted: wait until it is gone (kubectl describe namespace ${namespace} says what holds it), then kubectl create namespace ${namespace} unless the bundle brings it. It goes on by itself`,
+  ],
+  [
+    /cannot patch "([^"]+)" with kind (\w+): .*(?:immutable|may not (?:be )?change|updates to \w+ spec for fields other than)/s,
+    (failing, [name = '', kind = '']) =>
+      `the API server lets nobody change that field of a live ${kind}: put its former value back into the content, or have core make the object anew, with all that it holds: ${deleteCommand(failing, { kind, name })}`,
+  ],
+  [
+    /exceeded quota: ([^,\s]+)/,
+    (_, [quota]) => `have ResourceQuota "${quota}" raised, or ask for less: it goes on by itself`,
+  ],
+  [
+    /admission webhook "([^"]+)" denied the request|ValidatingAdmissionPolicy '([^']+)'/,
+    (_, [webhook, policy]) =>
+      `${webhook === undefined ? `policy "${policy}"` : `webhook "${webhook}"`} refuses an object of the bundle, and its message says why: correct the content, or have the rule changed by those who made it`,
+  ],
+  [
+    /failed calling webhook "([^"]+)"/,
+    (_, [webhook]) =>
+      `webhook "${webhook}" does not answer: bring it back (docs/howto/troubleshooting.md#a-webhook-cannot-be-reached)`,
   ],
   [
     /exists and cannot be imported into the current release/,
@@ -27,7 +51,7 @@ const causes: readonly Cause[] = [
   ],
   [
     /no matches for kind "ClusterServiceVersion"/,
-    (name) =>
+    ({ name }) =>
       `this is an operator: rukpakctl run --bundle-provisioner-class core-rukpak-io-registry ${name} <directory>, or that class as spec.template.spec.provisionerClassName (docs/howto/operators.md)`,
   ],
   [
@@ -37,12 +61,12 @@ const causes: readonly Cause[] = [
   ],
   [
     /AllNamespace install mode must be enabled/,
-    (name) =>
+    ({ name }) =>
       `the operator watches some namespaces only: say which in spec.config.watchNamespace of BundleDeployment "${name}" (docs/howto/operators.md; rukpakctl validate says what it supports)`,
   ],
   [
     /do not support target|parse deployment config:/,
-    (name) =>
+    ({ name }) =>
       `correct spec.config of BundleDeployment "${name}" as the condition says: rukpakctl render --config tries another one without the cluster`,
   ],
   [
@@ -65,11 +89,39 @@ const causes: readonly Cause[] = [
   ],
 ];
 
-/** What to do about a failure, by its message; undefined where that says it all. */
-export function knownCause(message: string, deploymentName: string): string | undefined {
-  for (const [text, advice] of causes) {
+/** Those of a class say which class it was, whatever its message is like. */
+const deploymentCauses: readonly Cause[] = [...classCauses, ...installCauses];
+const bundleCauses: readonly Cause[] = [...deploymentCauses, ...sourceCauses];
+
+/** What to do where a deployment fails, by its message; undefined where nobody has written that down. */
+export function cureOfDeployment(message: string, failing: Failing): string | undefined {
+  return cureAmong(deploymentCauses, { message, failing });
+}
+
+/** The same for a Bundle, which has a source as well. */
+export function cureOfBundle(message: string, failing: Failing): string | undefined {
+  return cureAmong(bundleCauses, { message, failing });
+}
+
+function cureAmong(
+  causes: readonly Cause[],
+  { message, failing }: { readonly message: string; readonly failing: Failing },
+): string | undefined {
+  for (const [text, cure] of causes) {
     const match = text.exec(message);
-    if (match !== null) return advice(deploymentName, match.slice(1));
+    if (match !== null) return cure(failing, match.slice(1));
   }
   return undefined;
+}
+
+interface Named {
+  readonly kind: string;
+  readonly name: string;
+}
+
+function deleteCommand({ objects }: Failing, named: Named): string {
+  const found = objects.items.find(({ kind, name }) => kind === named.kind && name === named.name);
+  const object =
+    found === undefined ? `${named.kind.toLowerCase()} ${named.name}` : objectArguments(found);
+  return `kubectl delete ${object}`;
 }

@@ -73,3 +73,10 @@ function apiServiceStatus(object: KubernetesObject): Pick<ObjectReport, 'status'
 export function isHealthy({ status }: ObjectReport): boolean {
   return status === 'Current';
 }
+
+/** What names the object in a kubectl command: `deployment.apps web --namespace shop`. */
+export function objectArguments({ apiVersion, kind, namespace, name }: ObjectReport): string {
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : '';
+  const place = namespace === undefined ? '' : ` --namespace ${namespace}`;
+  return `${kind.toLowerCase()}${group} ${name}${place}`;
+}

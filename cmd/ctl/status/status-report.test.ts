@@ -123,6 +123,22 @@ describe('the state of a deployment', () => {
   });
 });
 
+test('a failed upgrade leaves the active version installed, and the new one failed', () => {
+  const refused = { ...aCondition('Installed', 'False', 'x'), reason: 'UpgradeFailed' };
+  const unpacked = { ...valid, reason: 'UnpackSuccessful' };
+  const deployment = aDeployment({ conditions: [unpacked, refused], activeBundle: nameOf(v1) });
+  expect(deploymentState(deployment)).toEqual({
+    state: 'Installed',
+    reason: `Bundle ${nameOf(v2)} is not installed: UpgradeFailed: x`,
+  });
+  expect(isGood(deployment)).toBe(false);
+  const reports = bundleReports(deployment, [aBundleOf(v2), aBundleOf(v1)]);
+  expect(reports.map(({ name, role }) => [name, role])).toEqual([
+    [nameOf(v1), 'active'],
+    [nameOf(v2), 'failed'],
+  ]);
+});
+
 describe('the Bundles of a deployment', () => {
   test('that are being deleted say what they wait for', () => {
     const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['example.com/a'] };
@@ -227,7 +243,7 @@ describe('advice', () => {
     [
       'bad content',
       aReport(pending, { bundles: [aBundle({ phase: 'Failing' })] }),
-      'where its content is to blame, correct it',
+      'rukpakctl does not know why Bundle "demo-1" fails: its message says what is wrong',
     ],
     [
       'an operator of some namespaces',
@@ -332,6 +348,28 @@ describe('advice', () => {
       'a dependency',
       aReport(aWaiting('WaitingForDependencies')),
       'rukpakctl status says of each why it is not',
+    ],
+    [
+      'what nobody has written down',
+      aReport(aRefused('the moon is full')),
+      'rukpakctl does not know a cure for this: the condition Ready says what is wrong',
+    ],
+    [
+      'a class that nobody serves, by what core says',
+      aReport(
+        aStoredDeployment({
+          status: {
+            conditions: [
+              aCondition(
+                'Ready',
+                'Unknown',
+                'no manager has looked at this BundleDeployment: either class "plian" is misspelt (did you mean "plain"?), or',
+              ),
+            ],
+          },
+        }),
+      ),
+      'write "plain" as spec.provisionerClassName of BundleDeployment "demo"',
     ],
     [
       'a stage',

@@ -21,6 +21,8 @@ export interface PlannedWork {
   readonly pending: readonly PlannedObject[];
   /** What will be deleted. */
   readonly superfluous: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
+  /** What is as it should be: nothing is done to it now, and may have to be at any time. */
+  readonly kept?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
   /** What will be created, and deleted, when its time comes. */
   readonly hooks?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
 }
@@ -29,6 +31,7 @@ export interface PlannedWork {
 export function neededPermissions({
   pending,
   superfluous,
+  kept = [],
   hooks = [],
 }: PlannedWork): readonly Permission[] {
   return [
@@ -36,6 +39,7 @@ export function neededPermissions({
       permissionsOn(desired, live === undefined ? lifetimeVerbs : changeVerbs),
     ),
     ...superfluous.flatMap((entry) => permissionsOn(entry, deleteVerbs)),
+    ...kept.flatMap((entry) => permissionsOn(entry, lifetimeVerbs)),
     ...hooks.flatMap((hook) => permissionsOn(hook, lifetimeVerbs)),
   ];
 }

@@ -157,6 +157,21 @@ describe('what was granted', () => {
   });
 });
 
+test('of what is kept, everything is asked of a new account, and nothing of the same one', async () => {
+  const preflight = new Preflight(own);
+  const kept = [{ resource: configMapResource, key: { namespace: 'shop', name: 'a' } }];
+  await preflight.run(aRequest({ kept }));
+  expect(reviews).toHaveLength(6);
+  await preflight.run(aRequest({ kept, owner: owner({}, 2) }));
+  expect(reviews).toHaveLength(6);
+  accounts.push('team-b/deployer');
+  allows = () => false;
+  const other = owner({ serviceAccount: { ...account, namespace: 'team-b' } }, 3);
+  await expect(preflight.run(aRequest({ kept, owner: other }))).rejects.toThrow(
+    'ServiceAccount "deployer" in namespace "team-b" lacks permissions that this takes',
+  );
+});
+
 describe('what is missing', () => {
   test('is told all at once, by kind and namespace, with the way to get it', async () => {
     allows = ({ verb, resource }) => resource !== 'clusterroles' && verb !== 'create';

@@ -30,6 +30,8 @@ export class Preflight {
   readonly #client: Pick<KubeClient, 'get'>;
   /** By owner. What was granted is asked again when the owner changes, or something failed. */
   readonly #granted = new Map<string, Granted>();
+  /** By owner, the account that was found to have all permissions last. */
+  readonly #trusted = new Map<string, string>();
 
   /** The client looks for ServiceAccounts, with our own permissions. */
   constructor(client: Pick<KubeClient, 'get'>) {
@@ -38,28 +40,36 @@ export class Preflight {
 
   /**
    * Asks the API server about everything that a plan takes and that is not known to be granted;
-   * nothing for owners without an account of their own.
+   * nothing for owners without an account of their own. About what is kept it asks where the account is a
+   * new one: it would be found out when drift is repaired, or not before the deletion.
    * @throws TerminalError that lists every missing permission.
    */
   async run(request: PreflightRequest): Promise<void> {
     const { owner } = request;
+    const { name: ownerName = '' } = owner.metadata;
     const account = owner.spec.serviceAccount;
     if (account === undefined) return;
     const granted = this.#grantedTo(owner, account);
-    const wanted = neededPermissions(request).filter((each) => !granted.has(keyOf(each)));
+    const accountKey = `${account.namespace}/${account.name}`;
+    const isTrusted = this.#trusted.get(ownerName) === accountKey;
+    const needed = neededPermissions(isTrusted ? { ...request, kept: [] } : request);
+    const wanted = needed.filter((each) => !granted.has(keyOf(each)));
     if (wanted.length === 0) return;
     await this.#mustExist(account, request.signal);
     const missing = await ask(account, wanted, request);
     if (missing.length > 0) {
-      const deployment = owner.metadata.name ?? '';
-      throw new TerminalError(missingMessage(account, { missing, deployment }), { reason });
+      throw new TerminalError(missingMessage(account, { missing, deployment: ownerName }), {
+        reason,
+      });
     }
     for (const each of wanted) granted.add(keyOf(each));
+    this.#trusted.set(ownerName, accountKey);
   }
 
   /** What an owner's account may do is asked anew. */
   forget(ownerName: string): void {
     this.#granted.delete(ownerName);
+    this.#trusted.delete(ownerName);
   }
 
   #grantedTo(owner: BundleDeployment, { namespace, name }: ServiceAccountRef): Set<string> {

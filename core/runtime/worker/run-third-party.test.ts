@@ -321,6 +321,14 @@ describe.concurrent('a class is refused', () => {
     await expect(start(text, join(own, 'refused.ts'))).rejects.toThrow(message);
   });
 
+  test.each(['wrong.ts', 'wrong.mjs'])('with the line of what is wrong in %s', async (name) => {
+    const own = basename(await mkdtemp(join(directory, 'own-')));
+    const text = `export default {\n  className: 'acme',\n  bundle: async ( => 1,\n};\n`;
+    await expect(start(text, join(own, name))).rejects.toThrow(
+      `(line 3 of ${join(directory, own, name)})`,
+    );
+  });
+
   test('as TypeScript inside node_modules, with the way out', async () => {
     await mkdir(join(directory, 'node_modules', 'acme'), { recursive: true });
     await expect(start(good, 'node_modules/acme/index.ts')).rejects.toThrow(

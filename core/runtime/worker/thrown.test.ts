@@ -16,3 +16,15 @@ test.each([
     expect(crossed).toMatchObject({ message: 'cannot be', reason: kept });
   },
 );
+
+test('what Node’s permissions refuse is told without Node’s flags', () => {
+  const refused = new Error('Access to this API has been restricted. Use --allow-fs-read to …');
+  Object.assign(refused, {
+    code: 'ERR_ACCESS_DENIED',
+    permission: 'FileSystemRead',
+    resource: '/etc/passwd',
+  });
+  expect(toThrown(refused).message).toBe(
+    'it needs what a class may not have (FileSystemRead /etc/passwd): a class may read its own package, and may neither write files nor start processes or threads',
+  );
+});

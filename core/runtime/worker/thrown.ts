@@ -38,8 +38,23 @@ export function fromThrown({ kind, message, reason, retry, stack }: Thrown): Err
 
 const errorClasses = { terminal: TerminalError, waiting: WaitingError, other: Error } as const;
 
+/**
+ * What Node's permissions have refused, in our words: its own propose a flag that nobody can set here.
+ * Undefined for any other error.
+ */
+export function deniedText(error: unknown): string | undefined {
+  const { code, permission, resource } = Object(error) as Readonly<Record<string, unknown>>;
+  if (code !== 'ERR_ACCESS_DENIED') return undefined;
+  const what = [permission, resource]
+    .filter((part) => part !== '')
+    .map(String)
+    .join(' ');
+  return `it needs what a class may not have (${what.slice(0, 500)}): a class may read its own package, and may neither write files nor start processes or threads`;
+}
+
 function thrownError(error: Error): Thrown {
-  const { message, stack } = error;
+  const { stack } = error;
+  const message = deniedText(error) ?? error.message;
   const kind = kindOf(error);
   const { reason, retry } = error as Partial<WaitingError>;
   return {

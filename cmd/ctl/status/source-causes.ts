@@ -1,0 +1,80 @@
+import { type Cause, secretOf } from './cause.ts';
+
+const correct = 'spec.template.spec.source';
+
+/** Why a Bundle has no content: what the servers of sources say, from the network to the content. */
+export const sourceCauses: readonly Cause[] = [
+  [
+    /certificate has expired|CERT_HAS_EXPIRED/,
+    () => 'have the server given a new certificate: core tries again by itself',
+  ],
+  [
+    /certificate is for another host|ALTNAME_INVALID|Hostname\/IP does not match/,
+    () => `write a name that the certificate of the server has into ${correct}`,
+  ],
+  [
+    /certificate is not trusted|self-signed certificate|unable to (?:verify|get) .*certificate|unknown authority/,
+    (failing) =>
+      `have core trust the server: put its CA as ca.crt into ${secretOf(failing)} (docs/howto/private-registries.md#certificates)`,
+  ],
+  [
+    /does not speak TLS/,
+    () =>
+      'core speaks plain HTTP with registries that --insecure-registry names, and with no others',
+  ],
+  [
+    /denies access to repository (\S+) without credentials/,
+    ({ name }) =>
+      `kubectl create secret docker-registry NAME --namespace rukpak-system …, and name it in ${correct}.image.pullSecret of BundleDeployment "${name}" (docs/howto/private-registries.md)`,
+  ],
+  [
+    /["(]40[13]\b|denies access|[Uu]nauthorized|authentication (?:failed|required)|Auth error: (?!.*not found)/,
+    (failing) =>
+      `correct the credentials in ${secretOf(failing)}: core tries again by itself (docs/howto/private-registries.md)`,
+  ],
+  [
+    /private, loopback or other denied address/,
+    () => 'an admin may allow the address: --allow-source-address of core (docs/howto/limits.md)',
+  ],
+  [/\bproxy\b.* 407/, () => 'put user and password of the proxy into HTTPS_PROXY of core'],
+  [
+    /has no "([^"]+)" in repository (\S+)/,
+    (_, [tag, repository]) =>
+      `push ${repository}:${tag}, which core then finds by itself, or correct ${correct}.image.ref`,
+  ],
+  [/couldn't find remote ref (\S+)/, (_, [ref]) => `push ${ref}, or correct ${correct}.git.ref`],
+  [
+    /unexpected (?:response )?status "?404/,
+    () => `put the archive where ${correct}.http.url says, or correct that`,
+  ],
+  [
+    /ConfigMap "([^"]+)" not found/,
+    (_, [name]) =>
+      `make it: kubectl create configmap ${name} --namespace rukpak-system --from-file … (immutable). It goes on by itself`,
+  ],
+  [
+    /[Ss]ecret "([^"]+)" (?:not found|of the system namespace)/,
+    (_, [name]) =>
+      `make Secret "${name}" in namespace rukpak-system as ${correct} needs it: it goes on by itself (docs/howto/private-registries.md)`,
+  ],
+  [
+    /Secret "([^"]+)".* (?:names no hosts|is not for host)/,
+    (_, [name]) =>
+      `annotate Secret "${name}" with the hosts that may see it: core.rukpak.io/source-hosts (docs/howto/git.md)`,
+  ],
+  [
+    /connection refused|no such host|timed out|no answer in time|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EAI_AGAIN/,
+    ({ deployment }) =>
+      `core cannot reach the server of its ${deployment.spec.template.spec.source.type} source: check name, DNS, firewall and proxy (HTTPS_PROXY of core, not of the nodes). It tries again by itself`,
+  ],
+  [
+    /error parsing (\S+): .*?line (\d+)/,
+    (_, [file, line]) =>
+      `correct line ${line} of ${file} in the content, publish it, and put the new reference into ${correct} (rukpakctl validate finds the rest beforehand)`,
+  ],
+  [
+    /has the digest .*|\S+ instead of \S+/,
+    () =>
+      `somebody has changed the content since it was pinned: find out who, and put the reference of content that you trust into ${correct}`,
+  ],
+];
