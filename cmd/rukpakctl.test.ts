@@ -94,6 +94,15 @@ describe('rukpakctl render', () => {
     expect(stdout).not.toContain('kind: Namespace\n');
   });
 
+  it('refuses what validate refuses, and prints nothing', async () => {
+    const slip = aDirectory('slip/1', {
+      'manifests/a.yaml': 'apiVersion: apps/v1\nkind: Deplyment\nmetadata: {name: a}\n',
+    });
+    const { code, stdout, stderr } = await run(['render', slip]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('apps/v1 has no kind "Deplyment" in Kubernetes 1.36');
+  });
+
   it.each([
     ['a refused bundle', () => [refused], 'must be enabled: say in --config FILE what it watches'],
     ['a missing directory', () => [join(root, 'missing')], 'no such file or directory'],

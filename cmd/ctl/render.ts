@@ -10,6 +10,7 @@ import {
   type ThirdPartyFlags,
   withThirdParties,
 } from './classes/third-party-flag.ts';
+import { classNameOf, helmClass } from './class-of-content.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import {
   addInstallNamespaceFlag,
@@ -19,6 +20,7 @@ import {
 import { loadContent } from './load-content.ts';
 import { type RenderContentOptions, renderContent } from './render-content.ts';
 import { renderStream } from './render-stream.ts';
+import { problemLine } from './validate/problem.ts';
 import { writeOutput } from './write-output.ts';
 
 interface RenderFlags
@@ -88,10 +90,39 @@ async function renderWith(
 ): Promise<readonly KubernetesObject[]> {
   return await withThirdParties(flags, async (classes) => {
     const own = chosenClass(classes, flags.class);
-    if (own === undefined) return await renderContent(files, options);
+    if (own === undefined) return await renderOwn(files, options);
     const { offlineObjects } = await import('./classes/offline-class.ts');
     return await offlineObjects(files, own, options);
   });
+}
+
+async function renderOwn(
+  files: BundleFiles,
+  options: RenderContentOptions,
+): Promise<readonly KubernetesObject[]> {
+  const objects = await renderContent(files, options);
+  await refuseInvalid(files, options);
+  return objects;
+}
+
+/**
+ * What cannot be installed is not printed as if it could.
+ * @throws TerminalError with all that validate finds.
+ */
+async function refuseInvalid(files: BundleFiles, options: RenderContentOptions): Promise<void> {
+  const { className, config } = options;
+  // A chart is rendered with values that only this command is given: it was refused just now.
+  if (classNameOf(files, className) === helmClass) return;
+  const { validateContent } = await import('./validate/validate-content.ts');
+  const { installable, problems } = await validateContent(files, {
+    ...(className === undefined ? {} : { className }),
+    ...(config === undefined ? {} : { config }),
+  });
+  if (installable) return;
+  const refusals = problems.filter(
+    ({ severity, check }) => severity === 'error' && check === undefined,
+  );
+  throw new TerminalError(refusals.map(problemLine).join('\n'));
 }
 
 /** Without a cluster there is no spec.config to point at: the flag that stands for it is named. */

@@ -6,6 +6,7 @@ import { stageOrderProblems } from '../../../core/apply/stages/stage-order.ts';
 import { gvkOf } from '../../../core/kube/resource.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { knownGroups } from '../permissions/known-kinds.ts';
+import { builtInKinds } from './built-in-kinds.ts';
 import { error, type Finding, warning } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';
 import { unfitResources } from './own-resources.ts';
@@ -20,6 +21,7 @@ export const objectRules: readonly ObjectRule[] = [
   unusableNames,
   repeatedObjects,
   lateFoundations,
+  builtInKinds,
 ];
 
 /** Where objects keep the namespaces that they are written with. */

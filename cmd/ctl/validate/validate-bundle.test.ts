@@ -142,6 +142,7 @@ test('every validator of the registry class is heard, and every object that it r
       /^error: manifests\/csv\.yaml:23: owned APIService 'v1\.g\.io' references/,
     ),
     'error: manifests/job.yaml:1: bundle contains unsupported resource: Name: x, Kind: Job; remove the object, or install it by a plain bundle',
+    'error: manifests/job.yaml:1: v1 has no kind "Job" in Kubernetes 1.36; write "apiVersion: batch/v1"',
     expect.stringMatching(/^error: manifests\/pod\.yaml:3: bundle contains unsupported/),
   ]);
 });
