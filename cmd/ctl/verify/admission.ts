@@ -64,7 +64,27 @@ export function refusalCheck(subject: string, error: ApiError): Check {
   if (error.code === 404) return skipped(subject, 'cannot be tried before its CRD is there');
   return error.code === 403 && !error.message.includes('admission webhook')
     ? skipped(subject, `you may not try it: ${error.message}`)
-    : failed(subject, errorMessage(error), see);
+    : failed(subject, errorMessage(error), cureOf(error.message));
+}
+
+/** What the API server has against the webhook's certificate, and what to do; else it cannot reach it. */
+const certificateCures: readonly (readonly [text: RegExp, cure: string])[] = [
+  [
+    /certificate has expired or is not yet valid/,
+    'have it made again: delete the Secret with the serving certificate (the check of certificates names it), or restart "rukpak all"; the webhooks process and cert-manager renew it in time while they run, and the clocks must agree',
+  ],
+  [
+    /certificate signed by unknown authority/,
+    'the caBundle of its configuration is of another authority: the webhooks process writes it when it starts; with cert-manager see its cainjector',
+  ],
+  [
+    /certificate is (?:valid for|not valid for any)/,
+    'give the webhooks a certificate for the host of their configuration: --webhook-host of rukpak all',
+  ],
+];
+
+function cureOf(message: string): string {
+  return certificateCures.find(([text]) => text.test(message))?.[1] ?? see;
 }
 
 /** The refusal of a dry run; undefined where it would have been stored. */

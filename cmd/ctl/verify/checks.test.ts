@@ -92,3 +92,13 @@ test('a webhook is judged by what it answers, where it could be asked', () => {
   expect(judge(403, 'you cannot')).toBe('skipped  webhook a: you may not try it: you cannot');
   expect(judge(500, 'failed calling webhook')).toMatch(/^failed {3}webhook a: failed calling/);
 });
+
+test.each([
+  ['certificate has expired or is not yet valid: current time …', 'have it made again: delete'],
+  ['certificate signed by unknown authority', 'the caBundle of its configuration'],
+  ['certificate is valid for a, not b', '--webhook-host'],
+  ['connection refused', 'see that its process runs'],
+])('a webhook that cannot be called for %s has a hint of its own', (text, hint) => {
+  const message = `failed calling webhook "a": failed to call webhook: Post "https://b": tls: failed to verify certificate: x509: ${text}`;
+  expect(refusalCheck('webhook a', new ApiError(500, { message })).fix).toContain(hint);
+});
