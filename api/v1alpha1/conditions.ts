@@ -49,6 +49,7 @@ export const kstatusCondition = {
 
 export const readyReason = {
   awaitingUpload: 'AwaitingUpload',
+  classAtWork: 'ClassAtWork',
   classNotServed: 'ClassNotServed',
   installed: 'Installed',
   installing: 'Installing',

@@ -21,6 +21,7 @@ import { withSummary } from './readiness.ts';
 import { RenderedObjects } from './rendered-objects.ts';
 import { watchProgress } from './revisions/progress-deadline.ts';
 import { watchDeadline } from './revisions/watch-deadline.ts';
+import { SlowClass } from './slow-class.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from './state.ts';
 import { progressing } from './status.ts';
 import { apply } from './steps/apply.ts';
@@ -123,8 +124,9 @@ export class BundleDeploymentReconciler {
       deployment,
       status: { ...deployment.status, observedGeneration },
     };
+    const slowClass = new SlowClass(state, this.#dependencies, context);
     try {
-      const outcome = await this.#runSteps(state, context);
+      const outcome = await this.#runSteps(state, { ...context, slowClass });
       const { failure } = state;
       // Trying again would not help, and the active one may have to be looked at again.
       if (failure === undefined || failure instanceof TerminalError) return outcome;
@@ -134,6 +136,7 @@ export class BundleDeploymentReconciler {
       if (error instanceof TerminalError) return {};
       throw error;
     } finally {
+      await slowClass.end();
       await this.#finish(state, context);
     }
   }

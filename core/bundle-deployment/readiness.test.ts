@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { BundleStatus } from '../../api/v1alpha1/index.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
   nameOf,
+  objects,
   v1,
   v2,
 } from '../../test/helpers/bundle-deployment-fixture.ts';
@@ -143,6 +144,52 @@ describe('a class', () => {
     const text = `BundleLoadFailed: class "plain", deployment(): ${said}`;
     expect(fixture.summary).toEqual([`Ready False ${text}`, `${outlook} True ${text}`]);
     expect(kstatus(fixture)).toBe(health);
+  });
+});
+
+describe('a class that takes long', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  function slowly({ handler }: BundleDeploymentFixture) {
+    const made = Promise.withResolvers<typeof objects>();
+    handler.mockReturnValue(made.promise);
+    return made;
+  }
+
+  test('is named while it works, and the outcome takes its place', async () => {
+    const fixture = aFixture(aBundleOf(v1));
+    const made = slowly(fixture);
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(fixture.summary).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(fixture.summary).toEqual([
+      'Ready False ClassAtWork: class "plain", deployment() is at work',
+      'Reconciling True ClassAtWork: class "plain", deployment() is at work',
+    ]);
+    expect(kstatus(fixture)).toBe('InProgress');
+    made.resolve(objects);
+    await reconciled;
+    expect(fixture.summary).toEqual([
+      `Ready True Healthy: Bundle ${nameOf(v1)} is installed and healthy`,
+    ]);
+    expect(fixture.events.taken()).toEqual([
+      `Normal InstallationSucceeded: Instantiated bundle ${nameOf(v1)} successfully`,
+    ]);
+  });
+
+  test('is not told of what is Ready: after a restart every class works again', async () => {
+    const first = await installed();
+    const fixture = new BundleDeploymentFixture(first.live);
+    fixture.have(aBundleOf(v1));
+    const made = slowly(fixture);
+    const reconciled = fixture.reconcile();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(fixture.client.calls).toEqual([]);
+    made.resolve(objects);
+    await reconciled;
+    expect(fixture.client.count('patch')).toBe(0);
   });
 });
 

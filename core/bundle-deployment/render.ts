@@ -13,7 +13,7 @@ import type {
 import { WaitingError } from '../errors.ts';
 import { withoutLeftOut } from '../manifests/left-out.ts';
 import { checkObjectCount } from '../manifests/object-bounds.ts';
-import { nameClass } from '../runtime/name-class.ts';
+import { handlerOf, nameClass } from '../runtime/name-class.ts';
 import { onBehalfOf } from '../runtime/on-behalf-of.ts';
 import { withTimeLimit } from '../runtime/time-limit.ts';
 import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
@@ -21,6 +21,7 @@ import type { ReconcileDependencies } from './dependencies.ts';
 import type { Facts, RenderingClasses } from './facts/render-facts.ts';
 import { longestWait } from './longest-wait.ts';
 import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
+import type { SlowClass } from './slow-class.ts';
 import type { BundleDeploymentState, StepContext } from './state.ts';
 
 /**
@@ -127,7 +128,8 @@ async function make(
   const facts = await read();
   const given = { ...handlerContext, ...facts, ...(installed ? { installed } : {}) };
   try {
-    const made = await objectsOf(stored, deployment, { classes, given });
+    const { slowClass } = context;
+    const made = await objectsOf(stored, deployment, { classes, given, slowClass });
     const { objects, leftOut } = withoutLeftOut(made);
     for (const message of leftOut) {
       dependencies.events.event(deployment, { type: 'Warning', reason: 'ObjectLeftOut', message });
@@ -167,27 +169,37 @@ interface Surroundings {
   readonly classes: RenderingClasses;
   /** For both classes. */
   readonly given: DeploymentContext;
+  readonly slowClass: SlowClass | undefined;
 }
 
 async function objectsOf(
   stored: BundleFiles,
   deployment: BundleDeployment,
-  { classes, given }: Surroundings,
+  { classes, given, slowClass }: Surroundings,
 ): Promise<readonly KubernetesObject[]> {
   const { bundle: ofBundle, deployment: own } = classes;
   let files = stored;
   const { configure } = ofBundle ?? {};
   if (ofBundle !== undefined && configure !== undefined) {
     const context = { ...used(ofBundle, given), inputs: [] };
-    files = await nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
+    const run = () =>
+      nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
+    files = await watched(run, handlerOf(ofBundle, 'configure'), slowClass);
     if (files !== stored) checkFiles(files, given.limits);
   }
-  const objects =
-    (await nameClass(own, 'deployment', async () =>
-      own.deployment?.(files, deployment, used(own, given)),
-    )) ?? [];
+  const run = () =>
+    nameClass(own, 'deployment', async () => own.deployment?.(files, deployment, used(own, given)));
+  const objects = (await watched(run, handlerOf(own, 'deployment'), slowClass)) ?? [];
   checkObjectCount(objects.length, given.limits.maxEntries);
   return objects;
+}
+
+async function watched<T>(
+  run: () => Promise<T>,
+  handler: string,
+  slowClass: SlowClass | undefined,
+): Promise<T> {
+  return slowClass === undefined ? await run() : await slowClass.run(`${handler} is at work`, run);
 }
 
 /** A class is told what it uses, whatever the other one does: a seed is a secret. */

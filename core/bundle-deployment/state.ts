@@ -7,6 +7,7 @@ import type {
 import type { HoldUp } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Recipe } from './rendered-objects.ts';
+import type { SlowClass } from './slow-class.ts';
 
 /** What one reconcile of a BundleDeployment has found out so far. */
 export interface BundleDeploymentState {
@@ -48,6 +49,8 @@ export interface BundleDeploymentState {
 export interface StepContext {
   readonly signal: AbortSignal;
   readonly logger: Logger;
+  /** Runs a handler of a class, and says so where it takes long. */
+  readonly slowClass?: SlowClass;
   /** Reconciles again after `ms`, or earlier where this reconcile's outcome asks for it. */
   readonly wakeAfter: (ms: number) => void;
 }

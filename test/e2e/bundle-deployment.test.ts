@@ -67,10 +67,8 @@ test('a deployment becomes installed and healthy, and says so', async () => {
     message: 'BundleDeployment is healthy',
   });
   const { activeBundle, conditions } = statusOf(deployment);
-  expect(conditions?.map(({ type }) => type)).toEqual([
-    ...['HasValidBundle', 'Installed', 'Healthy'],
-    'Ready',
-  ]);
+  const types = ['HasValidBundle', 'Installed', 'Healthy', 'Ready'];
+  expect(conditions?.map(({ type }) => type)).toEqual(types);
   expect(conditionOf(deployment, 'Ready')).toMatchObject({
     status: 'True',
     reason: 'Healthy',

@@ -209,10 +209,8 @@ test('a Bundle prints its columns, and more of them when asked', async () => {
   expect(row?.slice(0, 3)).toEqual([name, 'image', 'Unpacked']);
   const [wideHead, wideRow] = await table('bundles', name, '--output=wide');
   const ours = ['READY', 'REASON', 'MESSAGE'];
-  expect(wideHead).toEqual([
-    ...['NAME', 'TYPE', 'PHASE', 'AGE', 'PROVISIONER', 'RESOLVED SOURCE'],
-    ...ours,
-  ]);
+  const theirs = ['NAME', 'TYPE', 'PHASE', 'AGE', 'PROVISIONER', 'RESOLVED SOURCE'];
+  expect(wideHead).toEqual([...theirs, ...ours]);
   expect(wideRow?.[4]).toBe(provisionerClassName);
   expect(JSON.parse(wideRow?.[5] ?? '')).toEqual(resolvedSource);
 });
