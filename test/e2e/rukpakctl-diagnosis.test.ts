@@ -155,13 +155,13 @@ describe('rukpakctl status', () => {
     await eventually(async () => {
       const { stdout } = await ctl('status', 'st-lost');
       expect(stdout).toMatch(/ next {2}Pending {2}image .*: Back-off pulling image /);
-      expect(stdout).toMatch(/Next: Bundle "st-lost-\w+" waits for its source and tries again/);
+      expect(stdout).toContain('Next: push e2e/st-lost:v1, which core then finds by itself');
     });
     await eventually(async () => {
       const { stdout } = await ctl('status', 'st-nobody');
       expect(stdout).toContain('BundleDeployment/st-nobody  NotObserved  class nobody\n');
       expect(stdout).toMatch(
-        /^Next: nobody has looked at it for [0-9]+[sm]: is a manager running that serves class "nobody" /m,
+        /^Next: (?:nobody has looked at it for \d+s: is a manager running that serves class "nobody" |correct spec\.provisionerClassName of BundleDeployment "st-nobody" \(core serves )/m,
       );
     });
     const { code, stdout } = await ctl('status', '--exit-code');
