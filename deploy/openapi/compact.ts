@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { record } from '../../api/record.ts';
 
 /**
  * Makes of a cluster's OpenAPI document what `rukpakctl validate` knows of Kubernetes' own kinds:
@@ -15,7 +16,7 @@ const schemaSchema: z.ZodType<Schema> = z.lazy(() =>
     type: z.string().optional(),
     $ref: z.string().optional(),
     items: schemaSchema.optional(),
-    properties: z.record(z.string(), schemaSchema).optional(),
+    properties: record(schemaSchema).optional(),
     additionalProperties: schemaSchema.optional(),
     'x-kubernetes-group-version-kind': z
       .array(z.object({ group: z.string(), version: z.string(), kind: z.string() }))
@@ -36,7 +37,7 @@ interface Schema {
 
 const documentSchema = z.object({
   info: z.object({ version: z.string() }),
-  definitions: z.record(z.string(), schemaSchema),
+  definitions: record(schemaSchema),
 });
 
 /** What is written as a text or a number: the type alone says less than the API server takes. */

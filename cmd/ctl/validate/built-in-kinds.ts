@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { record } from '../../../api/record.ts';
 import { meantField, typeOf } from '../../../api/spec-config.ts';
 import { contentProblem } from '../../../core/apply/content/content-check.ts';
 import { isMap } from '../../../core/apply/fields/json-fields.ts';
@@ -13,8 +14,8 @@ import type { FieldPath } from './source-lines.ts';
 /** As deploy/openapi/compact.ts writes it. */
 const knowledgeSchema = z.object({
   version: z.string(),
-  kinds: z.record(z.string(), z.string()),
-  definitions: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
+  kinds: record(z.string()),
+  definitions: record(z.union([z.string(), record(z.string())])),
 });
 
 interface Knowledge extends z.infer<typeof knowledgeSchema> {
