@@ -43,6 +43,8 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   'webhooks/': ['api/', 'core/certificates/'],
   'cmd/': ['api/', 'core/', 'provisioners/', 'webhooks/', 'deploy/'],
   'deploy/': ['api/'],
+  // A program of the checkout that no package has: it speaks to registries as the product does.
+  'deploy/release/': ['api/', 'core/', 'deploy/'],
   // As somebody else wrote it: with the package, and nothing of the checkout.
   'examples/kustomize-class/': [],
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { architectures, readPins } from '../../deploy/release/image/pins.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -9,6 +10,7 @@ function read(path: string): string {
 }
 
 interface LockedPackage {
+  readonly version?: string;
   readonly resolved?: string;
   readonly integrity?: string;
   readonly license?: string;
@@ -78,14 +80,17 @@ const licencesByFile: Readonly<Record<string, string>> = {
 };
 
 describe('the image', () => {
-  const stages = [...read('deploy/image/Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, of]) => of);
+  const pins = readPins();
 
-  test('is made of bases that a build may name by digest', () => {
-    expect(stages).toEqual([`\${GO_IMAGE}`, `\${BUILD_IMAGE}`, `\${RUNTIME_IMAGE}`]);
+  test('has the Node that tests run on', () => {
+    expect(pins.node.version).toBe(locked['node_modules/node']?.version);
   });
 
-  test('takes nothing from an image that is not such a base', () => {
-    const from = [...read('deploy/image/Dockerfile').matchAll(/--from=(\S+)/g)].map(([, of]) => of);
-    expect(new Set(from)).toEqual(new Set(['go', 'build']));
+  test('has the same packages of Debian on all architectures, each by its digest', () => {
+    const [first, ...others] = architectures.map((architecture) =>
+      pins.debian[architecture].map(({ name, version }) => `${name} ${version}`),
+    );
+    expect(first).toHaveLength(7);
+    for (const other of others) expect(other).toEqual(first);
   });
 });

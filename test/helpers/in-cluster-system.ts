@@ -9,6 +9,7 @@ import {
   SelfSignedOverlay,
 } from './self-signed-overlay.ts';
 import type { TlsServer } from './tls-request.ts';
+import type { UnpackedImage } from './unpacked-image.ts';
 
 const archiveFolder = '/var/cache/bundles';
 
@@ -22,6 +23,20 @@ export interface InClusterOptions {
   readonly registry: string;
   /** In deploy/overlays; `self-signed` where absent. */
   readonly overlay?: string;
+}
+
+/** Of a release: what is applied, and what its pods run. */
+export interface ReleasedSystem {
+  /** `install.yaml`. */
+  readonly manifest: string;
+  readonly image: UnpackedImage;
+}
+
+let released: ReleasedSystem | undefined;
+
+/** From now on, systems of this test file are of a release instead of the checkout. */
+export function installReleased(system: ReleasedSystem): void {
+  released = system;
 }
 
 /** The system as deploy/overlays/self-signed installs it, its pods as processes of this machine. */
@@ -46,10 +61,12 @@ export class InClusterSystem {
 
   /** Changes nothing in the cluster: the overlay is the caller's to apply. */
   static async prepare(options: InClusterOptions): Promise<InClusterSystem> {
-    return new InClusterSystem(
-      options,
-      await SelfSignedOverlay.render(options.kubectl, options.overlay),
-    );
+    const { kubectl } = options;
+    const overlay =
+      released === undefined
+        ? await SelfSignedOverlay.render(kubectl, options.overlay)
+        : await SelfSignedOverlay.read(kubectl, released.manifest);
+    return new InClusterSystem(options, overlay);
   }
 
   private constructor(options: InClusterOptions, overlay: SelfSignedOverlay) {
@@ -159,7 +176,7 @@ export class InClusterSystem {
   async #pod(name: string, flags: LocalPodOptions['flags']): Promise<LocalPod> {
     const { kubectl } = this.#options;
     const deployment = this.overlay.object('Deployment', name);
-    const pod = await LocalPod.create({ kubectl, deployment, flags });
+    const pod = await LocalPod.create({ kubectl, deployment, flags, image: released?.image });
     this.#pods.push(pod);
     return pod;
   }

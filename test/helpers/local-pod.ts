@@ -1,19 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, posix } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from './eventually.ts';
 import type { Kubectl } from './kubectl.ts';
 import { SecretVolume, type SecretVolumeSource } from './secret-volume.ts';
-import { writeKubeconfig } from './service-account.ts';
+import { type ServiceAccount, writeAccountFolder, writeKubeconfig } from './service-account.ts';
+import { type StartedProcess, signalContainer, type UnpackedImage } from './unpacked-image.ts';
 import { workerPorts } from './worker-ports.ts';
 
 /** Where the kubelet puts it. */
 export const podToken = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
 const root = join(import.meta.dirname, '../..');
+const givenFolder = '/given';
 
 interface Container {
   readonly args: readonly string[];
@@ -54,11 +57,14 @@ export interface LocalPodOptions {
   readonly deployment: KubernetesObject;
   /** Flags for what cannot be as in a pod, given free ports and the place of its paths. */
   readonly flags: (ports: readonly number[], local: (path: string) => string) => readonly string[];
+  /** What it runs; the checkout's program where absent. */
+  readonly image?: UnpackedImage | undefined;
 }
 
 /**
  * The container of a Deployment as a process of this machine: its arguments, its service account
- * and its volumes. The first port is the one of its probes.
+ * and its volumes, and in a container of the image where one is given. The first port is the one of
+ * its probes.
  */
 export class LocalPod {
   readonly #options: LocalPodOptions;
@@ -111,22 +117,13 @@ export class LocalPod {
   /** Brings its volumes of Secrets up to date, as the kubelet does now and then. */
   async mountSecrets(): Promise<void> {
     for (const secret of this.#secrets) await secret.refresh();
+    await this.#options.image?.own(this.#folder);
   }
 
   /** Mounts, starts, and waits until it is ready. */
   async start(): Promise<void> {
-    const { kubectl, deployment, flags } = this.#options;
-    const { serviceAccountName: name } = podSpecOf(deployment);
-    const { namespace = '' } = deployment.metadata;
-    const kubeconfig = await writeKubeconfig(kubectl, { namespace, name }, this.#folder);
-    await eventually(() => this.mountSecrets());
-    const local = (path: string) => this.local(path);
-    const args = containerArgs(deployment).map((argument) => this.#relocated(argument));
-    const child = spawn(process.execPath, ['cmd/rukpak.ts', ...args, ...flags(this.ports, local)], {
-      cwd: root,
-      env: { PATH: process.env['PATH'], HOME: this.#folder, KUBECONFIG: kubeconfig },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const { image } = this.#options;
+    const child = image === undefined ? await this.#startCheckout() : await this.#startImage(image);
     this.#process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => (this.#log += chunk.toString('utf8')));
@@ -140,7 +137,8 @@ export class LocalPod {
     if (child === undefined) return null;
     if (child.exitCode === null && child.signalCode === null) {
       const ended = once(child, 'exit');
-      child.kill(signal);
+      if (this.#options.image === undefined) child.kill(signal);
+      else await signalContainer(child, signal);
       await ended;
     }
     return child.exitCode;
@@ -150,6 +148,60 @@ export class LocalPod {
   async remove(): Promise<void> {
     await this.end('SIGKILL');
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #startCheckout(): Promise<StartedProcess> {
+    const { kubectl, deployment, flags } = this.#options;
+    const kubeconfig = await writeKubeconfig(kubectl, this.#account(), this.#folder);
+    await eventually(() => this.mountSecrets());
+    const local = (path: string) => this.local(path);
+    const args = containerArgs(deployment).map((argument) => this.#relocated(argument));
+    return spawn(process.execPath, ['cmd/rukpak.ts', ...args, ...flags(this.ports, local)], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], HOME: this.#folder, KUBECONFIG: kubeconfig },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+
+  /** With its arguments as they are, its volumes in their places, and the cluster as pods find it. */
+  async #startImage(image: UnpackedImage): Promise<StartedProcess> {
+    const { kubectl, deployment, flags } = this.#options;
+    const account = join(this.#folder, 'account');
+    const server = await writeAccountFolder(kubectl, this.#account(), account);
+    const [{ volumeMounts = [] }] = podSpecOf(deployment).containers;
+    const given = await this.#givenFiles(flags(this.ports, (path) => path));
+    await eventually(() => this.mountSecrets());
+    return await image.start({
+      args: [...containerArgs(deployment), ...given],
+      env: { KUBERNETES_SERVICE_HOST: server.hostname, KUBERNETES_SERVICE_PORT: server.port },
+      volumes: new Map([
+        ...volumeMounts.map(({ mountPath }): [string, string] => [
+          mountPath,
+          this.local(mountPath),
+        ]),
+        [dirname(podToken), account],
+        [givenFolder, join(this.#folder, givenFolder)],
+      ]),
+    });
+  }
+
+  /** Flags for what is not as in a pod, with the files of this machine where a container finds them. */
+  async #givenFiles(flags: readonly string[]): Promise<readonly string[]> {
+    const folder = join(this.#folder, givenFolder);
+    await mkdir(folder, { recursive: true });
+    const found = flags.map(async (flag) => {
+      const [name, file = ''] = flag.split(/=(.*)/s);
+      if (!file.startsWith('/') || !existsSync(file)) return flag;
+      await copyFile(file, join(folder, posix.basename(file)));
+      return `${name}=${posix.join(givenFolder, posix.basename(file))}`;
+    });
+    return await Promise.all(found);
+  }
+
+  #account(): ServiceAccount {
+    const { deployment } = this.#options;
+    const { namespace = '' } = deployment.metadata;
+    return { namespace, name: podSpecOf(deployment).serviceAccountName };
   }
 
   async #ready(): Promise<void> {

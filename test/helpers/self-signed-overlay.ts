@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
@@ -20,18 +21,25 @@ interface Webhook {
 /** deploy/overlays/self-signed, or a variant of it, on a cluster that nobody else uses. */
 export class SelfSignedOverlay {
   readonly #kubectl: Kubectl;
-  readonly #folder: string;
+  /** Where it is, in kubectl's words. */
+  readonly #place: readonly string[];
   readonly #text: string;
 
-  private constructor(kubectl: Kubectl, folder: string, text: string) {
+  private constructor(kubectl: Kubectl, place: readonly string[], text: string) {
     this.#kubectl = kubectl;
-    this.#folder = folder;
+    this.#place = place;
     this.#text = text;
   }
 
   static async render(kubectl: Kubectl, name = 'self-signed'): Promise<SelfSignedOverlay> {
     const folder = join(folders, name);
-    return new SelfSignedOverlay(kubectl, folder, await kubectl.must(['kustomize', folder]));
+    const text = await kubectl.must(['kustomize', folder]);
+    return new SelfSignedOverlay(kubectl, ['-k', folder], text);
+  }
+
+  /** As a release has it in one file. */
+  static async read(kubectl: Kubectl, file: string): Promise<SelfSignedOverlay> {
+    return new SelfSignedOverlay(kubectl, ['-f', file], await readFile(file, 'utf8'));
   }
 
   /** One of its objects; throws where there is none. */
@@ -47,7 +55,7 @@ export class SelfSignedOverlay {
 
   /** As the README says. */
   async apply(): Promise<void> {
-    await this.#kubectl.must(['apply', '--server-side', '-k', this.#folder]);
+    await this.#kubectl.must(['apply', '--server-side', ...this.#place]);
   }
 
   async webhooks(name = webhookConfiguration): Promise<readonly Webhook[]> {

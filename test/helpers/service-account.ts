@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Kubectl } from './kubectl.ts';
 
@@ -37,4 +37,21 @@ export async function writeKubeconfig(
   };
   await writeFile(path, JSON.stringify(config), { mode: 0o600 });
   return path;
+}
+
+/** Writes what the kubelet mounts for the account into a folder; the API server's address. */
+export async function writeAccountFolder(
+  kubectl: Kubectl,
+  account: ServiceAccount,
+  folder: string,
+): Promise<URL> {
+  const view = await kubectl.must(['config', 'view', '--raw', '--minify', '--output=json']);
+  const [{ cluster }] = (JSON.parse(view) as { clusters: [{ cluster: Record<string, string> }] })
+    .clusters;
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'token'), await tokenOf(kubectl, account));
+  await writeFile(join(folder, 'namespace'), account.namespace);
+  const ca = Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64');
+  await writeFile(join(folder, 'ca.crt'), ca);
+  return new URL(cluster['server'] ?? '');
 }

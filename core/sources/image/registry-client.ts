@@ -9,7 +9,7 @@ import { connectionError, DeniedError, UnavailableError } from './registry-error
 import { resumedDownload } from './resumed-download.ts';
 import { watched } from './slow-server.ts';
 import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts';
-import type { Transport } from './transport.ts';
+import type { Transport, TransportRequest } from './transport.ts';
 import { VerifiedBlob } from './verified-blob.ts';
 import { parseChallenges } from './www-authenticate.ts';
 
@@ -17,6 +17,8 @@ export interface RegistryClientOptions {
   readonly transport: Transport;
   readonly tokens: TokenService;
   readonly credentials: Credentials | undefined;
+  /** What tokens are asked for; `pull` where absent. */
+  readonly actions?: 'pull' | 'pull,push';
   readonly clock: Clock;
 }
 
@@ -30,7 +32,7 @@ export interface ManifestContent {
 /** What registries accept at most (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
 
-/** Reads one repository (OCI distribution spec), verifying all that has a digest. */
+/** Asks one repository (OCI distribution spec); what is read and has a digest is verified. */
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
   readonly #repository: ImageReference;
@@ -56,7 +58,7 @@ export class RegistryClient {
   /** The manifest of a tag or digest; undefined where the registry says that there is none. */
   async findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
-    const response = await this.#get(`manifests/${reference}`, { headers, signal });
+    const response = await this.request(`manifests/${reference}`, { headers, signal });
     if (response.status === 404) {
       await discard(response);
       return undefined;
@@ -74,7 +76,7 @@ export class RegistryClient {
   /** The index of the manifests about a digest; undefined where the registry keeps none. */
   async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
-    const response = await this.#get(`referrers/${digest}`, { headers, signal });
+    const response = await this.request(`referrers/${digest}`, { headers, signal });
     // Registries from before the API answer in several ways; none of them is a 200.
     if (response.status !== 200) {
       await discard(response);
@@ -102,7 +104,7 @@ export class RegistryClient {
     { offset, signal }: { readonly offset: number; readonly signal: AbortSignal },
   ): Promise<TransportResponse> {
     const headers: Record<string, string> = offset === 0 ? {} : { range: `bytes=${offset}-` };
-    const response = await this.#get(`blobs/${digest}`, { headers, signal });
+    const response = await this.request(`blobs/${digest}`, { headers, signal });
     if (response.status !== 206 || offset === 0) await this.#checkStatus(response, 200, digest);
     else checkRange(response, offset);
     const stated = response.headers['content-length'];
@@ -115,23 +117,25 @@ export class RegistryClient {
     return response;
   }
 
-  /** One GET, with the authentication that the registry asks for. */
-  async #get(
-    path: string,
-    wanted: { readonly headers: Record<string, string>; readonly signal: AbortSignal },
-  ): Promise<TransportResponse> {
+  /**
+   * One request, with the authentication that the registry asks for; the caller reads or discards
+   * the answer. `path` lies within the repository, or is a URL that the registry has given.
+   * @throws DeniedError where the registry wants other credentials
+   */
+  async request(path: string, wanted: TransportRequest): Promise<TransportResponse> {
     const { transport } = this.#options;
     this.#base ??= await transport.baseURL(registryHost(this.#repository.domain), wanted.signal);
-    const url = new URL(`/v2/${this.#repository.path}/${path}`, this.#base);
+    const url = new URL(path, new URL(`/v2/${this.#repository.path}/`, this.#base));
+    const isOwn = url.origin === this.#base.origin;
     const send = (): Promise<TransportResponse> => {
-      const authorization = this.#authorization;
+      const authorization = isOwn ? this.#authorization : undefined;
       const headers = authorization === undefined ? {} : { authorization };
       return transport.send(url, { ...wanted, headers: { ...wanted.headers, ...headers } });
     };
     let response = await send();
     // A server that we were redirected to has no claim to this registry's credentials.
     for (let tries = 0; response.status === 401 && tries < 2; tries += 1) {
-      if (response.url.origin !== url.origin) break;
+      if (!isOwn || response.url.origin !== url.origin) break;
       const authorization = await this.#answer(response, {
         renew: this.#authorization !== undefined,
         signal: wanted.signal,
@@ -150,11 +154,11 @@ export class RegistryClient {
     response: TransportResponse,
     { renew, signal }: { readonly renew: boolean; readonly signal: AbortSignal },
   ): Promise<string | undefined> {
-    const { credentials, transport, tokens } = this.#options;
+    const { credentials, transport, tokens, actions = 'pull' } = this.#options;
     const challenges = parseChallenges(response.headers['www-authenticate']);
     const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
     if (challenge !== undefined) {
-      const scope = `repository:${this.#repository.path}:pull`;
+      const scope = `repository:${this.#repository.path}:${actions}`;
       const request: TokenRequest = { challenge, scope, credentials, transport, signal };
       if (renew) tokens.forget(request);
       return `Bearer ${await tokens.token(request)}`;

@@ -21,6 +21,8 @@ export interface TarEntry {
   /** Where a link points. */
   readonly linkpath?: string;
   readonly content?: string | Uint8Array;
+  /** Permission bits; 0755 of directories and 0644 of all others if absent. */
+  readonly mode?: number;
 }
 
 export interface LayerArchive {
@@ -55,15 +57,17 @@ function entriesOf(files: Readonly<Record<string, string | Uint8Array>>): TarEnt
 }
 
 /** One entry: its header, its content, and zeros to a whole number of blocks. */
-function tarEntry({ name, type = 'File', linkpath = '', content = '' }: TarEntry): Buffer {
-  const body = Buffer.from(content);
+function tarEntry(entry: TarEntry): Buffer {
+  const { name, type = 'File', linkpath = '', content = '' } = entry;
+  const { mode = type === 'Directory' ? 0o755 : 0o644 } = entry;
+  const body = typeof content === 'string' ? Buffer.from(content) : content;
   const block = Buffer.alloc(blockSize);
   const isTooLong = new Header({
     path: name,
     type,
     linkpath,
     size: body.byteLength,
-    mode: type === 'Directory' ? 0o755 : 0o644,
+    mode,
     uid: 0,
     gid: 0,
     mtime: new Date(0),

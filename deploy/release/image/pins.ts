@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+export const architectures = ['amd64', 'arm64'] as const;
+/** As Go and OCI name it. */
+export type Architecture = (typeof architectures)[number];
+
+const debianPackageSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  /** From the root of a mirror: the archive, then its pool. */
+  path: z.string().regex(/^debian(-security)?\/pool\/.+\.deb$/),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+const nodePackageSchema = z.object({
+  name: z.string(),
+  integrity: z.string().regex(/^sha512-/),
+});
+
+const pinsSchema = z.object({
+  /** When snapshot.debian.org had all of these packages. */
+  snapshot: z.string().regex(/^\d{8}T\d{6}Z$/),
+  node: z.object({
+    version: z.string(),
+    packages: z.record(z.enum(architectures), nodePackageSchema),
+  }),
+  debian: z.record(z.enum(architectures), z.array(debianPackageSchema)),
+});
+
+export interface Pins extends Readonly<z.infer<typeof pinsSchema>> {}
+export interface PinnedDebianPackage extends Readonly<z.infer<typeof debianPackageSchema>> {}
+
+/** What an image is made of besides this project, each by version and digest. */
+export function readPins(): Pins {
+  const text = readFileSync(new URL('./pins.json', import.meta.url), 'utf8');
+  return pinsSchema.parse(JSON.parse(text));
+}

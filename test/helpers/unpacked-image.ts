@@ -1,0 +1,166 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+/** A process whose output somebody reads. */
+export interface StartedProcess extends ChildProcess {
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+}
+
+/** A container of an image, as a pod's container is described. */
+export interface ContainerOptions {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Folders of this machine by their path in the container. */
+  readonly volumes: ReadonlyMap<string, string>;
+  /** In place of the image's own. */
+  readonly entrypoint?: readonly string[];
+}
+
+const descriptor = z.object({ digest: z.string() });
+const indexSchema = z.object({
+  manifests: z.array(descriptor.extend({ platform: z.object({ architecture: z.string() }) })),
+});
+const manifestSchema = z.object({ config: descriptor, layers: z.array(descriptor) });
+const configSchema = z.object({
+  config: z.object({
+    User: z.string(),
+    Env: z.array(z.string()),
+    Entrypoint: z.array(z.string()),
+    WorkingDir: z.string(),
+  }),
+});
+type Config = z.infer<typeof configSchema>['config'];
+
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64' };
+const devices = ['null', 'zero', 'full', 'random', 'urandom'];
+const machineFiles = ['/etc/hosts', '/etc/resolv.conf'];
+
+/** Mounts pairs of folders up to `--`, closes the root (`$0`), and starts what follows. */
+const startContainer = `
+set -e
+while [ "$1" != -- ]; do
+  mount --bind "$1" "$2"
+  shift 2
+done
+shift
+mount -t proc proc "$0/proc"
+mount -o remount,bind,ro "$0"
+exec "$@"
+`;
+
+/** An image of a registry in a folder, to run without a container engine. Needs root, on Linux. */
+export class UnpackedImage {
+  readonly #folder: string;
+  readonly #root: string;
+  readonly config: Config;
+
+  private constructor(folder: string, root: string, config: Config) {
+    this.#folder = folder;
+    this.#root = root;
+    this.config = config;
+  }
+
+  /** Of a registry that speaks plain HTTP, for this machine's architecture. */
+  static async pull(reference: string): Promise<UnpackedImage> {
+    const [, registry, repository, digest] =
+      /^([^/]+)\/([^:@]+)(?::[^@]+)?@(.+)$/.exec(reference) ?? [];
+    const get = async (path: string): Promise<Buffer> => {
+      const response = await fetch(`http://${registry}/v2/${repository}/${path}`, {
+        headers: {
+          accept:
+            'application/vnd.oci.image.index.v1+json,application/vnd.oci.image.manifest.v1+json',
+        },
+      });
+      if (!response.ok) throw new Error(`${path}: ${response.status}`);
+      return Buffer.from(await response.arrayBuffer());
+    };
+    const json = async (path: string): Promise<unknown> => JSON.parse(String(await get(path)));
+    const index = indexSchema.parse(await json(`manifests/${digest}`));
+    const architecture = architectures[process.arch] ?? process.arch;
+    const found = index.manifests.find(({ platform }) => platform.architecture === architecture);
+    const manifest = manifestSchema.parse(await json(`manifests/${found?.digest}`));
+    const { config } = configSchema.parse(await json(`blobs/${manifest.config.digest}`));
+    const folder = await mkdtemp(join(tmpdir(), 'rukpak-image-'));
+    const root = join(folder, 'root');
+    await mkdir(root);
+    for (const layer of manifest.layers) {
+      const file = join(folder, 'layer.tar.gz');
+      await writeFile(file, await get(`blobs/${layer.digest}`));
+      // Links stay as they are, absolute ones too.
+      const args = ['--extract', '--gzip', '--file', file, '--directory', root];
+      await promisify(execFile)('tar', [...args, '--preserve-permissions', '--numeric-owner']);
+      await rm(file);
+    }
+    for (const path of ['proc', 'dev', 'etc']) await mkdir(join(root, path), { recursive: true });
+    for (const path of [...devices.map((name) => `dev/${name}`), ...machineFiles]) {
+      await writeFile(join(root, path), '', { flag: 'a' });
+    }
+    return new UnpackedImage(folder, root, config);
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** What a command prints in a container of its own; throws with its errors where it fails. */
+  async run(entrypoint: readonly string[]): Promise<string> {
+    const child = await this.start({ entrypoint, args: [], env: {}, volumes: new Map() });
+    const [printed, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    if (code !== 0) throw new Error(`${entrypoint.join(' ')} ended with ${code}: ${errors}`);
+    return printed.trim();
+  }
+
+  /** Has the image's user own a folder, as a volume's with fsGroup. */
+  async own(folder: string): Promise<void> {
+    await promisify(execFile)('chown', ['--recursive', this.config.User, folder]);
+  }
+
+  /**
+   * A container with a read-only root, in namespaces of its own but the network's, in which the API
+   * server of this machine is. It ends with this process at the latest.
+   */
+  async start(options: ContainerOptions): Promise<StartedProcess> {
+    const { User, Env, WorkingDir, Entrypoint } = this.config;
+    const inside = (path: string) => join(this.#root, path);
+    for (const path of options.volumes.keys()) await mkdir(inside(path), { recursive: true });
+    const same = [...devices.map((name) => `/dev/${name}`), ...machineFiles];
+    const mounts = [
+      [this.#root, this.#root],
+      ...[...options.volumes].map(([path, folder]) => [folder, inside(path)]),
+      ...same.map((path) => [path, inside(path)]),
+    ];
+    const [uid = '', gid = ''] = User.split(':');
+    const env = [...Env, ...Object.entries(options.env).map((pair) => pair.join('='))];
+    const command = [
+      ...['env', '-i', ...env, '/usr/bin/setpriv', '--no-new-privs', '/usr/bin/unshare'],
+      ...[`--root=${this.#root}`, `--wd=${WorkingDir}`, `--setgid=${gid}`, `--setuid=${uid}`],
+      ...(options.entrypoint ?? Entrypoint),
+      ...options.args,
+    ];
+    const namespaces = ['--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child'];
+    const shell = ['sh', '-c', startContainer, this.#root, ...mounts.flat(), '--', ...command];
+    return spawn('unshare', [...namespaces, ...shell], { stdio: ['ignore', 'pipe', 'pipe'] });
+  }
+}
+
+/** Sends a signal to the program of a container. */
+export async function signalContainer(
+  { pid }: ChildProcess,
+  signal: NodeJS.Signals,
+): Promise<void> {
+  // unshare itself waits for its only child, and takes no signal.
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  process.kill(Number(children.trim()), signal);
+}
