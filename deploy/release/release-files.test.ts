@@ -29,7 +29,7 @@ describe('the chart', () => {
   test('has a template of each object but the namespace of the release', () => {
     const kinds = [...files]
       .filter(([path]) => path.endsWith('.yaml') && path.startsWith('templates/'))
-      .flatMap(([, text]) => [...text.matchAll(/^kind: (\S+)$/gm)].map(([, kind]) => kind));
+      .flatMap(([, text]) => [...text.matchAll(/^kind: (\S+)$/gm)].map(([, kind = '']) => kind));
     const expected = objects
       .filter(({ kind, metadata }) => kind !== 'Namespace' || metadata.name !== 'rukpak-system')
       .map(({ kind }) => kind);

@@ -143,14 +143,25 @@ export class UnpackedImage {
     ];
     const [uid = '', gid = ''] = User.split(':');
     const env = [...Env, ...Object.entries(options.env).map((pair) => pair.join('='))];
-    const command = [
-      ...['env', '-i', ...env, '/usr/bin/setpriv', '--no-new-privs', '/usr/bin/unshare'],
-      ...[`--root=${this.#root}`, `--wd=${WorkingDir}`, `--setgid=${gid}`, `--setuid=${uid}`],
-      ...(options.entrypoint ?? Entrypoint),
+    const enter = [
+      `--root=${this.#root}`,
+      `--wd=${WorkingDir}`,
+      `--setgid=${gid}`,
+      `--setuid=${uid}`,
+    ];
+    const restricted = ['/usr/bin/setpriv', '--no-new-privs', '/usr/bin/unshare', ...enter];
+    const command = ['env', '-i', ...env, ...restricted, ...(options.entrypoint ?? Entrypoint)];
+    const namespaces = ['--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child'];
+    const shell = [
+      'sh',
+      '-c',
+      startContainer,
+      this.#root,
+      ...mounts.flat(),
+      '--',
+      ...command,
       ...options.args,
     ];
-    const namespaces = ['--mount', '--pid', '--ipc', '--uts', '--fork', '--kill-child'];
-    const shell = ['sh', '-c', startContainer, this.#root, ...mounts.flat(), '--', ...command];
     return spawn('unshare', [...namespaces, ...shell], { stdio: ['ignore', 'pipe', 'pipe'] });
   }
 }
