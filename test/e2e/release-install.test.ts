@@ -134,24 +134,43 @@ test('another release of the same checkout is the same, byte for byte', async ()
   }
 });
 
+interface Manifest {
+  readonly manifests: readonly {
+    readonly digest: string;
+    readonly platform?: { readonly architecture: string };
+  }[];
+  readonly layers: readonly { readonly digest: string }[];
+}
+
+/** Digests of an image's layers, bottom first. */
+async function layersOf(of: Release, architecture: string): Promise<readonly string[]> {
+  const read = async (path: string) => JSON.parse(await of.read(`image/${path}`)) as Manifest;
+  const blob = (digest = '') => read(`blobs/${digest.replace(':', '/')}`);
+  const { manifests } = await blob((await read('index.json')).manifests[0]?.digest);
+  const found = manifests.find(({ platform }) => platform?.architecture === architecture);
+  return (await blob(found?.digest)).layers.map(({ digest }) => digest);
+}
+
+test.each([
+  ['amd64', 0x3e, 'lib/x86_64-linux-gnu/libc.so.6'],
+  ['arm64', 0xb7, 'lib/aarch64-linux-gnu/libc.so.6'],
+])('the image for %s has programs for it', async (architecture, machine, library) => {
+  const [debian = '', node = ''] = await layersOf(release, architecture);
+  const fileOf = async (layer: string, path: string) => {
+    const archive = await readFile(release.path(`image/blobs/${layer.replace(':', '/')}`));
+    return Buffer.from((await readArchive(archive)).get(path)?.content ?? []);
+  };
+  // e_machine of an ELF header.
+  expect((await fileOf(debian, library)).readUInt16LE(18)).toBe(machine);
+  expect((await fileOf(node, 'nodejs/bin/node')).readUInt16LE(18)).toBe(machine);
+});
+
 test('another base is taken as it is, with Node and the product on top', async () => {
   const reference = (await release.image()).replace(/:[^:@]+@/, '@');
   const other = await Release.make(registry, ['--base', reference]);
   try {
-    const layers = async (of: Release): Promise<readonly string[]> => {
-      const blob = async (digest: string) =>
-        JSON.parse(await of.read(`image/blobs/${digest.replace(':', '/')}`)) as {
-          manifests: { digest: string }[];
-          layers: { digest: string }[];
-        };
-      const index = JSON.parse(await of.read('image/index.json')) as {
-        manifests: { digest: string }[];
-      };
-      const { manifests } = await blob(index.manifests[0]?.digest ?? '');
-      return (await blob(manifests[0]?.digest ?? '')).layers.map(({ digest }) => digest);
-    };
-    const [debian = '', node = '', product = ''] = await layers(release);
-    expect(await layers(other)).toEqual([debian, node, product, node, product]);
+    const [debian = '', node = '', product = ''] = await layersOf(release, 'amd64');
+    expect(await layersOf(other, 'amd64')).toEqual([debian, node, product, node, product]);
   } finally {
     await other.remove();
   }

@@ -27,7 +27,12 @@ export class Release {
       ...push,
       ...more,
     ];
-    await promisify(execFile)(process.execPath, args, { cwd: root });
+    try {
+      await promisify(execFile)(process.execPath, args, { cwd: root });
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       version: string;
     };

@@ -70,6 +70,9 @@ export class UnpackedImage {
 
   /** Of a registry that speaks plain HTTP, for this machine's architecture. */
   static async pull(reference: string): Promise<UnpackedImage> {
+    if (process.platform !== 'linux' || process.getuid?.() !== 0) {
+      throw new Error('to run an image without a container engine takes root on Linux');
+    }
     const [, registry, repository, digest] =
       /^([^/]+)\/([^:@]+)(?::[^@]+)?@(.+)$/.exec(reference) ?? [];
     const get = async (path: string): Promise<Buffer> => {

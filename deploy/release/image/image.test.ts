@@ -174,7 +174,7 @@ describe('a registry', () => {
     const target = { domain: registry.host, path: 'team/app', tag: 'v1' };
     const access = { insecureRegistries: [registry.host], dockerConfig: folder, signal };
     await expect(pushLayout(folder, target, access)).rejects.toThrow(
-      `cannot push to ${registry.host}/team/app: registry ${registry.host} denies access to repository team/app without credentials (401 Unauthorized); log in with "docker login ${registry.host}"`,
+      `cannot push to ${registry.host}/team/app: registry ${registry.host} denies access to repository team/app without credentials (401 Unauthorized); log in with "docker login ${registry.host}", without a credential helper`,
     );
   });
 

@@ -44,7 +44,7 @@ export async function pushLayout(
   } catch (error) {
     if (!(error instanceof DeniedError)) throw error;
     throw new Error(
-      `cannot push to ${repository}: ${error.message}; log in with "docker login ${target.domain}" or another program that writes Docker's config.json`,
+      `cannot push to ${repository}: ${error.message}; log in with "docker login ${target.domain}", without a credential helper`,
       { cause: error },
     );
   }
