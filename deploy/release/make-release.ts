@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
-import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { type ImageReference, parseImageReference } from '../../core/sources/image/reference.ts';
 import { chartArchive, chartFiles } from './chart.ts';
+import { writeChecksums } from './checksums.ts';
 import { baseImage } from './image/base-image.ts';
 import { writeLayout } from './image/layout.ts';
 import { readPins } from './image/pins.ts';
@@ -109,21 +109,4 @@ function targetOf(reference: string, version: string): ImageReference & { readon
   const { domain, path, tag } = parsed;
   const isTagged = reference.endsWith(`:${tag}`);
   return { domain, path, tag: isTagged && tag !== undefined ? tag : version };
-}
-
-/** For `sha256sum --check`, from within the folder. */
-async function writeChecksums(folder: string): Promise<void> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
-  const lines: string[] = [];
-  for (const path of paths) {
-    const digest = createHash('sha256')
-      .update(await readFile(join(folder, path)))
-      .digest('hex');
-    lines.push(`${digest}  ${path}\n`);
-  }
-  await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
 }

@@ -28,7 +28,8 @@ export interface BuildOptions {
 }
 
 /** What no program reads: types and source maps, and npm's own notes. */
-const leftOut = /\.d\.[cm]?ts$|\.map$|^node_modules\/(?:\.bin\/|\.package-lock\.json$)/;
+const leftOut =
+  /^(?:dist|node_modules)\/.*(?:\.d\.[cm]?ts|\.map)$|^node_modules\/\.package-lock\.json$/;
 
 /**
  * Compiles the checkout as it is, and packs it as `npm publish` would, in a copy: the checkout's

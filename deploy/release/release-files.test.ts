@@ -1,9 +1,13 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { everyManifest } from '../install-manifests.ts';
 import { chartArchive, chartFiles } from './chart.ts';
+import { checkReplaceable, writeChecksums } from './checksums.ts';
 import { type LayerFile, readArchive } from './image/layer.ts';
 import { krewManifest, pluginArchive } from './krew.ts';
 import { nameImage } from './manifests.ts';
@@ -78,4 +82,34 @@ test('the plugin for krew has the digest of its archive, and its program in it',
   const [{ uri, sha256, bin }] = manifest.spec.platforms;
   expect([uri, bin]).toEqual([url, 'bin/kubectl-bundle']);
   expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+});
+
+describe('the folder of a release', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'rukpak-release-files-'));
+    await mkdir(join(folder, 'kustomize'));
+    await writeFile(join(folder, 'kustomize/a.yaml'), 'a');
+    await writeChecksums(folder);
+  });
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test('is replaced as it was made, and where there is none', async () => {
+    await checkReplaceable(folder);
+    await checkReplaceable(join(folder, 'none'));
+  });
+
+  test.each(['kustomize/a.yaml', 'kustomize/mine.yaml'])(
+    'is not replaced while somebody has written %s',
+    async (path) => {
+      await writeFile(join(folder, path), 'mine');
+      await expect(checkReplaceable(folder)).rejects.toThrow(
+        `${join(folder, path)} is not as a release has it, and would be lost`,
+      );
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { errorMessage } from '../../core/errors.ts';
+import { checkReplaceable } from './checksums.ts';
 import { makeRelease } from './make-release.ts';
 import { projectRoot } from './product.ts';
 
@@ -22,6 +23,7 @@ const fromUser = (path: string) => resolve(process.env['INIT_CWD'] ?? process.cw
 /** `npm run release`: puts a release in the place of the one before, when it is whole. */
 async function release(flags: Flags, signal: AbortSignal): Promise<void> {
   const output = fromUser(flags.output);
+  await checkReplaceable(output);
   await mkdir(dirname(output), { recursive: true });
   const folder = await mkdtemp(`${output}.`);
   const work = await mkdtemp(join(tmpdir(), 'rukpak-release-'));
@@ -36,6 +38,7 @@ async function release(flags: Flags, signal: AbortSignal): Promise<void> {
       onProgress: say,
       signal,
     });
+    await checkReplaceable(output);
     await rm(output, { recursive: true, force: true });
     await rename(folder, output);
     say(`${output} has the release; its pods run ${image}`);
@@ -56,7 +59,11 @@ const program = new Command('release')
   .description(
     'Make everything that a release has. Needs git, npm, Go and kubectl; no container engine',
   )
-  .option('--output <folder>', 'where to; replaced as a whole', join(projectRoot, 'release'))
+  .option(
+    '--output <folder>',
+    'where to; replaced as a whole, unless it has other files',
+    join(projectRoot, 'release'),
+  )
   .option(
     '--push <reference>',
     'push the image, as in registry.example/team/rukpak[:tag], and have all manifests name it (tag: the version)',

@@ -1,6 +1,7 @@
 // @module-tag long
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -56,10 +57,17 @@ describe('each way installs the image that was pushed:', () => {
     await runsTheImage();
   });
 
-  test('kustomize', async () => {
-    const folder = release.path('kustomize/overlays/self-signed');
+  test('kustomize, from an overlay of one’s own as the howto has it', async () => {
+    const howto = await readFile(join(import.meta.dirname, '../../docs/howto/install.md'), 'utf8');
+    const [, overlayOfOnesOwn = ''] =
+      /^cat > mine\/kustomization.yaml <<'EOF'\n([^]*?)^EOF$/m.exec(howto) ?? [];
+    const folder = join(release.folder, 'mine');
+    await mkdir(folder);
+    await writeFile(join(folder, 'kustomization.yaml'), overlayOfOnesOwn);
     await kubectl.must(['apply', '--server-side', '-k', folder]);
     await runsTheImage();
+    const core = await kubectl.get('deployment', 'core', namespace);
+    expect(podSpecOf(core).containers[0].args.at(-1)).toBe('--workers=16');
   });
 
   test('the chart, which keeps the CRDs when it is uninstalled', async () => {

@@ -37,11 +37,10 @@ export async function debianPackages(
     const packages: Uint8Array[] = [];
     for (const { path, sha256 } of pins.debian[architecture]) {
       const urls = packageUrls(path, pins.snapshot, options.debianMirror);
-      const get = (url: string) => fetchBytes(url, { dispatcher, signal: options.signal });
       const name = path.slice(path.lastIndexOf('/') + 1);
       packages.push(
         await pinnedFile({ name, algorithm: 'sha256', digest: sha256 }, () =>
-          firstWithDigest(urls, sha256, get),
+          firstWithDigest(urls, sha256, { dispatcher, signal: options.signal }),
         ),
       );
     }
@@ -63,26 +62,29 @@ function packageUrls(path: string, snapshot: string, mirror = debian): readonly 
 async function firstWithDigest(
   urls: readonly string[],
   sha256: string,
-  get: (url: string) => Promise<Uint8Array>,
+  options: FetchOptions,
 ): Promise<Uint8Array> {
   const problems: string[] = [];
   for (const url of urls) {
     try {
-      const bytes = await get(url);
+      const bytes = await fetchBytes(url, options);
       const found = createHash('sha256').update(bytes).digest('hex');
       if (found === sha256) return bytes;
       problems.push(`${url} has the sha256 ${found} instead of ${sha256}`);
     } catch (error) {
+      options.signal.throwIfAborted();
       problems.push(`${url}: ${errorMessage(error)}`);
     }
   }
   throw new Error(`no place has the Debian package: ${problems.join('; ')}`);
 }
 
-async function fetchBytes(
-  url: string,
-  options: { readonly dispatcher: EnvHttpProxyAgent; readonly signal: AbortSignal },
-): Promise<Uint8Array> {
+interface FetchOptions {
+  readonly dispatcher: EnvHttpProxyAgent;
+  readonly signal: AbortSignal;
+}
+
+async function fetchBytes(url: string, options: FetchOptions): Promise<Uint8Array> {
   const response = await fetch(url, options);
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (!response.ok) throw new Error(`status ${response.status}`);
