@@ -52,7 +52,7 @@ function text(content: string): LayerFile {
 }
 
 /** A field of a control file. */
-export function fieldOf(control: string, name: string): string {
+function fieldOf(control: string, name: string): string {
   const value = new RegExp(`^${name}: (.+)$`, 'm').exec(control)?.[1];
   if (value === undefined) throw new Error(`the control file of a Debian package has no ${name}`);
   return value;

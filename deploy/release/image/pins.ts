@@ -29,7 +29,6 @@ const pinsSchema = z.object({
 });
 
 export interface Pins extends Readonly<z.infer<typeof pinsSchema>> {}
-export interface PinnedDebianPackage extends Readonly<z.infer<typeof debianPackageSchema>> {}
 
 /** What an image is made of besides this project, each by version and digest. */
 export function readPins(): Pins {
