@@ -4,13 +4,13 @@ import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
+import { classNameOf, helmClass } from './class-of-content.ts';
 import {
   addThirdPartyFlag,
   chosenClass,
   type ThirdPartyFlags,
   withThirdParties,
 } from './classes/third-party-flag.ts';
-import { classNameOf, helmClass } from './class-of-content.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
 import {
   addInstallNamespaceFlag,

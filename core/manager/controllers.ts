@@ -120,10 +120,10 @@ function createBundleController(
   { unpacking, cache }: { unpacking: UnpackingZone; cache: OwnWrites<Bundle> },
 ): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
   const { kube, events, metrics, clock } = parts;
-  const { logger, endsUnserved } = options;
+  const { logger, mindsUnserved } = options;
   const reconciler = new BundleReconciler({
     ...unpacking.dependencies,
-    endsUnserved,
+    endsUnserved: mindsUnserved,
     client: kube.client,
     cache,
     uploads: unpacking.uploads?.store,
@@ -153,7 +153,7 @@ function createDeploymentController(
   const { logger, limits, workers, reportHealth, systemNamespace } = options;
   const shared = { client, events, clock, logger, metrics: metrics.applying };
   const bundleClasses = classesWith(options.provisioners, 'bundle');
-  const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace, endsUnserved } = options;
+  const { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace, mindsUnserved } = options;
   const defaults = { pruneDefaults, defaultDeletionPolicy, requireInstallNamespace };
   const engine = { ...shared, ...defaults, discovery, judge, systemNamespace, signal };
   const applier = new ApplyEngine(engine);
@@ -186,7 +186,7 @@ function createDeploymentController(
     limits,
     reportHealth,
     defaultDeletionPolicy,
-    endsUnserved,
+    endsUnserved: mindsUnserved,
   });
   const controller = new Controller({
     name: 'bundledeployment',
@@ -211,11 +211,11 @@ interface Served extends Pick<UnservedClassesOptions, 'resource' | 'classes'> {
 
 /** A reconcile that says of objects whose class nobody serves that it is so, where this process is to. */
 function servedOnly(
-  { tellsUnserved }: ManagerSettings,
+  { mindsUnserved }: ManagerSettings,
   { kube: { client }, events, clock }: ControllerParts,
   { cache, reconciler, ...kind }: Served,
 ): ControllerOptions['reconcile'] {
-  if (!tellsUnserved) return (name, context) => reconciler.reconcile(name, context);
+  if (!mindsUnserved) return (name, context) => reconciler.reconcile(name, context);
   const unserved = new UnservedClasses({ ...kind, client, events, clock });
   return async (name, context) =>
     (await unserved.tell(cache.get({ name }), context.signal)) ??

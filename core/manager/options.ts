@@ -79,10 +79,11 @@ export interface ManagerOptions {
    */
   readonly ownWorkers?: ReadonlyMap<string, number>;
   /**
-   * Whether objects of a class that no manager has looked at for 30 s are told so, in their condition
-   * Ready: one manager of a cluster should, and the stock one does. False where absent.
+   * Whether this process sees to objects of classes that no process serves: after 30 s their
+   * condition Ready says so, and their deletion is ended. One manager of a cluster is to, and the
+   * stock one does. False where absent.
    */
-  readonly tellsUnserved?: boolean;
+  readonly mindsUnserved?: boolean;
   /** Whether the Healthy condition is reported; true where absent. */
   readonly reportHealth?: boolean;
   /** For each field that a deployment's spec.prune leaves out; prunes wait for nobody where absent. */
@@ -96,11 +97,6 @@ export interface ManagerOptions {
    * CRD. None where absent. The process needs the same rights.
    */
   readonly crdReaderRole?: string | undefined;
-  /**
-   * Whether this process ends deletions of BundleDeployments and Bundles whose class no process
-   * serves; one process of the cluster is to do so. False where absent.
-   */
-  readonly endsUnserved?: boolean;
   /** JSON lines on stderr, from level info, where absent. */
   readonly logger?: Logger;
 }

@@ -27,11 +27,10 @@ export interface ManagerSettings {
   readonly memory: ByteBudget;
   readonly ownWorkers?: ReadonlyMap<string, number> | undefined;
   readonly reportHealth: boolean;
-  readonly tellsUnserved: boolean;
+  readonly mindsUnserved: boolean;
   readonly pruneDefaults?: PrunePolicy | undefined;
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly certificates: CertificateOptions;
   readonly crdReaderRole?: string | undefined;
-  readonly endsUnserved: boolean;
   readonly logger: Logger;
 }

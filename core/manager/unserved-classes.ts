@@ -37,14 +37,14 @@ export class UnservedClasses {
     this.#options = options;
   }
 
-  /** Undefined for an object that is this process's to reconcile, or gone. */
+  /** Undefined for an object that is this process's to reconcile, is being deleted, or gone. */
   async tell(
     object: Bundle | BundleDeployment | undefined,
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
     const { classes, clock } = this.#options;
-    if (object === undefined || classes.has(object.spec.provisionerClassName)) return undefined;
-    if (object.metadata.deletionTimestamp !== undefined) return {};
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+    if (classes.has(object.spec.provisionerClassName)) return undefined;
     if (isLookedAt(object)) {
       await this.#write(object, withoutOurs(object), signal);
       return {};

@@ -39,13 +39,12 @@ export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSe
     leaseName: leaseName === false ? undefined : leaseName,
     workers: options.workers ?? defaultWorkers,
     ownWorkers: options.ownWorkers,
-    tellsUnserved: options.tellsUnserved ?? false,
+    mindsUnserved: options.mindsUnserved ?? false,
     reportHealth: options.reportHealth ?? true,
     pruneDefaults: options.pruneDefaults,
     defaultDeletionPolicy: options.defaultDeletionPolicy,
     certificates: certificateOptions(options.certificates),
     crdReaderRole: options.crdReaderRole,
-    endsUnserved: options.endsUnserved ?? false,
   };
 }
 

@@ -27,16 +27,20 @@ export class Dialect {
   }
 
   #problem(lexeme: string): string | undefined {
-    const [last = '', text, mark] = this.#before;
-    if (lexeme === '[' || lexeme === '{') this.#depth += 1;
-    if (lexeme === ']' || lexeme === '}') this.#depth -= 1;
+    if (/^[[{]$/.test(lexeme)) this.#depth += 1;
+    if (/^[\]}]$/.test(lexeme)) this.#depth -= 1;
     if (lexeme === byteOrderMark) return 'a byte order mark is amid the text';
-    if (/^[&*]/.test(lexeme) && !/^.[\w-]+$/.test(lexeme)) {
+    if (/^[&*](?![\w-]+$)/.test(lexeme)) {
       return `anchor ${lexeme} has other characters than letters, digits, "-" and "_"`;
     }
-    if (!/^[,\]}]$/.test(lexeme)) return undefined;
-    if (last.startsWith('!') && lexeme === ',') return `tag ${last} needs a blank after it`;
-    if (last === ':' && mark === scalarMark) return `key ${text} needs a blank after its colon`;
-    return undefined;
+    const endsItem = lexeme === ',' || lexeme === ']' || lexeme === '}';
+    return endsItem ? itemProblem(lexeme, this.#before) : undefined;
   }
+}
+
+/** What is wrong right before what ends an item of a flow collection. */
+function itemProblem(end: string, [last = '', text, mark]: readonly string[]): string | undefined {
+  if (last.startsWith('!') && end === ',') return `tag ${last} needs a blank after it`;
+  if (last === ':' && mark === scalarMark) return `key ${text} needs a blank after its colon`;
+  return undefined;
 }
