@@ -309,6 +309,16 @@ describe('rukpakctl uninstall', () => {
   });
 });
 
+test('rukpakctl run replaces no source of another type', async () => {
+  const { code, stdout, stderr } = await ctl('run', 'web', 'deploy/samples/hello');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(
+    'BundleDeployment "web" has its content from a source of type image: give the new one another name',
+  );
+  expect(stderr).toContain('"source":{"type":"upload","upload":{},"image":null}');
+  expect(api.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
 describe('rukpakctl logs', () => {
   const system = {
     metadata: { namespace: 'rukpak-system' },

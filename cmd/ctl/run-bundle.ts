@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import { TerminalError } from '../../core/errors.ts';
@@ -11,7 +12,7 @@ import type { Progress } from './progress.ts';
 import { reachableServer } from './reachable-server.ts';
 import { type Sent, sendUpload } from './send-upload.ts';
 import type { UploadFlags } from './server-flags.ts';
-import { isDeployed, withoutUnfinished } from './unfinished-deployment.ts';
+import { deployed, withoutUnfinished } from './unfinished-deployment.ts';
 import {
   bundleSelector,
   deploymentObject,
@@ -49,7 +50,8 @@ const pollInterval = 300;
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
   const { cluster, signal } = context;
   const { archive, digest } = await packUpload(request.files);
-  const isNew = !(await isDeployed(cluster, request.name, signal));
+  const before = await deployed(cluster, request.name, signal);
+  if (before !== undefined) refuseOtherSource(before);
   // Before the deployment: whoever cannot upload is to change nothing.
   const contentServer = await contentServerFor(request, context);
   try {
@@ -59,7 +61,7 @@ export async function runBundle(request: RunRequest, context: RunContext): Promi
       { fieldManager: 'rukpakctl', force: true, signal },
     );
     await request.onApplied?.();
-    const made = isNew && request.isRemovedOnFailure ? applied : undefined;
+    const made = before === undefined && request.isRemovedOnFailure ? applied : undefined;
     return await upload({ ...request, digest, archive, contentServer }, context).catch(
       async (error: unknown) => {
         throw made === undefined ? error : await withoutUnfinished(error, made, cluster);
@@ -68,6 +70,21 @@ export async function runBundle(request: RunRequest, context: RunContext): Promi
   } finally {
     await contentServer.close();
   }
+}
+
+/**
+ * An apply would add its source to the one that is there, and nothing of somebody's is replaced unasked.
+ * @throws TerminalError with the command that has the deployment take uploads.
+ */
+function refuseOtherSource({ metadata: { name = '' }, spec }: BundleDeployment): void {
+  const { type } = spec.template.spec.source;
+  if (type === 'upload') return;
+  const source = { type: 'upload', upload: {}, [type]: null };
+  const patch = JSON.stringify({ spec: { template: { spec: { source } } } });
+  throw new TerminalError(
+    `BundleDeployment "${name}" has its content from a source of type ${type}: give the new one another name, ` +
+      `or have this one take uploads first: kubectl patch bundledeployment ${name} --type=merge --patch='${patch}'`,
+  );
 }
 
 async function contentServerFor(

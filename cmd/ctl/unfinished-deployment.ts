@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { isNotFound } from '../../core/kube/api-error.ts';
@@ -8,11 +9,16 @@ import type { Cluster } from './cluster.ts';
 /** An interrupted command removes what it made too; milliseconds. */
 const patience = 10_000;
 
-/** Whether a BundleDeployment has this name. */
-export async function isDeployed({ client }: Cluster, name: string, signal: AbortSignal) {
+/** The BundleDeployment of this name; undefined where there is none. */
+export async function deployed(
+  { client }: Cluster,
+  name: string,
+  signal: AbortSignal,
+): Promise<BundleDeployment | undefined> {
   // A list, since a cluster without the kind is an error, and no deployment in it none.
   const fieldSelector = `metadata.name=${name}`;
-  return (await client.list(bundleDeploymentResource, { fieldSelector, signal })).items.length > 0;
+  const { items } = await client.list(bundleDeploymentResource, { fieldSelector, signal });
+  return items.find(({ metadata }) => metadata.name === name) as BundleDeployment | undefined;
 }
 
 /**

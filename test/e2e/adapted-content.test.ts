@@ -147,7 +147,7 @@ test('a Bundle that needs a config is tried again when one comes, and refused wh
   const patch = '[{"op":"remove","path":"/spec/config"}]';
   await kubectl.must(['patch', 'bundledeployment', name, '--type=json', `--patch=${patch}`]);
   expect(await notValid(name, 'BundleLoadFailed')).toBe(
-    'the paint is yet to be chosen: set spec.config',
+    'class "paint", configure(): the paint is yet to be chosen: set spec.config',
   );
   const left = await onlyBundle(name);
   expect(marksOf(left)).toBeUndefined();
@@ -163,7 +163,7 @@ test('what a class waits for is told, and seen as soon as the cluster serves it'
   const needs = 'e2e.example.com/v1/Brush';
   await bringOut({ name, config: { colour: 'blue', needs } });
   const message = await notValid(name, 'BundleLoadFailed');
-  expect(message).toBe(`kind ${needs} is not there yet: install it`);
+  expect(message).toBe(`class "paint", configure(): kind ${needs} is not there yet: install it`);
   await kubectl.apply(aCRD('Brush'));
   await painted(name, 'blue');
   await kubectl.must(['delete', 'crd', 'brushs.e2e.example.com']);

@@ -1,5 +1,5 @@
 // @module-tag long
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installReleased } from '../helpers/in-cluster-system.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';
@@ -8,13 +8,21 @@ import { SystemSmoke } from '../helpers/system-smoke.ts';
 import { UnpackedImage } from '../helpers/unpacked-image.ts';
 
 const { registry, kubeconfig } = plane;
-const release = await Release.make(registry);
-const image = await UnpackedImage.pull(await release.image());
 const kubectl = new Kubectl({ path: plane.kubectl, kubeconfig });
 
+let release: Release;
+let image: UnpackedImage;
+
+// Before that of the file that is imported below, whose system is of the release then.
+beforeAll(async () => {
+  release = await Release.make(registry);
+  image = await UnpackedImage.pull(await release.image());
+  installReleased({ manifest: release.path('install.yaml'), image });
+});
+
 afterAll(async () => {
-  await image.remove();
-  await release.remove();
+  await image?.remove();
+  await release?.remove();
 });
 
 async function inImage(script: string): Promise<string> {
@@ -76,5 +84,4 @@ describe('pods of the image', () => {
 });
 
 // All that is tested of an installed system, with pods of the image.
-installReleased({ manifest: release.path('install.yaml'), image });
 await import('./in-cluster.test.ts');
