@@ -1,3 +1,5 @@
+// First: it bounds the heaps of the worker threads that are started later.
+import '../favour-memory.ts';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { mapInOrder } from './map-in-order.ts';

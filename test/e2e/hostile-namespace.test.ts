@@ -48,7 +48,7 @@ async function peakBytes(): Promise<number> {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
-test('many large ConfigMaps cost neither memory nor the start', async () => {
+test('many large ConfigMaps cost neither memory nor the start', { tags: 'long' }, async () => {
   const numbers = Array.from({ length: 150 }, (_, index) => index);
   const workers = Array.from({ length: 8 }, async () => {
     for (let next = numbers.pop(); next !== undefined; next = numbers.pop()) {

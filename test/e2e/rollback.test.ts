@@ -144,7 +144,9 @@ describe('a Bundle that is not healthy in time', () => {
     expect((await statusOf('late')).rollback).toEqual(rollback);
   });
 
-  test('is given up in time by a process that was started meanwhile', async () => {
+  test('is given up in time by a process that was started meanwhile', {
+    tags: 'long',
+  }, async () => {
     const spec = { rollback: { deadline: '25s' } };
     await bringOut('restart', { version: 1, objects: [aDeployment('restart')], spec: unhurried });
     const first = await healthy('restart', 1);

@@ -48,7 +48,9 @@ function namesOf(objects: readonly KubernetesObject[]): readonly string[] {
   return objects.map(({ metadata: { name = '' } }) => name).toSorted();
 }
 
-test('two managers at once delete nothing that is wanted, and leave nothing that is not', async () => {
+test('two managers at once delete nothing that is wanted, and leave nothing that is not', {
+  tags: 'long',
+}, async () => {
   const foreign = aConfigMap('two-foreign', { of: 'others' });
   await kubectl.apply(foreign);
   const kept = (name: string) => aConfigMap(`${name}-kept`);
