@@ -1,6 +1,7 @@
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { errorMessage } from '../../errors.ts';
+import { quoted } from './quoted.ts';
 import type { RegistryMirror, RegistryRule } from './registries-config.ts';
 
 /** What one file says. */
@@ -120,7 +121,7 @@ function checkLocation(location: string, path: readonly PropertyKey[]): void {
     throw fieldError(path, 'it must begin with a host that has a dot or a port, as in host:443');
   }
   if (!URL.canParse(`https://${host}`)) {
-    throw fieldError(path, `"${host}" is no valid address of a host`);
+    throw fieldError(path, `${quoted(host)} is no valid address of a host`);
   }
 }
 
