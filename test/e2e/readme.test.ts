@@ -74,7 +74,7 @@ function withoutChance(text: string): string {
   return text
     .replaceAll(' from default namespace', '')
     .replaceAll(/-[a-z0-9]{4,}…|-[a-z0-9]{40,}/g, '-…')
-    .replaceAll(/\b\d+(?:s|m\d*s?)$/gm, 'AGE')
+    .replaceAll(/ \d+(?:s|m\d*s?)(?= |$)/gm, ' AGE')
     .replaceAll(/ +/g, ' ');
 }
 
