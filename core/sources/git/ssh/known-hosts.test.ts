@@ -91,6 +91,7 @@ describe('a host is not known by', () => {
     ['half a line', 'git.example.com ssh-ed25519'],
     ['an unknown marker', `@trusted ${line('git.example.com')}`],
     ['a comment', `#${line('git.example.com')}`],
+    ['a name after what only looks blank', `\u2028${line('git.example.com')}`],
     ['nothing', ''],
   ])('%s', (_case, text) => {
     expect(() => hostKeys(text).check(good)).toThrow(

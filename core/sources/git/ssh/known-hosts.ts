@@ -23,7 +23,8 @@ const markers: ReadonlyMap<string, KnownHost['marker']> = new Map([
 ]);
 
 function parseLine(line: string): KnownHost | undefined {
-  const fields = line.trim().split(/[ \t]+/);
+  // As for ssh no other blanks count: what looks like them is part of a name.
+  const fields = line.replaceAll(/^[ \t]+|[ \t\r]+$/g, '').split(/[ \t]+/);
   const marker = markers.get(fields[0] ?? '');
   const [hosts = '', keyType = '', encoded = ''] = marker === undefined ? fields : fields.slice(1);
   if (/^[#@]/.test(hosts)) return undefined;
