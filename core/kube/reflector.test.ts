@@ -259,7 +259,8 @@ describe('Reflector', () => {
     for (let change = 0; change < 9; change++) client.put(aWidget('b'));
     client.endWatches(new Error('socket hang up'));
     await settle();
-    for (let second = 0; second < 5; second++) {
+    // Two pauses of its back-off, of at most 1.6 and 3.2 seconds.
+    for (let second = 0; second < 6; second++) {
       clock.advance(1_000);
       await settle();
     }

@@ -54,8 +54,14 @@ export async function askReference(reader: Reader, input: Uint8Array): Promise<A
   const path = process.env[variable];
   if (path === undefined) return undefined;
   running ??= new ReferenceProcess(path);
-  return await running.ask(reader, input);
+  const answer = await running.ask(reader, input);
+  // It has ended, as nothing else stops what took it too long.
+  if (answer.error === givenUp) running = undefined;
+  return answer;
 }
+
+/** The program's. */
+const givenUp = 'given up';
 
 /** Answers one question after another, and ends with this process. */
 class ReferenceProcess {
