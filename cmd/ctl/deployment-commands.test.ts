@@ -131,7 +131,7 @@ describe('rukpakctl tree', () => {
         '|-- ConfigMap/default/notes  Current  Resource is always ready',
         '`-- Deployment/default/web  InProgress  Replicas: 0/1',
         '  `-- ReplicaSet/default/web-7d4  InProgress  Labelled: 0/1',
-        '  `-- Pod/default/web-7d4-x2  Pending  container app: ImagePullBackOff (no such image)\n',
+        '  `-- Pod/default/web-7d4-x2  Pending  container app: ImagePullBackOff: no such image\n',
       ].join('\n'),
     );
   });

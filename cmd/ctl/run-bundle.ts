@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
@@ -8,6 +7,7 @@ import { packUpload } from './bundle-upload.ts';
 import { kubeconfigCaller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 import { type ContentServer, openContentServer } from './content-server.ts';
+import { pollUntil } from './deployments/poll-until.ts';
 import type { Progress } from './progress.ts';
 import { reachableServer } from './reachable-server.ts';
 import { type Sent, sendUpload } from './send-upload.ts';
@@ -43,8 +43,6 @@ export interface RunResult {
   readonly digest: string;
   readonly result: Sent;
 }
-
-const pollInterval = 300;
 
 /** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it. */
 export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
@@ -122,18 +120,18 @@ async function awaitBundle(
   { cluster, signal }: RunContext,
 ): Promise<string> {
   const labelSelector = bundleSelector(deployment);
-  const deadline = Date.now() + timeout;
-  for (;;) {
+  const ask = async () => {
     const { items } = await cluster.client.list(bundleResource, { labelSelector, signal });
-    const bundle = items.find((item) => isOfTemplate(item, deployment))?.metadata.name;
-    if (bundle !== undefined) return bundle;
-    if (Date.now() >= deadline) {
-      throw new TerminalError(
-        `BundleDeployment "${deployment.name}" has made no Bundle in ${timeout / 1000} s: ${await reasonOf(deployment.name, cluster)}`,
-      );
-    }
-    await delay(pollInterval, undefined, { signal });
-  }
+    return items.find((item) => isOfTemplate(item, deployment));
+  };
+  const bundle = await pollUntil(ask, {
+    isDone: (found) => found !== undefined,
+    late: async (_, time) =>
+      `BundleDeployment "${deployment.name}" has made no Bundle in ${time}: ${await reasonOf(deployment.name, cluster)}`,
+    timeout,
+    signal,
+  });
+  return bundle?.metadata.name ?? '';
 }
 
 async function reasonOf(name: string, { client }: Cluster): Promise<string> {

@@ -16,6 +16,14 @@ export const configMapResource: Resource = {
   namespaced: true,
 };
 
+export const podResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'Pod',
+  plural: 'pods',
+  namespaced: true,
+};
+
 export const serviceAccountResource: Resource = {
   group: '',
   version: 'v1',

@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { TerminalError } from '../../../core/errors.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
 import { liveObject } from '../../../core/kube/live-object.ts';
 import { conditionOf } from '../status/deployment-state.ts';
+import { pollUntil } from './poll-until.ts';
 
 export interface AwaitedDeletion {
   readonly deployment: BundleDeployment;
@@ -13,8 +12,6 @@ export interface AwaitedDeletion {
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
-
-const pollInterval = 300;
 
 /**
  * Waits until a deployment is gone, or another one has its name.
@@ -25,17 +22,13 @@ export async function awaitGone(
   { deployment: { metadata }, timeout, signal }: AwaitedDeletion,
 ): Promise<void> {
   const target = { resource: bundleDeploymentResource, key: { name: metadata.name ?? '' } };
-  const deadline = Date.now() + timeout;
-  for (;;) {
-    const live = await liveObject(client, target, signal);
-    if (live === undefined || live.metadata.uid !== metadata.uid) return;
-    if (Date.now() >= deadline) {
-      throw new TerminalError(
-        `BundleDeployment "${metadata.name}" is being deleted, and is still there after ${timeout / 1000} s: ${waitsFor(live as BundleDeployment)}`,
-      );
-    }
-    await delay(pollInterval, undefined, { signal });
-  }
+  await pollUntil(() => liveObject(client, target, signal), {
+    isDone: (live) => live === undefined || live.metadata.uid !== metadata.uid,
+    late: (live, time) =>
+      `BundleDeployment "${metadata.name}" is being deleted, and is still there after ${time}: ${waitsFor(live as BundleDeployment)}`,
+    timeout,
+    signal,
+  });
 }
 
 function waitsFor(deployment: BundleDeployment): string {

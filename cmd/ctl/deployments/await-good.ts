@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { TerminalError } from '../../../core/errors.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
 import { deploymentState, isGood } from '../status/deployment-state.ts';
 import { templateBundle } from '../template-bundle.ts';
+import { pollUntil } from './poll-until.ts';
 
 export interface AwaitedDeployment {
   readonly name: string;
@@ -12,8 +11,6 @@ export interface AwaitedDeployment {
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
-
-const pollInterval = 300;
 
 /**
  * Waits until what the template asks for is installed, and healthy where that is reported.
@@ -23,19 +20,18 @@ export async function awaitGood(
   client: Pick<KubeClient, 'get'>,
   { name, timeout, signal }: AwaitedDeployment,
 ): Promise<void> {
-  const deadline = Date.now() + timeout;
-  for (;;) {
-    const live = await client.get(bundleDeploymentResource, { name }, signal);
-    const deployment = live as BundleDeployment;
-    const isNext = deployment.status?.activeBundle === templateBundle(deployment);
-    if (isNext && isGood(deployment)) return;
-    if (Date.now() >= deadline) {
-      const { state, reason } = deploymentState(deployment);
+  await pollUntil(() => client.get(bundleDeploymentResource, { name }, signal), {
+    isDone: (live) => {
+      const deployment = live as BundleDeployment;
+      const isNext = deployment.status?.activeBundle === templateBundle(deployment);
+      return isNext && isGood(deployment);
+    },
+    late: (live, time) => {
+      const { state, reason } = deploymentState(live as BundleDeployment);
       const why = reason === '' ? '' : `: ${reason}`;
-      throw new TerminalError(
-        `BundleDeployment "${name}" is ${state} after ${timeout / 1000} s${why}; rukpakctl status ${name} says what to do`,
-      );
-    }
-    await delay(pollInterval, undefined, { signal });
-  }
+      return `BundleDeployment "${name}" is ${state} after ${time}${why}; rukpakctl status ${name} says what to do`;
+    },
+    timeout,
+    signal,
+  });
 }

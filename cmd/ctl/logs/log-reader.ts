@@ -3,17 +3,9 @@ import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { ApiError } from '../../../core/kube/api-error.ts';
+import { podResource } from '../../../core/kube/core-resources.ts';
 import type { KubeClient } from '../../../core/kube/kube-client.ts';
 import { queryString } from '../../../core/kube/object-url.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
-
-const podResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Pod',
-  plural: 'pods',
-  namespaced: true,
-};
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 

@@ -3,8 +3,9 @@ import { integerAt, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { listAll } from '../../../core/kube/list-all.ts';
 import type { Resource } from '../../../core/kube/resource.ts';
 import type { Cluster } from '../cluster.ts';
+import type { DeploymentRequest } from '../status/deployment-reading.ts';
 import { age } from './age.ts';
-import { type FamilyRequest, familyOf } from './family.ts';
+import { familyOf } from './family.ts';
 
 const eventResource: Resource = {
   group: '',
@@ -33,7 +34,7 @@ export const eventHeadings = ['LAST SEEN', 'TYPE', 'REASON', 'OBJECT', 'MESSAGE'
 /** All that happened to a deployment, its Bundles, its objects and what was made for them; oldest first. */
 export async function eventsOf(
   cluster: Pick<Cluster, 'client' | 'discovery'>,
-  request: FamilyRequest,
+  request: DeploymentRequest,
 ): Promise<readonly ShownEvent[]> {
   const { client } = cluster;
   const { namespace, signal } = request;

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, integerAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
 import { computeStatus } from '../../../core/apply/health/compute-status.ts';
+import { podReason } from '../../../core/apply/health/pod-reason.ts';
 
 /** A state in a word, and what explains it. `now` is in milliseconds. */
 export interface ObjectState {
@@ -17,28 +18,12 @@ export function stateOf(object: KubernetesObject, now: number): ObjectState {
   return { status: phase, message: podMessage(object) ?? message };
 }
 
-function podMessage({ status }: KubernetesObject): string | undefined {
-  const containers = listOf(fieldAt(status, 'containerStatuses'));
-  const troubled = containers.flatMap((container) => troubleOf(container) ?? []);
-  if (troubled.length > 0) return troubled.join(', ');
-  const unscheduled = listOf(fieldAt(status, 'conditions')).find(
-    (condition) =>
-      stringAt(condition, 'type') === 'PodScheduled' && stringAt(condition, 'status') === 'False',
-  );
-  if (unscheduled !== undefined) {
-    return `${stringAt(unscheduled, 'reason') ?? 'not scheduled'}: ${stringAt(unscheduled, 'message') ?? ''}`;
-  }
+/** Why it is not ready, or how much of it is. */
+function podMessage(pod: KubernetesObject): string | undefined {
+  const reason = podReason(pod);
+  if (reason !== undefined) return reason;
+  const containers = listOf(fieldAt(pod['status'], 'containerStatuses'));
   if (containers.length === 0) return undefined;
   const ready = containers.filter((container) => fieldAt(container, 'ready') === true).length;
   return `${ready} of ${containers.length} containers ready`;
-}
-
-/** Why a container does not run, where it does not. */
-function troubleOf(container: unknown): string | undefined {
-  const waiting = stringAt(container, 'state', 'waiting', 'reason');
-  if (waiting === undefined || waiting === 'ContainerCreating') return undefined;
-  const restarts = integerAt(container, 'restartCount') ?? 0;
-  const often = restarts === 0 ? '' : `, ${restarts} restarts`;
-  const why = stringAt(container, 'state', 'waiting', 'message');
-  return `container ${stringAt(container, 'name')}: ${waiting}${often}${why === undefined ? '' : ` (${why})`}`;
 }

@@ -5,6 +5,7 @@ import {
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
+import { age } from '../objects/age.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';
 import { cureOfBundle, cureOfDeployment } from './known-causes.ts';
@@ -149,14 +150,6 @@ interface Unserved {
 function unserved({ what, className, since }: Unserved, now: number): string {
   if (now - since < patience) return 'it was changed a moment ago: look again in some seconds';
   return `nobody has looked at ${what} for ${age(now - since)}: is a manager running that serves class "${className}" (rukpak core --provisioner …), or is it misspelled? See rukpakctl verify`;
-}
-
-/** A duration in its largest whole unit. */
-function age(milliseconds: number): string {
-  const seconds = Math.floor(milliseconds / 1000);
-  if (seconds < 120) return `${seconds}s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
-  return seconds < 172_800 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
 }
 
 /** When somebody last changed anything but the status; milliseconds. */

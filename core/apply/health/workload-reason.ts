@@ -1,18 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { podResource } from '../../kube/core-resources.ts';
 import type { KubeClient } from '../../kube/kube-client.ts';
 import { liveObject } from '../../kube/live-object.ts';
 import type { ObjectKey, Resource } from '../../kube/resource.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../fields/json-fields.ts';
 import { conditionOf } from './object-conditions.ts';
 import { podReason } from './pod-reason.ts';
-
-const podResource: Resource = {
-  group: '',
-  version: 'v1',
-  kind: 'Pod',
-  plural: 'pods',
-  namespaced: true,
-};
 
 const workloadKinds: ReadonlySet<string> = new Set([
   'DaemonSet',
