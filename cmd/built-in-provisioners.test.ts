@@ -1,8 +1,9 @@
 // @module-tag process
+
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { openSources } from '../core/manager/defaults/sources.ts';
+import { openSources } from '../core/manager/index.ts';
 import { ampleMemory } from '../test/helpers/ample-memory.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { aBundle, aContext, aSourceContext, bundleFiles } from '../testing/index.ts';

@@ -1,7 +1,6 @@
+import { isSmallContent, runInWorkers, type WorkerProvisioners } from '../core/classes/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import type { ByteBudget } from '../core/runtime/byte-budget.ts';
-import { runInWorkers, type WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
-import { isSmallContent } from '../core/runtime/worker/small-content.ts';
+import type { ByteBudget } from '../core/platform/runtime/index.ts';
 import { builtInProvisionerModules, chartProvisionerModules } from '../provisioners/index.ts';
 
 export interface BuiltInProvisioners extends WorkerProvisioners {

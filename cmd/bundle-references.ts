@@ -1,7 +1,6 @@
 import { bundleResource } from '../api/v1alpha1/index.ts';
-import type { KubeClient } from '../core/kube/kube-client.ts';
-import { liveObject } from '../core/kube/live-object.ts';
-import type { BundleLister } from '../webhooks/configmap.ts';
+import { type KubeClient, liveObject } from '../core/platform/kube/index.ts';
+import type { BundleLister } from '../webhooks/index.ts';
 
 /**
  * The Bundles that hold a ConfigMap, by a watch. Whoever saw a Bundle go may delete its ConfigMap

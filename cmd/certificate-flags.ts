@@ -6,7 +6,7 @@ import {
   certificateProviders,
   defaultCertificates,
   shortestLifetime,
-} from '../core/bundle-deployment/certificates/certificate-options.ts';
+} from '../core/bundle-deployment/index.ts';
 
 /** Flags of the certificates that objects of bundles are annotated to have. */
 export interface CertificateFlags {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { defaultContent } from '../core/manager/defaults/values.ts';
+import { defaultContent } from '../core/manager/index.ts';
 import type { ContentOptions } from '../core/run-manager.ts';
 import { collect, collectUrls, httpUrl, listenAddress } from './flag-values.ts';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { defaultLimits } from '../core/content/limits.ts';
+import { defaultLimits } from '../core/content/index.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
 import { addWebhookFlags, type WebhookFlags } from './webhook-flags.ts';
 

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import { defaultLimits } from '../core/content/limits.ts';
+import { defaultLimits } from '../core/content/index.ts';
 import {
   defaultContent,
   defaultHealthProbeBindAddress,
   defaultWorkers,
-} from '../core/manager/defaults/values.ts';
+} from '../core/manager/index.ts';
 import type { Zone } from '../core/run-manager.ts';
 import { addCertificateFlags, type CertificateFlags } from './certificate-flags.ts';
 import {

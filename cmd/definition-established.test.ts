@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { KubernetesObject } from '../api/meta.ts';
-import type { Resource } from '../core/kube/resource.ts';
+import type { Resource } from '../core/platform/kube/index.ts';
 import { definitionEstablished } from './definition-established.ts';
 
 afterEach(() => {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Condition } from '../api/meta.ts';
-import type { KubeClient } from '../core/kube/kube-client.ts';
-import type { Resource } from '../core/kube/resource.ts';
+import type { KubeClient, Resource } from '../core/platform/kube/index.ts';
 
 /** A moment, but for an API server with much to do; milliseconds. */
 const establishTimeout = 180_000;

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../api/duration.ts';
 import { errorMessage } from '../core/errors.ts';
-import { parseBindAddress } from '../core/runtime/bind-address.ts';
+import { parseBindAddress } from '../core/platform/runtime/index.ts';
 
 /** Parsers of flag values; each refuses with the sentence that commander prints. */
 

@@ -1,8 +1,7 @@
 import type { KubernetesObject } from '../api/meta.ts';
 import { errorMessage } from '../core/errors.ts';
-import { connect, type KubeConnection } from '../core/kube/connect.ts';
-import { gvkOf, type Resource } from '../core/kube/resource.ts';
-import { toYaml } from '../core/manifests/write-yaml.ts';
+import { toYaml } from '../core/manifests/index.ts';
+import { connect, gvkOf, type KubeConnection, type Resource } from '../core/platform/kube/index.ts';
 import { installManifests } from '../deploy/install-manifests.ts';
 import { definitionEstablished } from './definition-established.ts';
 

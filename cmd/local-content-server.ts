@@ -1,6 +1,6 @@
-import { loadKubeconfig } from '../core/kube/kubeconfig.ts';
-import { defaultContent } from '../core/manager/defaults/values.ts';
-import { parseBindAddress } from '../core/runtime/bind-address.ts';
+import { defaultContent } from '../core/manager/index.ts';
+import { loadKubeconfig } from '../core/platform/kube/index.ts';
+import { parseBindAddress } from '../core/platform/runtime/index.ts';
 import {
   announceContentServer,
   contentServerCertificate,

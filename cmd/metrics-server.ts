@@ -1,8 +1,6 @@
 import { createServer } from 'node:http';
-import type { Exposition } from '../core/observe/exposition.ts';
-import { aborted } from '../core/runtime/aborted.ts';
-import { parseBindAddress } from '../core/runtime/bind-address.ts';
-import type { Runnable } from '../core/runtime/manager.ts';
+import type { Exposition } from '../core/platform/observe/index.ts';
+import { aborted, parseBindAddress, type Runnable } from '../core/platform/runtime/index.ts';
 
 /** Serves /metrics over HTTP, as v0.16's webhooks do; `0` is off. */
 export function createMetricsServer(bindAddress: string, metrics: Exposition): Runnable {

@@ -1,9 +1,8 @@
 import type { KubernetesObject } from '../api/meta.ts';
-import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import type { KubeClient } from '../core/kube/kube-client.ts';
-import { Reflector } from '../core/kube/reflector.ts';
-import type { ObjectFollower } from '../webhooks/cluster.ts';
+import type { Clock } from '../core/platform/clock.ts';
+import { type KubeClient, Reflector } from '../core/platform/kube/index.ts';
+import type { ObjectFollower } from '../webhooks/index.ts';
 
 /** Follows one object by a reflector of its name. */
 export function createObjectFollower(options: {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { podNamespace } from '../core/manager/defaults/pod-namespace.ts';
-import { defaultHealthProbeBindAddress } from '../core/manager/defaults/values.ts';
-import type { LogLevel } from '../core/observe/logger.ts';
+import { defaultHealthProbeBindAddress } from '../core/manager/index.ts';
+import { podNamespace } from '../core/platform/kube/index.ts';
+import type { LogLevel } from '../core/platform/observe/index.ts';
 import { bindAddress, withoutEffect } from './flag-values.ts';
 
 /** What every program of the system takes. */

@@ -1,6 +1,12 @@
 import type { Logger } from '../core/contracts/logger.ts';
-import { type Colour, coloured, type Screen, showsColour } from '../core/observe/colour.ts';
-import { createLogger, type LogLevel } from '../core/observe/logger.ts';
+import {
+  type Colour,
+  coloured,
+  createLogger,
+  type LogLevel,
+  type Screen,
+  showsColour,
+} from '../core/platform/observe/index.ts';
 import { readableLine } from './ctl/readable-line.ts';
 
 const colourOf: ReadonlyMap<string, Colour> = new Map([

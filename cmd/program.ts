@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
-import { homeFolder } from '../core/kube/home-folder.ts';
-import type { LogLevel } from '../core/observe/logger.ts';
+import { homeFolder } from '../core/platform/kube/index.ts';
+import type { LogLevel } from '../core/platform/observe/index.ts';
 import type { Zone } from '../core/run-manager.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
 import {

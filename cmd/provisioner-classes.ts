@@ -1,12 +1,12 @@
-import type { Logger } from '../core/contracts/logger.ts';
-import { errorMessage } from '../core/errors.ts';
-import type { ByteBudget } from '../core/runtime/byte-budget.ts';
-import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
 import {
   runThirdParty,
   type ThirdPartyClass,
   type ThirdPartyOptions,
-} from '../core/runtime/worker/run-third-party.ts';
+  type WorkerProvisioners,
+} from '../core/classes/index.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import { errorMessage } from '../core/errors.ts';
+import type { ByteBudget } from '../core/platform/runtime/index.ts';
 import type { ProvisionerFlags } from './provisioner-flags.ts';
 import { provisionerModule } from './provisioner-module.ts';
 

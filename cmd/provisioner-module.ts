@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { moduleFolders } from '../core/runtime/worker/module-folders.ts';
+import { moduleFolders } from '../core/classes/index.ts';
 import { packageEntry } from './package-entry.ts';
 
 /** Where a class's module is, and what of the disk it may read. */

@@ -1,11 +1,14 @@
 import { extname } from 'node:path';
+import {
+  createRemoteProvisioner,
+  isSmallContent,
+  runInWorkers,
+  type WorkerProvisioners,
+} from '../core/classes/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { Provisioner } from '../core/contracts/provisioner.ts';
-import { proxyFromEnvironment } from '../core/manager/defaults/proxy-from-environment.ts';
-import { createRemoteProvisioner } from '../core/remote-provisioner/index.ts';
-import type { ByteBudget } from '../core/runtime/byte-budget.ts';
-import { runInWorkers, type WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
-import { isSmallContent } from '../core/runtime/worker/small-content.ts';
+import { proxyFromEnvironment } from '../core/platform/net/index.ts';
+import type { ByteBudget } from '../core/platform/runtime/index.ts';
 import {
   type ProvisionerUrlFlags,
   type RemoteClass,
@@ -19,7 +22,7 @@ interface OpenClass {
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
 const answerReader = new URL(
-  `../core/remote-provisioner/objects-of-answer${extname(import.meta.url)}`,
+  `../core/classes/http/objects-of-answer${extname(import.meta.url)}`,
   import.meta.url,
 );
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { imagePullerOptions } from '../core/manager/defaults/image-puller-options.ts';
+import { imagePullerOptions } from '../core/manager/index.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 
 let directory: string;

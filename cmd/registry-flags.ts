@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { RegistryOptions } from '../core/manager/defaults/registry-options.ts';
+import type { RegistryOptions } from '../core/manager/index.ts';
 import { collect } from './flag-values.ts';
 
 /** How registries are reached. */

@@ -1,9 +1,7 @@
 import { finalizer } from '../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource as resource } from '../api/v1alpha1/resources.ts';
-import { applySetKey } from '../core/apply/objects/applyset.ts';
-import { isConflict, isNotFound } from '../core/kube/api-error.ts';
-import type { KubeClient } from '../core/kube/kube-client.ts';
-import { listAll } from '../core/kube/list-all.ts';
+import { applySetKey } from '../core/apply/index.ts';
+import { isConflict, isNotFound, type KubeClient, listAll } from '../core/platform/kube/index.ts';
 
 export interface ReturnOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'patch'>;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { connect } from '../core/kube/connect.ts';
-import { crdRoutes } from '../webhooks/routes.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import { connect } from '../core/platform/kube/index.ts';
+import { crdRoutes } from '../webhooks/index.ts';
 import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { CrdvalidatorFlags } from './crdvalidator-flags.ts';
 import { createObjectFollower } from './object-follower.ts';

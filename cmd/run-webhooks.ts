@@ -1,13 +1,17 @@
-import { ruleProblem } from '../core/apply/health/rules/custom-rule.ts';
-import { systemClock } from '../core/clock.ts';
+import { ruleProblem } from '../core/apply/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { connect } from '../core/kube/connect.ts';
-import type { KubeClient } from '../core/kube/kube-client.ts';
-import type { Runnable } from '../core/runtime/manager.ts';
-import { createCertificateRotation } from '../webhooks/certs/rotation.ts';
-import type { ObjectClient, ObjectFollower } from '../webhooks/cluster.ts';
-import type { AdmissionValidator } from '../webhooks/review.ts';
-import { admissionRoutes, type CrdRouteOptions, crdRoutes } from '../webhooks/routes.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import { connect, type KubeClient } from '../core/platform/kube/index.ts';
+import type { Runnable } from '../core/platform/runtime/index.ts';
+import {
+  type AdmissionValidator,
+  admissionRoutes,
+  type CrdRouteOptions,
+  crdRoutes,
+  createCertificateRotation,
+  type ObjectClient,
+  type ObjectFollower,
+} from '../webhooks/index.ts';
 import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { IssuedCertificate } from './issue-certificate.ts';
 import { createObjectFollower } from './object-follower.ts';

@@ -1,14 +1,18 @@
-import type { KeyPair } from '../core/certificates/key-pair.ts';
-import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { CertificateMetrics } from '../core/observe/certificate-metrics.ts';
-import { Exposition } from '../core/observe/exposition.ts';
-import { WebhookMetrics } from '../core/observe/webhook-metrics.ts';
-import { parseBindAddress } from '../core/runtime/bind-address.ts';
-import { HealthServer } from '../core/runtime/health-server.ts';
-import { Manager, type Runnable } from '../core/runtime/manager.ts';
-import type { AdmissionValidator } from '../webhooks/review.ts';
-import { startWebhookServer, type WebhookServer } from '../webhooks/server.ts';
+import type { KeyPair } from '../core/platform/certificates/index.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import { CertificateMetrics, Exposition, WebhookMetrics } from '../core/platform/observe/index.ts';
+import {
+  HealthServer,
+  Manager,
+  parseBindAddress,
+  type Runnable,
+} from '../core/platform/runtime/index.ts';
+import {
+  type AdmissionValidator,
+  startWebhookServer,
+  type WebhookServer,
+} from '../webhooks/index.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 import { openWebhookClients, type WebhookClientFlags } from './webhook-clients.ts';

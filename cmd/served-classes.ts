@@ -1,10 +1,9 @@
-import { systemClock } from '../core/clock.ts';
+import { processesPerClass, type WorkerProvisioners } from '../core/classes/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { Provisioner } from '../core/contracts/provisioner.ts';
-import { defaultMemoryBudget } from '../core/manager/defaults/values.ts';
-import { ByteBudget } from '../core/runtime/byte-budget.ts';
-import type { WorkerProvisioners } from '../core/runtime/worker/run-in-workers.ts';
-import { processesPerClass } from '../core/runtime/worker/run-third-party.ts';
+import { defaultMemoryBudget } from '../core/manager/index.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import { ByteBudget } from '../core/platform/runtime/index.ts';
 import { runBuiltInProvisioners } from './built-in-provisioners.ts';
 import type { CoreFlags } from './core-flags.ts';
 import { openProvisioners } from './provisioner-classes.ts';

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { rangeProblem } from '../core/net/address-policy.ts';
+import { rangeProblem } from '../core/platform/net/index.ts';
 import { booleanFlag, collect } from './flag-values.ts';
 
 /** What sources of Bundles may reach, and show to which servers. */

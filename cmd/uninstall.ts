@@ -2,11 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesObject } from '../api/meta.ts';
 import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
 import { errorMessage } from '../core/errors.ts';
-import { isNotFound } from '../core/kube/api-error.ts';
-import { connect, type KubeConnection } from '../core/kube/connect.ts';
-import { listAll } from '../core/kube/list-all.ts';
-import { liveObject } from '../core/kube/live-object.ts';
-import { gvkOf, type ObjectKey, type Resource } from '../core/kube/resource.ts';
+import {
+  connect,
+  gvkOf,
+  isNotFound,
+  type KubeConnection,
+  listAll,
+  liveObject,
+  type ObjectKey,
+  type Resource,
+} from '../core/platform/kube/index.ts';
 import { everyManifest } from '../deploy/install-manifests.ts';
 import { describe } from './install.ts';
 import { returnToRukpak } from './return-to-rukpak.ts';

@@ -5,15 +5,11 @@ import {
   bundleDeploymentResource,
   bundleResource,
 } from '../api/v1alpha1/index.ts';
-import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { configMapResource } from '../core/kube/core-resources.ts';
-import type { KubeClient } from '../core/kube/kube-client.ts';
-import { Reflector } from '../core/kube/reflector.ts';
-import { IndexedCache } from '../core/runtime/indexed-cache.ts';
-import type { Runnable } from '../core/runtime/manager.ts';
-import { reflectorRunnable } from '../core/runtime/reflector-runnable.ts';
-import type { AdmissionRouteOptions } from '../webhooks/routes.ts';
+import type { Clock } from '../core/platform/clock.ts';
+import { configMapResource, type KubeClient, Reflector } from '../core/platform/kube/index.ts';
+import { IndexedCache, type Runnable, reflectorRunnable } from '../core/platform/runtime/index.ts';
+import type { AdmissionRouteOptions } from '../webhooks/index.ts';
 import { bundleReferences } from './bundle-references.ts';
 
 const configMapIndex = 'configMap';

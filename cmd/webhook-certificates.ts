@@ -1,13 +1,17 @@
-import type { KeyPair } from '../core/certificates/key-pair.ts';
-import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { followCertificateFiles, readCertificateFiles } from '../webhooks/certs/files.ts';
+import type { KeyPair } from '../core/platform/certificates/index.ts';
+import { systemClock } from '../core/platform/clock.ts';
 import {
   type CABundleInjectionOptions,
+  type CertificateRotation,
   createCABundleInjection,
-} from '../webhooks/certs/inject.ts';
-import { type CertificateRotation, createCertificateRotation } from '../webhooks/certs/rotation.ts';
-import type { ObjectClient, ObjectFollower, ObjectKey } from '../webhooks/cluster.ts';
+  createCertificateRotation,
+  followCertificateFiles,
+  type ObjectClient,
+  type ObjectFollower,
+  type ObjectKey,
+  readCertificateFiles,
+} from '../webhooks/index.ts';
 
 /** Where serving certificates come from. */
 export interface WebhookCertificates {

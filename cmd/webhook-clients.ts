@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { systemClock } from '../core/clock.ts';
 import type { Logger } from '../core/contracts/logger.ts';
-import { followFile, readAuthorities } from '../core/manager/client-authorities.ts';
-import { ClientAuthorities } from '../core/store/client-authorities.ts';
-import type { TrustedClients } from '../webhooks/clients.ts';
+import { followFile, readAuthorities } from '../core/manager/index.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import { ClientAuthorities } from '../core/store/index.ts';
+import type { TrustedClients } from '../webhooks/index.ts';
 import { collect } from './flag-values.ts';
 
 /** Flags that say who may call the webhooks: the API server alone. */

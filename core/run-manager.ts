@@ -1,31 +1,38 @@
 /**
  * Runs provisioner classes in a process of their own (`rukpak-ts/manager`).
  */
-import { systemClock } from './clock.ts';
-import { openClasses } from './manager/defaults/classes.ts';
-import { settingsOf } from './manager/defaults/settings.ts';
-import { type OpenSources, openSources } from './manager/defaults/sources.ts';
-import { stopSignal } from './manager/defaults/stop-signal.ts';
-import { defaultMemoryBudget, defaultWorkers } from './manager/defaults/values.ts';
-import type { ManagerOptions } from './manager/options.ts';
-import { runReconcilers } from './manager/run-reconcilers.ts';
-import { createLogger } from './observe/logger.ts';
-import { ByteBudget } from './runtime/byte-budget.ts';
+import {
+  defaultMemoryBudget,
+  defaultWorkers,
+  type ManagerOptions,
+  type OpenSources,
+  openClasses,
+  openSources,
+  runReconcilers,
+  settingsOf,
+} from './manager/index.ts';
+import { createLogger } from './platform/observe/index.ts';
+import { ByteBudget, stopSignal } from './platform/runtime/index.ts';
 
-export type {
-  CertificateOptions,
-  CertificateProvider,
-} from './bundle-deployment/certificates/certificate-options.ts';
-export type { Logger } from './contracts/logger.ts';
-export type { RegistryOptions } from './manager/defaults/registry-options.ts';
-export type { ContentOptions, ManagerOptions, UploadOptions, Zone } from './manager/options.ts';
-export type { AddressPolicy } from './net/address-policy.ts';
+export type { CertificateOptions, CertificateProvider } from './bundle-deployment/index.ts';
 export {
   createRemoteProvisioner,
   type RemoteProvisioner,
   type RemoteProvisionerOptions,
-} from './remote-provisioner/index.ts';
-export { ByteBudget } from './runtime/byte-budget.ts';
+} from './classes/index.ts';
+export type {
+  ContentOptions,
+  ManagerOptions,
+  RegistryOptions,
+  UploadOptions,
+  Zone,
+} from './manager/index.ts';
+export type { AddressPolicy } from './platform/net/index.ts';
+export { ByteBudget } from './platform/runtime/index.ts';
+
+import { systemClock } from './platform/clock.ts';
+
+export type { Logger } from './contracts/logger.ts';
 
 const noSources: OpenSources = { sources: [], close: async () => undefined };
 

@@ -2,6 +2,23 @@
  * The one door for authors of provisioners and sources (`rukpak-ts/sdk`): the contracts, and what it
  * takes to read and write bundle content. Nothing here reaches a cluster.
  */
+export { BundleFilesBuilder, defaultLimits, unpackBundle } from './content/index.ts';
+export {
+  checkPlainObjects,
+  hashObject,
+  type ManifestFile,
+  type PlainObjects,
+  parseManifests,
+  parseObjects,
+  parseYaml,
+  type ReadManifestsOptions,
+  readManifestFiles,
+  readPlainBundle,
+  sortedMap,
+  toJsonDocuments,
+  toYaml,
+} from './manifests/index.ts';
+
 import {
   contractVersion,
   type DefinedProvisioner,
@@ -15,9 +32,6 @@ export type { KubernetesObject, ObjectMeta } from '../api/meta.ts';
 export type { Bundle, BundleSource, BundleSpec } from '../api/v1alpha1/bundle.ts';
 export type { BundleDeployment } from '../api/v1alpha1/bundle-deployment.ts';
 export type { BundleTemplate } from '../api/v1alpha1/bundle-template.ts';
-export { BundleFilesBuilder } from './content/bundle-files-builder.ts';
-export { defaultLimits } from './content/limits.ts';
-export { unpackBundle } from './content/unpack-bundle.ts';
 export type { BundleFiles, ContentLimits } from './contracts/bundle-files.ts';
 export type { Logger } from './contracts/logger.ts';
 export type {
@@ -44,15 +58,6 @@ export type {
 } from './contracts/source.ts';
 export type { ContentKey } from './contracts/store.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
-export type { ManifestFile, ReadManifestsOptions } from './manifests/manifest-files.ts';
-export { readManifestFiles } from './manifests/manifest-files.ts';
-export { hashObject, sortedMap } from './manifests/object-hash.ts';
-export { parseManifests, parseObjects } from './manifests/parse-manifests.ts';
-export type { PlainObjects } from './manifests/plain-bundle.ts';
-export { checkPlainObjects, readPlainBundle } from './manifests/plain-bundle.ts';
-export { toJsonDocuments } from './manifests/write-json.ts';
-export { toYaml } from './manifests/write-yaml.ts';
-export { parseYaml } from './manifests/yaml.ts';
 
 /** Types a provisioner class at its definition, and notes the contract that it is written for. */
 export function defineProvisioner(provisioner: Provisioner): DefinedProvisioner {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { defaultMemoryBudget } from '../core/manager/defaults/values.ts';
+import { defaultMemoryBudget } from '../core/manager/index.ts';
 import { everyManifest, installManifests } from './install-manifests.ts';
 
 interface Webhook {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Agent, request as httpsRequest } from 'node:https';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { KeyPair } from '../core/certificates/key-pair.ts';
-import { systemClock } from '../core/clock.ts';
-import { ClientAuthorities } from '../core/store/client-authorities.ts';
+import type { KeyPair } from '../core/platform/certificates/index.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import { ClientAuthorities } from '../core/store/index.ts';
 import { issueClientCertificate } from '../test/helpers/client-certificate.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/platform/clock.ts';
 import { eventually } from '../test/helpers/eventually.ts';
 import { ManualClock } from '../test/helpers/manual-clock.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/platform/clock.ts';
 import { eventually } from '../test/helpers/eventually.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
-import type { KeyPair } from '../core/certificates/key-pair.ts';
+import type { KeyPair } from '../core/platform/certificates/index.ts';
 import { BodyBudget, type BodyReservation } from './body-budget.ts';
 import {
   authoritiesContext,

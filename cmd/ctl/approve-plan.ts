@@ -4,8 +4,7 @@ import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource as resource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { isConflict } from '../../core/kube/api-error.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
+import { isConflict, type KubeClient } from '../../core/platform/kube/index.ts';
 import { conditionOf } from './status/deployment-state.ts';
 
 const pollInterval = 250;

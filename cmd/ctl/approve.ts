@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
@@ -27,7 +27,7 @@ async function approve(name: string, flags: ApproveFlags): Promise<void> {
   const [{ withCluster }, { approvePlan, awaitApplied }, { planCounts }] = await Promise.all([
     import('./cluster.ts'),
     import('./approve-plan.ts'),
-    import('../../core/bundle-deployment/plan/plan-message.ts'),
+    import('../../core/bundle-deployment/index.ts'),
   ]);
   const report = new Report(flags);
   const signal = stopSignal();

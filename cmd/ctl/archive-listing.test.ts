@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { packBundle } from '../../core/content/bundle-archive.ts';
+import { packBundle } from '../../core/content/index.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { listArchive, listingLine } from './archive-listing.ts';
 

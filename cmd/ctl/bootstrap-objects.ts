@@ -1,13 +1,24 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
-import { fieldManager } from '../../core/apply/fields/projection.ts';
-import { resolveKinds } from '../../core/apply/kinds/kinds.ts';
-import { describeObject } from '../../core/apply/objects/object-id.ts';
-import { inKindOrder, isDefinition, isFoundation } from '../../core/apply/objects/order.ts';
-import { controllerOf, isDeployment, labelledOwner } from '../../core/apply/ownership/ownership.ts';
+import {
+  controllerOf,
+  describeObject,
+  fieldManager,
+  inKindOrder,
+  isDefinition,
+  isDeployment,
+  isFoundation,
+  labelledOwner,
+  resolveKinds,
+} from '../../core/apply/index.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import { gvkOf, keyOf, type ObjectKey, type Resource } from '../../core/kube/resource.ts';
+import {
+  gvkOf,
+  isNotFound,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
 import { definitionEstablished } from '../definition-established.ts';
 import type { Cluster } from './cluster.ts';
 

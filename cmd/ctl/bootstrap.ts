@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';

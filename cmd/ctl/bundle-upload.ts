@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { packBundle } from '../../core/content/bundle-archive.ts';
+import { packBundle } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import { fnv1a64 } from './fnv.ts';
 

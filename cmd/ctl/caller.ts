@@ -1,5 +1,5 @@
 import { TerminalError } from '../../core/errors.ts';
-import type { TlsOptions } from '../../core/kube/credentials.ts';
+import type { TlsOptions } from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 
 /** Who a content server is to see. */

@@ -1,5 +1,5 @@
-import { ClusterFactsReader } from '../../core/bundle-deployment/facts/cluster-facts.ts';
-import { systemClock } from '../../core/clock.ts';
+import { ClusterFactsReader } from '../../core/bundle-deployment/index.ts';
+import { systemClock } from '../../core/platform/clock.ts';
 import type { ClusterFacts } from '../../core/sdk.ts';
 import type { Cluster } from './cluster.ts';
 import { silentLogger } from './silent-logger.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
-import type { KubeconfigOptions } from '../../core/kube/kubeconfig.ts';
+import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
 
 /** Which cluster a command talks to, and as whom. */
 export interface ClusterFlags {

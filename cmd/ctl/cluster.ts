@@ -1,6 +1,11 @@
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
-import { CredentialSource, type Credentials } from '../../core/kube/credentials.ts';
-import { type Kubeconfig, loadKubeconfig } from '../../core/kube/kubeconfig.ts';
+import {
+  CredentialSource,
+  type Credentials,
+  connect,
+  type KubeConnection,
+  type Kubeconfig,
+  loadKubeconfig,
+} from '../../core/platform/kube/index.ts';
 import { type ClusterFlags, kubeconfigOptions } from './cluster-flags.ts';
 import { explainedNotFound } from './explained-not-found.ts';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
-import type { Resource } from '../../core/kube/resource.ts';
+import type { Resource } from '../../core/platform/kube/index.ts';
 import type { ClusterFlags } from './cluster-flags.ts';
 import { TypedWords } from './typed-words.ts';
 import { writeOutput } from './write-output.ts';

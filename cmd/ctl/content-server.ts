@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Duplex, Readable } from 'node:stream';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { createSecretReader } from '../../core/kube/secret-reader.ts';
+import { createSecretReader } from '../../core/platform/kube/index.ts';
 import type { Caller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 import { openPortForward } from './port-forward.ts';

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { errorMessage } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';

@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addCertificatesFlag, type CertificatesFlag } from './certificates/certificates-flag.ts';
 import {

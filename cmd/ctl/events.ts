@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import type { ShownEvent } from './objects/family-events.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../core/kube/api-error.ts';
+import { ApiError } from '../../core/platform/kube/index.ts';
 import { explainedNotFound } from './explained-not-found.ts';
 
 const notServed = new ApiError(404, { message: 'the server answered with HTTP status 404' });

@@ -1,7 +1,6 @@
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
+import { isNotFound, type KubeClient } from '../../core/platform/kube/index.ts';
 
 const { group, version } = bundleDeploymentResource;
 

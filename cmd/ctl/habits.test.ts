@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { definitionResource } from '../../core/kube/core-resources.ts';
+import { definitionResource } from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { type CtlResult, rukpakctl } from '../../test/helpers/rukpakctl.ts';
 import { deploymentResource, namespaceResource } from './verify/resources.ts';

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
+import { BundleFilesBuilder } from '../../core/content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 

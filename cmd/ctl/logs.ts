@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { readableLine } from './readable-line.ts';

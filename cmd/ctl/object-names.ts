@@ -1,4 +1,4 @@
-import type { Resource } from '../../core/kube/resource.ts';
+import type { Resource } from '../../core/platform/kube/index.ts';
 import type { ClusterFlags } from './cluster-flags.ts';
 
 /** A shell does not wait longer; milliseconds. */

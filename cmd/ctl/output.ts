@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
-import { showsColour } from '../../core/observe/colour.ts';
+import { showsColour } from '../../core/platform/observe/index.ts';
 import { toYaml } from '../../core/sdk.ts';
 import { type Paint, paintStates } from './terminal/paint.ts';
 import { visibleText } from './visible-text.ts';

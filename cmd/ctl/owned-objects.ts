@@ -1,14 +1,20 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { FormerReleases } from '../../core/apply/adoption/former-releases.ts';
-import { RulesByKind } from '../../core/apply/health/rules/rules-by-kind.ts';
-import { ApplySetParents } from '../../core/apply/inventory/applyset-parent.ts';
-import { Inventory, slim } from '../../core/apply/inventory/inventory.ts';
-import { systemClock } from '../../core/clock.ts';
-import { ApiError } from '../../core/kube/api-error.ts';
-import { listAll } from '../../core/kube/list-all.ts';
-import type { GroupVersionKind, Resource } from '../../core/kube/resource.ts';
+import {
+  ApplySetParents,
+  FormerReleases,
+  Inventory,
+  RulesByKind,
+  slim,
+} from '../../core/apply/index.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import {
+  ApiError,
+  type GroupVersionKind,
+  listAll,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 import { mapInOrder } from './map-in-order.ts';
 import { silentLogger } from './silent-logger.ts';

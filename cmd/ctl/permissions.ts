@@ -3,7 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { collect } from '../flag-values.ts';
 import { addRegistryFlags } from '../registry-flags.ts';

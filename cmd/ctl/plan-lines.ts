@@ -1,5 +1,4 @@
-import type { FullPlan } from '../../core/bundle-deployment/plan/full-plan.ts';
-import { planCounts } from '../../core/bundle-deployment/plan/plan-message.ts';
+import { type FullPlan, planCounts } from '../../core/bundle-deployment/index.ts';
 import type { FieldChange, ForecastChange } from '../../core/contracts/applier.ts';
 import { visibleLine } from './visible-text.ts';
 

@@ -1,9 +1,9 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import type { FullPlan } from '../../core/bundle-deployment/plan/full-plan.ts';
+import type { FullPlan } from '../../core/bundle-deployment/index.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';

@@ -1,7 +1,6 @@
 import { Duplex, Readable, Writable } from 'node:stream';
 import { errorMessage } from '../../core/errors.ts';
-import { ApiError } from '../../core/kube/api-error.ts';
-import { toLibraryKubeconfig } from '../../core/kube/library-kubeconfig.ts';
+import { ApiError, toLibraryKubeconfig } from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 import type { PodPort } from './service-pod.ts';
 

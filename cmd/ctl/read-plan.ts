@@ -1,8 +1,7 @@
 import type { Dispatcher } from 'undici';
-import { type FullPlan } from '../../core/bundle-deployment/plan/full-plan.ts';
-import { parsePlan } from '../../core/bundle-deployment/plan/plan-secret.ts';
+import { type FullPlan, parsePlan } from '../../core/bundle-deployment/index.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { planPath } from '../../core/store/plan-path.ts';
+import { planPath } from '../../core/store/index.ts';
 import { kubeconfigCaller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 import { openContentServer } from './content-server.ts';

@@ -1,13 +1,20 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../api/v1alpha1/conditions.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { type ReleaseSecret, releaseSecrets } from '../../core/apply/adoption/release-secrets.ts';
-import { applySetKey, deploymentApplySetID } from '../../core/apply/objects/applyset.ts';
+import {
+  applySetKey,
+  deploymentApplySetID,
+  type ReleaseSecret,
+  releaseSecrets,
+} from '../../core/apply/index.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { isConflict, isNotFound } from '../../core/kube/api-error.ts';
-import { secretResource } from '../../core/kube/core-resources.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
-import { findCondition } from '../../core/runtime/conditions.ts';
+import {
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  secretResource,
+} from '../../core/platform/kube/index.ts';
+import { findCondition } from '../../core/platform/runtime/index.ts';
 
 export interface ReleaseRemoval {
   /** Deployments whose Secrets go; all where absent. */

@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 

@@ -1,5 +1,5 @@
 import { TerminalError } from '../../core/errors.ts';
-import { withoutLeftOut } from '../../core/manifests/left-out.ts';
+import { withoutLeftOut } from '../../core/manifests/index.ts';
 import {
   type BundleFiles,
   type ClusterFacts,

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { defaultLimits } from '../../core/content/index.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
 import { registryClass } from './class-of-content.ts';
 import { classWarning } from './class-warning.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRequest } from '../../core/kube/kube-client.ts';
+import type { RawRequest } from '../../core/platform/kube/kube-client.ts';
 import { podOfService } from './service-pod.ts';
 
 const place = { namespace: 'sys', service: 'core', port: 'https' };

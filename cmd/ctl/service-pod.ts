@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { record } from '../../api/record.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { queryString } from '../../core/kube/object-url.ts';
+import { queryString } from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 
 export interface ServicePort {

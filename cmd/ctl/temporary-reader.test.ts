@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { Resource } from '../../core/kube/resource.ts';
+import type { Resource } from '../../core/platform/kube/index.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { asTemporaryReader } from './temporary-reader.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { Resource } from '../../core/kube/resource.ts';
+import type { Resource } from '../../core/platform/kube/index.ts';
 import type { Caller } from './caller.ts';
 import type { Cluster } from './cluster.ts';
 

@@ -2,8 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import { liveObject } from '../../core/kube/live-object.ts';
+import { isNotFound, liveObject } from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 
 /** An interrupted command removes what it made too; milliseconds. */

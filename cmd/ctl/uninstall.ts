@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Argument, Command } from 'commander';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';

@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import {
   addThirdPartyFlag,

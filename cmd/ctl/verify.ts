@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { addServerFlags, type ServerFlags } from './server-flags.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { stopSignal } from '../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { buildInfo } from '../build-info.ts';
 import { version } from '../version.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';

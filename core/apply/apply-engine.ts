@@ -11,7 +11,7 @@ import type {
   RemoveRequest,
   RemoveResult,
 } from '../contracts/applier.ts';
-import { isKindNotFound } from '../kube/api-error.ts';
+import { isKindNotFound } from '../platform/kube/index.ts';
 import { applyRun } from './apply-run.ts';
 import { awaitedController } from './awaited-controller.ts';
 import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';

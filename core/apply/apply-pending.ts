@@ -1,6 +1,6 @@
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
-import { isConflict } from '../kube/api-error.ts';
+import { isConflict } from '../platform/kube/index.ts';
 import { handedOver } from './handed-over.ts';
 import { type HookEvent, hookOf } from './hooks/hook.ts';
 import type { DesiredObject } from './objects/desired.ts';

@@ -1,12 +1,11 @@
 import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
-import type { Clock } from '../clock.ts';
 import type { ObjectNews } from '../contracts/applier.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { ObjectJudge } from '../contracts/object-judge.ts';
-import type { Discovery, NamespacedKinds } from '../kube/discovery.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { ApplyMetrics } from '../observe/apply-metrics.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Discovery, KubeClient, NamespacedKinds } from '../platform/kube/index.ts';
+import type { ApplyMetrics } from '../platform/observe/index.ts';
 import { AwaitedTakers } from './adoption/awaited-takers.ts';
 import { FormerReleases } from './adoption/former-releases.ts';
 import { GivenObjects } from './adoption/given-objects.ts';

@@ -1,4 +1,4 @@
-import { isNotFound } from '../kube/api-error.ts';
+import { isNotFound } from '../platform/kube/index.ts';
 import type { DesiredObject } from './objects/desired.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
 import type { Run } from './run.ts';

@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
 import { type ApplyFailure, throwAny } from './objects/failures.ts';

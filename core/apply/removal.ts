@@ -1,5 +1,5 @@
 import type { RemoveRequest, RemoveResult } from '../contracts/applier.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { InventoryEntry } from './inventory/inventory.ts';
 import { kindNames } from './kinds/earlier-kinds.ts';

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { ApplyRequest } from '../contracts/applier.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
 import type { DesiredSet } from './content/desired-set.ts';
 import type { EngineParts } from './engine-parts.ts';
 import type { DesiredObject } from './objects/desired.ts';

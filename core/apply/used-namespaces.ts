@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { liveObject } from '../kube/live-object.ts';
+import { liveObject } from '../platform/kube/index.ts';
 import { shortList } from '../short-list.ts';
 import { mapOf } from './fields/json-fields.ts';
 import type { DesiredObject } from './objects/desired.ts';

@@ -1,7 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
-import { isConflict, isNotFound } from '../kube/api-error.ts';
+import { isConflict, isNotFound } from '../platform/kube/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { ownerReferenceTo } from './desired-bundle.ts';
 

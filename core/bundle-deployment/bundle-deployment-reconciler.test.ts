@@ -10,9 +10,9 @@ import {
   v1,
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { defaultLimits } from '../content/limits.ts';
+import { defaultLimits } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
-import { ApiError } from '../kube/api-error.ts';
+import { ApiError } from '../platform/kube/index.ts';
 
 const name = nameOf(v1);
 const valid = `HasValidBundle True UnpackSuccessful: Successfully unpacked the ${name} Bundle`;

@@ -1,9 +1,8 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
-import { unlessGone } from '../kube/unless-gone.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
-import { UnservedDeletions } from '../runtime/unserved-deletions.ts';
+import { unlessGone } from '../platform/kube/index.ts';
+import { statusPatch, UnservedDeletions } from '../platform/runtime/index.ts';
 import { certify, noteCertified } from './certificates/certify.ts';
 import { awaitDependents } from './deletion/await-dependents.ts';
 import { guardDeletion, hasFinalizer } from './deletion/guard-deletion.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import { ApiError } from '../kube/api-error.ts';
+import { ApiError } from '../platform/kube/index.ts';
 
 const mark = { [annotation.configured]: 'true' };
 /** Of every new Bundle whose content may be another one tomorrow. */

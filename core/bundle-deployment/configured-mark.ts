@@ -2,7 +2,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import { isConflict, isNotFound } from '../kube/api-error.ts';
+import { isConflict, isNotFound } from '../platform/kube/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import { isOwn } from './own-bundles.ts';
 

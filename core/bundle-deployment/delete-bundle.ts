@@ -1,7 +1,6 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import { isConflict, isNotFound } from '../kube/api-error.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
 
 /** Deletes exactly this Bundle; one that is gone, or a namesake, is left as it is. */
 export async function deleteBundle(

@@ -1,14 +1,14 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
-import type { Clock } from '../clock.ts';
 import type { Applier } from '../contracts/applier.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { ApplyMetrics } from '../observe/apply-metrics.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { ApplyMetrics } from '../platform/observe/index.ts';
 import type { Certificates } from './certificates/certificates.ts';
 import type { RenderFacts } from './facts/render-facts.ts';
 import type { LastApplied } from './last-applied.ts';

@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition as type } from '../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../runtime/conditions.ts';
+import { findCondition } from '../platform/runtime/index.ts';
 import { isBroughtOut } from './wanted-bundle.ts';
 
 /** A dependency may itself tell of one that tells of one: each repeats only so much. */

@@ -1,8 +1,8 @@
 import type { BundleDeploymentStatus } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../api/v1alpha1/conditions.ts';
-import type { Clock } from '../clock.ts';
 import type { DriftedObject } from '../contracts/applier.ts';
-import { findCondition, setCondition } from '../runtime/conditions.ts';
+import type { Clock } from '../platform/clock.ts';
+import { findCondition, setCondition } from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
 import type { BundleDeploymentState } from './state.ts';
 

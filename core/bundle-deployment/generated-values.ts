@@ -1,11 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { installNamespaceOf } from '../../api/v1alpha1/install-namespace.ts';
-import { digestOf } from '../apply/fields/digest.ts';
-import { mapOf } from '../apply/fields/json-fields.ts';
-import { clientOf } from '../apply/privilege/owner-client.ts';
-import { ApiError } from '../kube/api-error.ts';
-import { secretResource } from '../kube/core-resources.ts';
-import { liveObject } from '../kube/live-object.ts';
+import { clientOf, digestOf, mapOf } from '../apply/index.ts';
+import { ApiError, liveObject, secretResource } from '../platform/kube/index.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
 import { renderWithOtherSeed } from './render.ts';
 import type { BundleDeploymentState, StepContext } from './state.ts';

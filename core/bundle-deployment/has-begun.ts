@@ -4,7 +4,7 @@ import {
   bundleDeploymentReason,
   progressReason,
 } from '../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../runtime/conditions.ts';
+import { findCondition } from '../platform/runtime/index.ts';
 
 /** What these say at the end of a reconcile means that it repaired the active Bundle. */
 const notBegun: ReadonlySet<string | undefined> = new Set([

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
 import type { ApplyResult } from '../contracts/applier.ts';
-import type { AppliedSet, ApplyMetrics } from '../observe/apply-metrics.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { AppliedSet, ApplyMetrics } from '../platform/observe/index.ts';
 import type { BundleDeploymentState } from './state.ts';
 
 interface MeasuredBy {

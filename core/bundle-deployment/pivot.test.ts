@@ -10,7 +10,7 @@ import {
   v3,
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
-import { ApiError } from '../kube/api-error.ts';
+import { ApiError } from '../platform/kube/index.ts';
 import { templateHash } from './template-hash.ts';
 
 const at = (minute: number) => ({ creationTimestamp: `2026-01-01T00:0${minute}:00Z` });

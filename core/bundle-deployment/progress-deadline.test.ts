@@ -6,7 +6,7 @@ import {
   v1,
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { Metrics } from '../observe/metrics.ts';
+import { Metrics } from '../platform/observe/index.ts';
 
 const metrics = new Metrics();
 

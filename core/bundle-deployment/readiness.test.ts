@@ -10,7 +10,7 @@ import {
   v2,
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { computeStatus } from '../apply/health/compute-status.ts';
+import { computeStatus } from '../apply/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 
 const time = '2026-01-01T00:00:00Z';

@@ -10,8 +10,7 @@ import {
   bundleDeploymentReason as reason,
 } from '../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
-import { findCondition } from '../runtime/conditions.ts';
-import { type Readiness, withReadiness } from '../runtime/readiness.ts';
+import { findCondition, type Readiness, withReadiness } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { BundleDeploymentState } from './state.ts';
 

@@ -7,10 +7,10 @@ import {
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
-import { defaultLimits } from '../content/limits.ts';
+import { OutOfTimeError } from '../classes/index.ts';
+import { defaultLimits } from '../content/index.ts';
 import type { ConfigureHandler, Provisioner } from '../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
-import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
 
 const adapted = aTree({ 'manifests/adapted.yaml': 'kind: ConfigMap' });
 const template = aTemplate('example.com/app:v1');

@@ -3,7 +3,8 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { creatorOf } from '../../api/v1alpha1/creator.ts';
-import { checkFiles } from '../content/check-files.ts';
+import { OutOfTimeError } from '../classes/index.ts';
+import { checkFiles } from '../content/index.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import type {
   DeploymentContext,
@@ -11,12 +12,8 @@ import type {
   ProvisionerContext,
 } from '../contracts/provisioner.ts';
 import { WaitingError } from '../errors.ts';
-import { withoutLeftOut } from '../manifests/left-out.ts';
-import { checkObjectCount } from '../manifests/object-bounds.ts';
-import { handlerOf, nameClass } from '../runtime/name-class.ts';
-import { onBehalfOf } from '../runtime/on-behalf-of.ts';
-import { withTimeLimit } from '../runtime/time-limit.ts';
-import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
+import { checkObjectCount, withoutLeftOut } from '../manifests/index.ts';
+import { handlerOf, nameClass, onBehalfOf, withTimeLimit } from '../platform/runtime/index.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
 import type { Facts, RenderingClasses } from './facts/render-facts.ts';
 import { longestWait } from './longest-wait.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { OutOfTimeError } from '../runtime/worker/running-limit.ts';
+import { OutOfTimeError } from '../classes/index.ts';
 import { type Rendered, RenderedObjects, type Rendering } from './rendered-objects.ts';
 
 const spec = { provisionerClassName: 'c', source: { type: 'image' } };

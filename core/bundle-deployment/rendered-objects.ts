@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { OutOfTimeError } from '../runtime/worker/running-limit.ts';
+import type { OutOfTimeError } from '../classes/index.ts';
 import type { Facts } from './facts/render-facts.ts';
 import { roughSize } from './rough-size.ts';
 

@@ -2,9 +2,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { kstatusCondition, readyReason } from '../../api/v1alpha1/conditions.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../errors.ts';
-import { findCondition } from '../runtime/conditions.ts';
-import { withReadiness } from '../runtime/readiness.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
+import { findCondition, statusPatch, withReadiness } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { BundleDeploymentState, StepContext } from './state.ts';
 

@@ -1,5 +1,5 @@
 import { bundleDeploymentCondition } from '../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../runtime/conditions.ts';
+import { findCondition } from '../platform/runtime/index.ts';
 import type { BundleDeploymentState } from './state.ts';
 
 /**

@@ -4,8 +4,8 @@ import {
   bundleDeploymentReason,
 } from '../../api/v1alpha1/conditions.ts';
 import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
-import type { Clock } from '../clock.ts';
-import { setCondition } from '../runtime/conditions.ts';
+import type { Clock } from '../platform/clock.ts';
+import { setCondition } from '../platform/runtime/index.ts';
 import type { BundleDeploymentState } from './state.ts';
 
 interface Outcome {

@@ -1,6 +1,6 @@
 import type { BundleSource, GitSource } from '../../api/v1alpha1/bundle.ts';
 import type { BundleTemplate } from '../../api/v1alpha1/bundle-template.ts';
-import { hashObject, sortedMap } from '../manifests/object-hash.ts';
+import { hashObject, sortedMap } from '../manifests/index.ts';
 
 const maxBundleName = 52;
 const maxDeploymentName = 45;

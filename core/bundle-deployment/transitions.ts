@@ -7,9 +7,9 @@ import {
   readyReason,
   bundleDeploymentReason as reason,
 } from '../../api/v1alpha1/conditions.ts';
-import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
-import { findCondition } from '../runtime/conditions.ts';
+import type { Clock } from '../platform/clock.ts';
+import { findCondition } from '../platform/runtime/index.ts';
 
 /** Reasons that merely repeat another condition's news, or say that there is none yet. */
 const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse, reason.unpackPending]);

@@ -1,12 +1,11 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
-import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
-import { isConflict, isNotFound } from '../kube/api-error.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
 import { notUnpacked } from './status.ts';
 import { recordTransition } from './transitions.ts';
 

@@ -9,8 +9,8 @@ import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { SourceResult } from '../contracts/source.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { WaitingError } from '../errors.ts';
-import { ApiError } from '../kube/api-error.ts';
-import { FairSemaphore } from '../runtime/fair-semaphore.ts';
+import { ApiError } from '../platform/kube/index.ts';
+import { FairSemaphore } from '../platform/runtime/index.ts';
 import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';
 

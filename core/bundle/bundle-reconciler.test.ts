@@ -4,7 +4,7 @@ import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bun
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import { defaultLimits } from '../content/limits.ts';
+import { defaultLimits } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 
 const now = '2026-01-01T00:00:00Z';

@@ -1,10 +1,8 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
-import { unlessGone } from '../kube/unless-gone.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
-import { UnservedDeletions } from '../runtime/unserved-deletions.ts';
+import { unlessGone } from '../platform/kube/index.ts';
+import { Semaphore, statusPatch, UnservedDeletions } from '../platform/runtime/index.ts';
 import type { BundleDependencies } from './dependencies.ts';
 import { withKnownPin } from './known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';

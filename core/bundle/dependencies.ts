@@ -1,5 +1,4 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { Clock } from '../clock.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
@@ -7,9 +6,10 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ConfigMapReader, Source } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
-import type { ByteBudget } from '../runtime/byte-budget.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { UnpackMetrics } from '../platform/observe/index.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
 import type { SourceSecrets } from './source-secrets.ts';
 import type { ClassPlaces } from './unpack-places.ts';
 

@@ -6,7 +6,7 @@ import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import type { Source } from '../contracts/source.ts';
-import { ByteBudget } from '../runtime/byte-budget.ts';
+import { ByteBudget } from '../platform/runtime/index.ts';
 
 const resolvedSource = anImage(`example.com/app@sha256:${'12'.repeat(32)}`);
 const content = { files: aTree({ 'a.yaml': 'x'.repeat(20) }), resolvedSource };

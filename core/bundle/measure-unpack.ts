@@ -1,5 +1,5 @@
 import { WaitingError } from '../errors.ts';
-import type { UnpackMetrics } from '../observe/unpack-metrics.ts';
+import type { UnpackMetrics } from '../platform/observe/index.ts';
 import type { UnpackDependencies } from './dependencies.ts';
 import type { BundleState } from './state.ts';
 

@@ -6,11 +6,7 @@ import type {
 } from '../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../errors.ts';
-import {
-  type ImageReference,
-  parseImageReference,
-  repositoryName,
-} from '../sources/image/reference.ts';
+import { type ImageReference, parseImageReference, repositoryName } from '../registry/index.ts';
 
 /**
  * Whether a pin names content of the very place that the spec names; never so for ConfigMaps and

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aKeptBundle, BundleFixture } from '../../test/helpers/bundle-fixture.ts';
-import { computeStatus } from '../apply/health/compute-status.ts';
+import { computeStatus } from '../apply/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 
 function kstatus({ live, clock }: BundleFixture): string {

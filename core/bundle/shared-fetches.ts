@@ -1,7 +1,6 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../contracts/source.ts';
-import { aborted } from '../runtime/aborted.ts';
-import type { MemoryShare } from '../runtime/memory-share.ts';
+import { aborted, type MemoryShare } from '../platform/runtime/index.ts';
 
 /** What was fetched, for each Bundle that has it to release when it needs it no longer. */
 export interface FetchedContent extends SourceResult {

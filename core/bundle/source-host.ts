@@ -1,6 +1,6 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
-import { repositoryAddress } from '../sources/git/repository-address.ts';
-import { parseImageReference } from '../sources/image/reference.ts';
+import { parseImageReference } from '../registry/index.ts';
+import { repositoryAddress } from '../sources/index.ts';
 
 /** Which server a source is fetched from, without its port; for one of no server its type. */
 export function sourceHost({ type, image, git, http }: BundleSource): string {

@@ -3,7 +3,7 @@ import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { SecretContent } from '../contracts/source.ts';
-import { ApiError } from '../kube/api-error.ts';
+import { ApiError } from '../platform/kube/index.ts';
 import { SourceSecrets } from './source-secrets.ts';
 
 const { signal } = new AbortController();

@@ -3,8 +3,8 @@ import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.t
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { SecretContent, SecretReader } from '../contracts/source.ts';
 import { errorMessage } from '../errors.ts';
-import { ApiError } from '../kube/api-error.ts';
-import { matchesHost } from '../sources/image/host-pattern.ts';
+import { ApiError } from '../platform/kube/index.ts';
+import { matchesHost } from '../registry/index.ts';
 import { credentialHosts } from './source-host.ts';
 
 export interface SourceSecretsOptions {

@@ -1,9 +1,13 @@
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { bundleCondition, bundleReason, readyReason } from '../../api/v1alpha1/conditions.ts';
-import type { Clock } from '../clock.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
-import { findCondition, setCondition } from '../runtime/conditions.ts';
-import { type Readiness, withReadiness } from '../runtime/readiness.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  findCondition,
+  type Readiness,
+  setCondition,
+  withReadiness,
+} from '../platform/runtime/index.ts';
 
 /** The statuses of a Bundle (docs/spec/bundle.md), one function for each. */
 

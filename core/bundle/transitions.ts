@@ -1,7 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
-import { findCondition } from '../runtime/conditions.ts';
+import { findCondition } from '../platform/runtime/index.ts';
 import { isNoted } from './known-pin.ts';
 import { pinIn } from './pin.ts';
 

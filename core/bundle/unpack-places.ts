@@ -1,5 +1,5 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { FairSemaphore } from '../runtime/fair-semaphore.ts';
+import type { FairSemaphore } from '../platform/runtime/index.ts';
 import type { SharedFetches } from './shared-fetches.ts';
 import type { UnpackSlots } from './unpack-slots.ts';
 

@@ -1,7 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { precedence } from '../runtime/fair-queue.ts';
-import { FairSemaphore } from '../runtime/fair-semaphore.ts';
-import { Semaphore } from '../runtime/semaphore.ts';
+import type { Clock } from '../platform/clock.ts';
+import { FairSemaphore, precedence, Semaphore } from '../platform/runtime/index.ts';
 
 export interface UnpackSlotsOptions {
   /** Unpackings at work at once. One machine has half of them at most, so that it never has all. */

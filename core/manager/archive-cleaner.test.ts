@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { IndexedCache } from '../runtime/indexed-cache.ts';
+import { IndexedCache } from '../platform/runtime/index.ts';
 import { createArchiveCleaner } from './archive-cleaner.ts';
 
 function setUp() {

@@ -1,10 +1,11 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { CacheChange } from '../runtime/indexed-cache.ts';
-import type { Runnable } from '../runtime/manager.ts';
-import type { DiskStore } from '../store/disk-store.ts';
-import { collectGarbage } from '../store/garbage-collection.ts';
-import type { KeptArchives } from '../store/kept-archives.ts';
-import type { OnLeftover } from '../store/temporary-files.ts';
+import type { CacheChange, Runnable } from '../platform/runtime/index.ts';
+import {
+  collectGarbage,
+  type DiskStore,
+  type KeptArchives,
+  type OnLeftover,
+} from '../store/index.ts';
 import type { Kinds } from './kinds.ts';
 
 export interface Archives {

@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { CacheChange } from '../runtime/indexed-cache.ts';
+import type { CacheChange } from '../platform/runtime/index.ts';
 
 /** The deployments that gained or lost a dependent by a change: theirs is to keep, or to go on with. */
 export function changedDependencies({

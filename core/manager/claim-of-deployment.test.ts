@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { wantedBundle } from '../bundle-deployment/wanted-bundle.ts';
-import { precedence } from '../runtime/fair-queue.ts';
+import { wantedBundle } from '../bundle-deployment/index.ts';
+import { precedence } from '../platform/runtime/index.ts';
 import { claimOfDeployment } from './claim-of-deployment.ts';
 
 const active = wantedBundle(aStoredDeployment());

@@ -1,7 +1,7 @@
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { creatorOf } from '../../api/v1alpha1/index.ts';
-import { isBroughtOut, wantedBundle } from '../bundle-deployment/wanted-bundle.ts';
-import { type Claim, precedence } from '../runtime/fair-queue.ts';
+import { isBroughtOut, wantedBundle } from '../bundle-deployment/index.ts';
+import { type Claim, precedence } from '../platform/runtime/index.ts';
 
 interface Known<T> {
   get(key: { readonly name: string }): T | undefined;

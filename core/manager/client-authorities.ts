@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
-import { configMapResource } from '../kube/core-resources.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import { Reflector } from '../kube/reflector.ts';
-import type { ClientAuthorities } from '../store/client-authorities.ts';
+import type { Clock } from '../platform/clock.ts';
+import { configMapResource, type KubeClient, Reflector } from '../platform/kube/index.ts';
+import type { ClientAuthorities } from '../store/index.ts';
 
 export interface FollowOptions {
   readonly client: KubeClient;

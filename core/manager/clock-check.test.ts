@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { type ClockOffset, measureClockOffset } from '../kube/clock-offset.ts';
-import type { HttpRequest } from '../kube/transport.ts';
+import { measureClockOffset } from '../platform/kube/clock-offset.ts';
+import type { ClockOffset } from '../platform/kube/index.ts';
+import type { HttpRequest } from '../platform/kube/transport.ts';
 import { createClockCheck } from './clock-check.ts';
 
 const { signal } = new AbortController();

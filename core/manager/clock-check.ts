@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
-import { type ClockOffset, clockProblem } from '../kube/clock-offset.ts';
-import type { ClockMetrics } from '../observe/clock-metrics.ts';
-import type { Runnable } from '../runtime/manager.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type ClockOffset, clockProblem } from '../platform/kube/index.ts';
+import type { ClockMetrics } from '../platform/observe/index.ts';
+import type { Runnable } from '../platform/runtime/index.ts';
 
 export interface ClockCheckParts {
   readonly clockOffset: (signal: AbortSignal) => Promise<ClockOffset>;

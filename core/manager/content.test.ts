@@ -8,9 +8,8 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { MemoryStore } from '../../test/helpers/memory-store.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
-import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
-import { defaultLimits } from '../content/limits.ts';
+import { type ContentLoader, LostContentError } from '../bundle-deployment/index.ts';
+import { defaultLimits } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { createContentLoader } from './content.ts';
 

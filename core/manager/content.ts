@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { ContentLoader } from '../bundle-deployment/dependencies.ts';
-import { LostContentError } from '../bundle-deployment/lost-content-error.ts';
+import { type ContentLoader, LostContentError } from '../bundle-deployment/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { errorMessage, WaitingError } from '../errors.ts';
-import { createFallbackLoader } from '../store/fallback-loader.ts';
+import { createFallbackLoader } from '../store/index.ts';
 import type { ContentOptions } from './options.ts';
 
 const podTokenFile = '/var/run/secrets/kubernetes.io/serviceaccount/token';

@@ -4,22 +4,27 @@ import {
   bundleDeploymentResource,
   bundleResource,
 } from '../../api/v1alpha1/index.ts';
-import { ApplyEngine } from '../apply/apply-engine.ts';
-import { BundleReconciler } from '../bundle/bundle-reconciler.ts';
-import { BundleDeploymentReconciler } from '../bundle-deployment/bundle-deployment-reconciler.ts';
-import { Certificates } from '../bundle-deployment/certificates/certificates.ts';
-import { RenderFacts } from '../bundle-deployment/facts/render-facts.ts';
-import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
-import { isBroughtOut } from '../bundle-deployment/wanted-bundle.ts';
-import type { Clock } from '../clock.ts';
+import { ApplyEngine } from '../apply/index.ts';
+import { BundleReconciler } from '../bundle/index.ts';
+import {
+  BundleDeploymentReconciler,
+  Certificates,
+  isBroughtOut,
+  RenderFacts,
+  StoredPlans,
+} from '../bundle-deployment/index.ts';
 import type { ObjectNews } from '../contracts/applier.ts';
 import type { ObjectJudge } from '../contracts/object-judge.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { KubeConnection } from '../kube/connect.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import { Controller, type ControllerOptions } from '../runtime/controller.ts';
-import type { EventRecorder } from '../runtime/event-recorder.ts';
-import { precedence } from '../runtime/fair-queue.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeConnection } from '../platform/kube/index.ts';
+import type { Metrics } from '../platform/observe/index.ts';
+import {
+  Controller,
+  type ControllerOptions,
+  type EventRecorder,
+  precedence,
+} from '../platform/runtime/index.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { claimOfDeployment } from './claim-of-deployment.ts';
 import { classesWith } from './class-index.ts';

@@ -3,8 +3,8 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { systemClock } from '../clock.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
 import { createCrdReaderRole } from './crd-reader-role.ts';
 
 interface Written {

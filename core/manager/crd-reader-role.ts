@@ -1,14 +1,19 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
-import { definitionResource } from '../kube/core-resources.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import { versionOnly } from '../kube/metadata-only.ts';
-import { Reflector } from '../kube/reflector.ts';
-import type { Resource } from '../kube/resource.ts';
-import { Controller, type ControllerOptions } from '../runtime/controller.ts';
-import { IndexedCache } from '../runtime/indexed-cache.ts';
-import type { Runnable } from '../runtime/manager.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  definitionResource,
+  type KubeClient,
+  Reflector,
+  type Resource,
+  versionOnly,
+} from '../platform/kube/index.ts';
+import {
+  Controller,
+  type ControllerOptions,
+  IndexedCache,
+  type Runnable,
+} from '../platform/runtime/index.ts';
 
 export interface CrdReaderRoleOptions {
   readonly client: Pick<KubeClient, 'list' | 'watch' | 'apply'>;

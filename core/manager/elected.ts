@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { systemClock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { LeaderMetrics } from '../observe/leader-metrics.ts';
-import { LeaderElector } from '../runtime/leader-elector.ts';
-import type { Runnable } from '../runtime/manager.ts';
+import { systemClock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { LeaderMetrics } from '../platform/observe/index.ts';
+import { LeaderElector, type Runnable } from '../platform/runtime/index.ts';
 import type { ManagerSettings } from './settings.ts';
 
 export interface ElectionParts {

@@ -1,9 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
-import { isOwn } from '../bundle-deployment/own-bundles.ts';
-import type { DiskStore } from '../store/disk-store.ts';
-import { KeptArchives } from '../store/kept-archives.ts';
-import type { OnLeftover } from '../store/temporary-files.ts';
+import { isOwn } from '../bundle-deployment/index.ts';
+import { type DiskStore, KeptArchives, type OnLeftover } from '../store/index.ts';
 import type { Kinds } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
 

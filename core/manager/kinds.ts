@@ -4,16 +4,17 @@ import {
   bundleResource,
   generatedFor,
 } from '../../api/v1alpha1/index.ts';
-import { keepTemplateManager } from '../bundle-deployment/revisions/template-manager.ts';
-import type { Clock } from '../clock.ts';
+import { keepTemplateManager } from '../bundle-deployment/index.ts';
 import type { Logger } from '../contracts/logger.ts';
-import { configMapResource } from '../kube/core-resources.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import { versionOnly } from '../kube/metadata-only.ts';
-import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
-import { IndexedCache } from '../runtime/indexed-cache.ts';
-import type { Runnable } from '../runtime/manager.ts';
-import { reflectorRunnable } from '../runtime/reflector-runnable.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  configMapResource,
+  type KubeClient,
+  Reflector,
+  type ReflectorOptions,
+  versionOnly,
+} from '../platform/kube/index.ts';
+import { IndexedCache, type Runnable, reflectorRunnable } from '../platform/runtime/index.ts';
 
 /** The kinds that reconcilers go by, as watch caches hold them. */
 export interface Kinds {

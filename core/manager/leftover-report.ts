@@ -1,7 +1,7 @@
 import type { EventSink } from '../contracts/event-sink.ts';
 import { errorMessage } from '../errors.ts';
-import type { ContentMetrics } from '../observe/content-metrics.ts';
-import type { OnLeftover } from '../store/temporary-files.ts';
+import type { ContentMetrics } from '../platform/observe/index.ts';
+import type { OnLeftover } from '../store/index.ts';
 import type { ManagerSettings } from './settings.ts';
 
 /**

@@ -6,7 +6,7 @@ import {
   readyReason,
 } from '../../api/v1alpha1/index.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { ObjectCount, ObjectCounts } from '../observe/object-metrics.ts';
+import type { ObjectCount, ObjectCounts } from '../platform/observe/index.ts';
 import { classesWith } from './class-index.ts';
 
 export interface CountedKinds {

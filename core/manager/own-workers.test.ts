@@ -2,11 +2,9 @@ import { expect, test } from 'vitest';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
-import { SharedFetches } from '../bundle/shared-fetches.ts';
-import type { OwnPlaces } from '../bundle/unpack-places.ts';
-import { UnpackSlots } from '../bundle/unpack-slots.ts';
+import { type OwnPlaces, SharedFetches, UnpackSlots } from '../bundle/index.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import { FairSemaphore } from '../runtime/fair-semaphore.ts';
+import { FairSemaphore } from '../platform/runtime/index.ts';
 import { ownWorkers } from './own-workers.ts';
 
 function somePlaces(): OwnPlaces {

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
-import type { OwnPlaces } from '../bundle/unpack-places.ts';
+import type { OwnPlaces } from '../bundle/index.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { FairSemaphore } from '../runtime/fair-semaphore.ts';
+import type { FairSemaphore } from '../platform/runtime/index.ts';
 
 export interface OwnWorkersOptions {
   readonly deployments: { get(key: { readonly name: string }): BundleDeployment | undefined };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { IndexedCache } from '../runtime/indexed-cache.ts';
+import { IndexedCache } from '../platform/runtime/index.ts';
 import { OwnWrites } from './own-writes.ts';
 
 function anObject(

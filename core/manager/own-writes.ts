@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { keyOf } from '../kube/resource.ts';
-import type { IndexedCache } from '../runtime/indexed-cache.ts';
+import { keyOf } from '../platform/kube/index.ts';
+import type { IndexedCache } from '../platform/runtime/index.ts';
 
 /**
  * A cache for a reconciler that writes the status and finalizers of what it watches. The answers to

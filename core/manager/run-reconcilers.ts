@@ -1,8 +1,7 @@
-import { systemClock } from '../clock.ts';
-import { connect } from '../kube/connect.ts';
-import { Metrics } from '../observe/metrics.ts';
-import { EventRecorder } from '../runtime/event-recorder.ts';
-import { Manager, type Runnable } from '../runtime/manager.ts';
+import { systemClock } from '../platform/clock.ts';
+import { connect } from '../platform/kube/index.ts';
+import { Metrics } from '../platform/observe/index.ts';
+import { EventRecorder, Manager, type Runnable } from '../platform/runtime/index.ts';
 import { createClockCheck } from './clock-check.ts';
 import { createControllers } from './controllers.ts';
 import { createCrdReaderRole } from './crd-reader-role.ts';

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import type { ContentRestorer } from '../bundle/content-restorer.ts';
+import type { ContentRestorer } from '../bundle/index.ts';
 import { WaitingError } from '../errors.ts';
-import { IndexedCache } from '../runtime/indexed-cache.ts';
+import { IndexedCache } from '../platform/runtime/index.ts';
 import { createServedBundles } from './served-bundles.ts';
 
 const { signal } = new AbortController();

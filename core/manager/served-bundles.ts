@@ -1,6 +1,6 @@
-import type { ContentRestorer } from '../bundle/content-restorer.ts';
+import type { ContentRestorer } from '../bundle/index.ts';
 import { WaitingError } from '../errors.ts';
-import type { ServedBundles } from '../store/served-bundles.ts';
+import type { ServedBundles } from '../store/index.ts';
 import type { Kinds } from './kinds.ts';
 
 /** The Bundles that the watch cache holds: every replica serves all, whoever unpacked them. */

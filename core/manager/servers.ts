@@ -1,18 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
-import { StoredPlans } from '../bundle-deployment/plan/stored-plans.ts';
-import type { Clock } from '../clock.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import { aborted } from '../runtime/aborted.ts';
-import { type BindAddress, parseBindAddress } from '../runtime/bind-address.ts';
-import { HealthServer } from '../runtime/health-server.ts';
-import type { Runnable } from '../runtime/manager.ts';
-import { apiServerAccessReviewer } from '../store/access-review.ts';
-import { ClientAuthorities } from '../store/client-authorities.ts';
-import { type ContentServer, startContentServer } from '../store/content-server.ts';
-import { createPlanHandler } from '../store/plan-handler.ts';
-import type { ServedBundles } from '../store/served-bundles.ts';
+import { StoredPlans } from '../bundle-deployment/index.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { Metrics } from '../platform/observe/index.ts';
+import {
+  aborted,
+  type BindAddress,
+  HealthServer,
+  parseBindAddress,
+  type Runnable,
+} from '../platform/runtime/index.ts';
+import {
+  apiServerAccessReviewer,
+  ClientAuthorities,
+  type ContentServer,
+  createPlanHandler,
+  type ServedBundles,
+  startContentServer,
+} from '../store/index.ts';
 import { type FollowOptions, followCluster, followFile } from './client-authorities.ts';
 import type { Kinds } from './kinds.ts';
 import type { ContentOptions } from './options.ts';

@@ -1,10 +1,10 @@
 import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
-import type { CertificateOptions } from '../bundle-deployment/certificates/certificate-options.ts';
+import type { CertificateOptions } from '../bundle-deployment/index.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
-import type { ByteBudget } from '../runtime/byte-budget.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
 import type { ContentOptions, UploadOptions, Zone } from './options.ts';
 
 /** What core's parts are made from: the options of a process with all that they left out. */

@@ -3,7 +3,7 @@ import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle, aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import { desiredBundle } from '../bundle-deployment/desired-bundle.ts';
-import { templateHash } from '../bundle-deployment/template-hash.ts';
+import { templateHash } from '../bundle-deployment/index.ts';
 import { sourceAccount } from './source-account.ts';
 
 const serviceAccount = { namespace: 'team-a', name: 'deployer' };

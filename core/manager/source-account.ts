@@ -1,10 +1,7 @@
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
-import { isMadeFrom } from '../bundle-deployment/is-made-from.ts';
-import { isOwn } from '../bundle-deployment/own-bundles.ts';
-import { isRevision } from '../bundle-deployment/revisions/history.ts';
-import { templateHash } from '../bundle-deployment/template-hash.ts';
+import { isMadeFrom, isOwn, isRevision, templateHash } from '../bundle-deployment/index.ts';
 
 interface Deployments {
   get(key: { readonly name: string }): BundleDeployment | undefined;

@@ -1,14 +1,15 @@
-import { ContentRestorer } from '../bundle/content-restorer.ts';
-import type { UnpackDependencies } from '../bundle/dependencies.ts';
-import type { Clock } from '../clock.ts';
+import { ContentRestorer, type UnpackDependencies } from '../bundle/index.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import type { Runnable } from '../runtime/manager.ts';
-import { DiskStore } from '../store/disk-store.ts';
-import type { KeptArchives } from '../store/kept-archives.ts';
-import type { ServedBundles } from '../store/served-bundles.ts';
-import type { OnLeftover } from '../store/temporary-files.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { Metrics } from '../platform/observe/index.ts';
+import type { Runnable } from '../platform/runtime/index.ts';
+import {
+  DiskStore,
+  type KeptArchives,
+  type OnLeftover,
+  type ServedBundles,
+} from '../store/index.ts';
 import { createArchiveCleaner } from './archive-cleaner.ts';
 import { keptArchives } from './kept-archives.ts';
 import type { Kinds } from './kinds.ts';

@@ -1,21 +1,25 @@
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
-import type { UnpackDependencies } from '../bundle/dependencies.ts';
-import { SharedFetches } from '../bundle/shared-fetches.ts';
-import { SourceSecrets } from '../bundle/source-secrets.ts';
-import type { OwnPlaces } from '../bundle/unpack-places.ts';
-import { UnpackSlots } from '../bundle/unpack-slots.ts';
-import { creatorOfBundle } from '../bundle-deployment/creator-of-bundle.ts';
-import type { Clock } from '../clock.ts';
+import {
+  type OwnPlaces,
+  SharedFetches,
+  SourceSecrets,
+  type UnpackDependencies,
+  UnpackSlots,
+} from '../bundle/index.ts';
+import { creatorOfBundle } from '../bundle-deployment/index.ts';
 import type { SecretReader } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
-import { createConfigMapReader } from '../kube/config-map-reader.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import { createSecretReader } from '../kube/secret-reader.ts';
-import { HostAddresses } from '../net/host-addresses.ts';
-import type { Metrics } from '../observe/metrics.ts';
-import { FairSemaphore } from '../runtime/fair-semaphore.ts';
-import { createUploadSource } from '../sources/upload/index.ts';
-import type { KeptArchives } from '../store/kept-archives.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  createConfigMapReader,
+  createSecretReader,
+  type KubeClient,
+} from '../platform/kube/index.ts';
+import { HostAddresses } from '../platform/net/index.ts';
+import type { Metrics } from '../platform/observe/index.ts';
+import { FairSemaphore } from '../platform/runtime/index.ts';
+import { createUploadSource } from '../sources/index.ts';
+import type { KeptArchives } from '../store/index.ts';
 import { classesWith } from './class-index.ts';
 import type { Kinds } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';

@@ -2,14 +2,15 @@ import type { Condition } from '../../api/meta.ts';
 import { meantField } from '../../api/spec-config.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { kstatusCondition, readyReason } from '../../api/v1alpha1/index.ts';
-import type { Clock } from '../clock.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Resource } from '../kube/resource.ts';
-import { findCondition } from '../runtime/conditions.ts';
-import type { ReconcileResult } from '../runtime/controller.ts';
-import { withReadiness } from '../runtime/readiness.ts';
-import { statusPatch } from '../runtime/status-patch.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient, Resource } from '../platform/kube/index.ts';
+import {
+  findCondition,
+  type ReconcileResult,
+  statusPatch,
+  withReadiness,
+} from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
 
 /** Milliseconds that a manager has for its first look at an object: it may be starting just now. */

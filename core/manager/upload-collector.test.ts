@@ -4,7 +4,7 @@ import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
-import { IndexedCache } from '../runtime/indexed-cache.ts';
+import { IndexedCache } from '../platform/runtime/index.ts';
 import { createUploadCollector } from './upload-collector.ts';
 
 const source = { type: 'upload', upload: {} };

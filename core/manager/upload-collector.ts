@@ -1,10 +1,10 @@
-import { findBundle } from '../bundle/announce-upload.ts';
-import type { Clock } from '../clock.ts';
+import { findBundle } from '../bundle/index.ts';
 import type { ContentKey } from '../contracts/store.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Runnable } from '../runtime/manager.ts';
-import type { OnLeftover } from '../store/temporary-files.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { Runnable } from '../platform/runtime/index.ts';
+import type { OnLeftover } from '../store/index.ts';
 import type { Kinds } from './kinds.ts';
 
 export interface UploadCollectorOptions {

@@ -1,14 +1,17 @@
 import type { RequestHandler } from 'express';
-import { announceUpload, findBundle } from '../bundle/announce-upload.ts';
-import type { Clock } from '../clock.ts';
+import { announceUpload, findBundle } from '../bundle/index.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
-import type { Runnable } from '../runtime/manager.ts';
-import { type OnLeftover, prepareDirectory } from '../store/temporary-files.ts';
-import { ClusterUploads } from '../store/uploads/cluster-uploads.ts';
-import { DirectoryUploads } from '../store/uploads/directory-uploads.ts';
-import { createUploadHandler } from '../store/uploads/upload-handler.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { Runnable } from '../platform/runtime/index.ts';
+import {
+  ClusterUploads,
+  createUploadHandler,
+  DirectoryUploads,
+  type OnLeftover,
+  prepareDirectory,
+} from '../store/index.ts';
 import type { Kinds } from './kinds.ts';
 import type { UploadOptions } from './options.ts';
 import type { ManagerSettings } from './settings.ts';

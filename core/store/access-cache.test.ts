@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 import { cachedAccessReviewer } from './access-cache.ts';
 import type { AccessReview } from './access-review.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { AccessRequest, AccessReview, AccessReviewer } from './access-review.ts';
 import type { Caller } from './authenticate.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RawRequest } from '../kube/kube-client.ts';
+import type { RawRequest } from '../platform/kube/kube-client.ts';
 import { apiServerAccessReviewer } from './access-review.ts';
 
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { record } from '../../api/record.ts';
-import type { KubeClient } from '../kube/kube-client.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
 import type { Caller } from './authenticate.ts';
 
 /** What a caller wants to do; the verb is as RBAC knows it, such as `get`. */

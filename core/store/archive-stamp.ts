@@ -1,4 +1,4 @@
-import type { ByteStream } from '../content/byte-reader.ts';
+import type { ByteStream } from '../content/index.ts';
 
 /**
  * Says whose content an archive holds and what its bytes are, kept in the comment field of the gzip

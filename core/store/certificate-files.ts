@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
+import type { Clock } from '../platform/clock.ts';
 
 export interface CertificateFiles {
   /** PEM, the leaf first. */

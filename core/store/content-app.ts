@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Logger } from '../contracts/logger.ts';
 import { errorMessage } from '../errors.ts';
-import type { ContentMetrics } from '../observe/content-metrics.ts';
+import type { ContentMetrics } from '../platform/observe/index.ts';
 import type { AccessReviewer } from './access-review.ts';
 import { authorize } from './authorize.ts';
 import { shareReaders } from './reader-shares.ts';

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import { cachedAccessReviewer } from './access-cache.ts';
 import { type ContentAppOptions, createContentApp } from './content-app.ts';
 import { createTlsServer, type TlsFiles } from './tls-server.ts';

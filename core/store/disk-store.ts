@@ -1,7 +1,5 @@
 import { readdir, rename, rm } from 'node:fs/promises';
-import { packBundle } from '../content/bundle-archive.ts';
-import { storedLimits } from '../content/limits.ts';
-import { unpackBundle } from '../content/unpack-bundle.ts';
+import { packBundle, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';

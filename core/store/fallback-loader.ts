@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { ByteStream } from '../content/byte-reader.ts';
-import { storedLimits } from '../content/limits.ts';
-import { unpackBundle } from '../content/unpack-bundle.ts';
+import { type ByteStream, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError, WaitingError } from '../errors.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import { defaultLimits as limits } from '../content/limits.ts';
+import { defaultLimits as limits } from '../content/index.ts';
 import { DiskStore } from './disk-store.ts';
 import { KeptArchives } from './kept-archives.ts';
 

@@ -11,7 +11,7 @@ import {
   ContentServerFixture,
   storeBundle,
 } from '../../test/helpers/content-server-fixture.ts';
-import { defaultLimits } from '../content/limits.ts';
+import { defaultLimits } from '../content/index.ts';
 import { WaitingError } from '../errors.ts';
 import { stamped } from './archive-stamp.ts';
 import { DiskStore } from './disk-store.ts';

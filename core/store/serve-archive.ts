@@ -1,9 +1,9 @@
 import type { BigIntStats, ReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Clock } from '../clock.ts';
 import { WaitingError } from '../errors.ts';
-import type { ContentMetrics } from '../observe/content-metrics.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ContentMetrics } from '../platform/observe/index.ts';
 import { currentArchive } from './current-archive.ts';
 import type { OpenArchive } from './open-archive.ts';
 import type { ServedBundles } from './served-bundles.ts';

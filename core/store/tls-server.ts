@@ -2,8 +2,8 @@ import { constants } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { SecureContextOptions } from 'node:tls';
-import type { Clock } from '../clock.ts';
 import type { Logger } from '../contracts/logger.ts';
+import type { Clock } from '../platform/clock.ts';
 import {
   type Certificate,
   type CertificateFiles,

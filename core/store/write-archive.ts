@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import type { ByteStream } from '../content/byte-reader.ts';
+import type { ByteStream } from '../content/index.ts';
 import { stampBytes, stamped, stampOffset } from './archive-stamp.ts';
 
 const unknownDigest = '0'.repeat(64);

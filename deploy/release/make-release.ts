@@ -1,6 +1,6 @@
 import { copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type ImageReference, parseImageReference } from '../../core/sources/image/reference.ts';
+import { type ImageReference, parseImageReference } from '../../core/registry/index.ts';
 import { chartArchive, chartFiles } from './chart.ts';
 import { writeChecksums } from './checksums.ts';
 import { baseImage } from './image/base-image.ts';

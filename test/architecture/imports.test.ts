@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { mayImport, placeOf } from './import-rules.ts';
+import { mayImport, placeOf, roomOf } from './import-rules.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -66,6 +66,19 @@ describe('imports go down only', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('across rooms only doors are imported', () => {
+    const wrong = sourceFiles().flatMap((path) =>
+      importsOf(path)
+        .filter((target) => {
+          const room = roomOf(target);
+          const isInside = room === undefined || path.startsWith(`${room}/`);
+          return !isInside && target !== `${room}/index.ts`;
+        })
+        .map((target) => `${path} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test('the folders of the apply engine import one another in no circle', () => {
     const place = 'core/apply';
     const folders = new Set(
@@ -90,10 +103,10 @@ describe('imports go down only', () => {
 
   test('the table refuses what the design refuses', () => {
     expect(mayImport('core/store/x.ts', 'core/sources/y.ts')).toBe(false);
-    expect(mayImport('core/kube/x.ts', 'core/manifests/y.ts')).toBe(false);
+    expect(mayImport('core/platform/kube/x.ts', 'core/manifests/y.ts')).toBe(false);
     expect(mayImport('provisioners/plain/x.ts', 'provisioners/registry/y.ts')).toBe(false);
-    expect(mayImport('provisioners/plain/x.ts', 'core/kube/y.ts')).toBe(false);
+    expect(mayImport('provisioners/plain/x.ts', 'core/platform/kube/y.ts')).toBe(false);
     expect(mayImport('core/bundle/x.ts', 'cmd/y.ts')).toBe(false);
-    expect(mayImport('webhooks/x.ts', 'core/errors.ts')).toBe(false);
+    expect(mayImport('webhooks/x.ts', 'core/apply/y.ts')).toBe(false);
   });
 });

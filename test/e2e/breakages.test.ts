@@ -1,4 +1,5 @@
 // @module-tag long
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentSpec, BundleSource } from '../../api/v1alpha1/index.ts';
 import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { anArchive } from '../helpers/archives.ts';

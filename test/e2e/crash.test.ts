@@ -1,11 +1,12 @@
 // @module-tag long
+
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { annotation, bundleResource, label } from '../../api/v1alpha1/index.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import { connect, type KubeConnection } from '../../core/platform/kube/index.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { everyObject, idOf } from '../helpers/every-object.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import { connect } from '../../core/kube/connect.ts';
+import { connect, isNotFound } from '../../core/platform/kube/index.ts';
 import { act } from '../helpers/deletion-property/actions.ts';
 import { aMap, idOf, places, pushPool } from '../helpers/deletion-property/content.ts';
 import { isRefused, lookAt, losses, unfinished } from '../helpers/deletion-property/invariants.ts';

@@ -1,9 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/index.ts';
-import { connect } from '../../core/kube/connect.ts';
-import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
+import { DiscoveryClient } from '../../core/platform/kube/discovery-client.ts';
+import { connect, type KubeClient } from '../../core/platform/kube/index.ts';
 import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';

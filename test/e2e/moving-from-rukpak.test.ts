@@ -1,4 +1,5 @@
 // @module-tag long
+
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource } from '../../api/v1alpha1/index.ts';
-import { issueCertificateAuthority } from '../../core/certificates/issue.ts';
+import { issueCertificateAuthority } from '../../core/platform/certificates/index.ts';
 import { anArchive } from '../helpers/archives.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
-import { wantedBundle } from '../../core/bundle-deployment/wanted-bundle.ts';
+import { wantedBundle } from '../../core/bundle-deployment/index.ts';
 import { type ApiRequest, AuditLog, isWrite } from '../helpers/audit-log.ts';
 import { bringOutPlain, type Wanted } from '../helpers/bring-out.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';

@@ -9,7 +9,7 @@ import { parseAllDocuments } from 'yaml';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { addCoreFlags, type CoreFlags } from '../../cmd/core-flags.ts';
 import { remoteClasses } from '../../cmd/provisioner-url-flags.ts';
-import { tarParts } from '../../core/content/tar-parts.ts';
+import { tarParts } from '../../core/content/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import {
   type AnswerCall,

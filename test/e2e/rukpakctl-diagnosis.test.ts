@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import {
   issueCertificateAuthority,
   issueServingCertificate,
-} from '../../core/certificates/issue.ts';
+} from '../../core/platform/certificates/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';
 import {

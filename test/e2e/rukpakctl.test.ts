@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
-import { issueCertificateAuthority } from '../../core/certificates/issue.ts';
+import { issueCertificateAuthority } from '../../core/platform/certificates/index.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';
 import { ForwardingNode } from '../helpers/forwarding-node.ts';
 import { InClusterSystem } from '../helpers/in-cluster-system.ts';

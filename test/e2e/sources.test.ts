@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
-import { unpackBundle } from '../../core/content/unpack-bundle.ts';
+import { defaultLimits, unpackBundle } from '../../core/content/index.ts';
 import {
   type Certificates,
   generateCertificates,

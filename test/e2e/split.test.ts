@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packBundle } from '../../core/content/bundle-archive.ts';
+import { packBundle } from '../../core/content/index.ts';
 import { callerObjects, callers } from '../helpers/callers.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {

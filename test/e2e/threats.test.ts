@@ -9,7 +9,7 @@ import {
   bundleResource,
 } from '../../api/v1alpha1/index.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
-import { templateHash } from '../../core/bundle-deployment/template-hash.ts';
+import { templateHash } from '../../core/bundle-deployment/index.ts';
 import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';

@@ -1,5 +1,5 @@
-import { systemClock } from '../../core/clock.ts';
-import { ByteBudget } from '../../core/runtime/byte-budget.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { ByteBudget } from '../../core/platform/runtime/index.ts';
 
 /** For content and processes of tests that are about something else. */
 export function ampleMemory(): ByteBudget {

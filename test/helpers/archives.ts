@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { packBundle } from '../../core/content/bundle-archive.ts';
+import { packBundle } from '../../core/content/index.ts';
 import { aTree } from './registry-bundle.ts';
 
 /** A tar.gz of files with the given contents. */

@@ -7,20 +7,22 @@ import type {
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
-import { BundleDeploymentReconciler } from '../../core/bundle-deployment/bundle-deployment-reconciler.ts';
-import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
-import { Certificates } from '../../core/bundle-deployment/certificates/certificates.ts';
 import type {
   BundleDeploymentDependencies,
   PlanStore,
 } from '../../core/bundle-deployment/dependencies.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
-import { templateHash } from '../../core/bundle-deployment/template-hash.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import {
+  BundleDeploymentReconciler,
+  Certificates,
+  defaultCertificates,
+  templateHash,
+} from '../../core/bundle-deployment/index.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
 import { dependencyIndex, ownerIndex, ownerOf } from '../../core/manager/kinds.ts';
-import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import { EventList } from './event-list.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';
 import { ManualClock } from './manual-clock.ts';

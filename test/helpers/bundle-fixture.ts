@@ -1,14 +1,12 @@
 import { vi } from 'vitest';
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
-import { BundleReconciler } from '../../core/bundle/bundle-reconciler.ts';
 import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
-import { SharedFetches } from '../../core/bundle/shared-fetches.ts';
-import { UnpackSlots } from '../../core/bundle/unpack-slots.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { BundleReconciler, SharedFetches, UnpackSlots } from '../../core/bundle/index.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
 import type { Source } from '../../core/contracts/source.ts';
-import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import { ampleMemory } from './ample-memory.ts';
 import { EventList } from './event-list.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';

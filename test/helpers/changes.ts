@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
-import type { Resource } from '../../core/kube/resource.ts';
+import type { KubeClient, Resource } from '../../core/platform/kube/index.ts';
 
 /** The resources that one attempt reads, each as it was when it was read. */
 export class Reads {

@@ -11,8 +11,7 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { parseJson } from '../../api/json.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
-import { unpackTar } from '../../core/content/unpack-bundle.ts';
+import { defaultLimits, unpackTar } from '../../core/content/index.ts';
 
 /** What a server of a class was asked. */
 export interface ReceivedCall {

@@ -1,6 +1,6 @@
 import { generate } from 'selfsigned';
-import type { Validity } from '../../core/certificates/issue.ts';
-import type { KeyPair } from '../../core/certificates/key-pair.ts';
+import type { KeyPair } from '../../core/platform/certificates/index.ts';
+import type { Validity } from '../../core/platform/certificates/issue.ts';
 
 export interface CertificateSubject {
   readonly user: string;

@@ -1,7 +1,11 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
-import { gvkOf, type Resource } from '../../core/kube/resource.ts';
+import {
+  connect,
+  gvkOf,
+  isNotFound,
+  type KubeConnection,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
 import { ChangeFeed, noteRead } from './changes.ts';
 import { eventually } from './eventually.ts';
 

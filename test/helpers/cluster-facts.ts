@@ -1,4 +1,4 @@
-import { connect } from '../../core/kube/connect.ts';
+import { connect } from '../../core/platform/kube/index.ts';
 import type { ClusterFacts } from '../../core/sdk.ts';
 
 /** What core tells classes of this cluster. */

@@ -2,19 +2,18 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { systemClock } from '../../core/clock.ts';
-import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { BundleFilesBuilder, defaultLimits } from '../../core/content/index.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
-import { Metrics } from '../../core/observe/metrics.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { Metrics } from '../../core/platform/observe/index.ts';
 import type { AccessRequest, AccessReview } from '../../core/store/access-review.ts';
+import { type ContentServerOptions } from '../../core/store/content-server.ts';
 import {
   type ContentServer,
-  type ContentServerOptions,
+  DiskStore,
+  type ServedBundles,
   startContentServer,
-} from '../../core/store/content-server.ts';
-import { DiskStore } from '../../core/store/disk-store.ts';
-import type { ServedBundles } from '../../core/store/served-bundles.ts';
+} from '../../core/store/index.ts';
 import { silentLogger } from './silent-logger.ts';
 
 const reader: AccessReview = { authenticated: true, user: 'reader', allowed: true };

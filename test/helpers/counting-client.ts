@@ -1,17 +1,16 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
+import type { KubeClient, ObjectKey, Resource } from '../../core/platform/kube/index.ts';
 import type {
   ApplyOptions,
   DeleteOptions,
-  KubeClient,
   ListOptions,
   ObjectList,
   PatchOptions,
   RawRequest,
   WatchEvent,
   WatchOptions,
-} from '../../core/kube/kube-client.ts';
-import type { ObjectKey, Resource } from '../../core/kube/resource.ts';
+} from '../../core/platform/kube/kube-client.ts';
 
 /** Passes everything on and writes down what was asked, watches and lists aside. */
 export class CountingClient implements KubeClient {

@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage } from '../../core/errors.ts';
-import type { KubeConnection } from '../../core/kube/connect.ts';
-import { gvkOf } from '../../core/kube/resource.ts';
+import { gvkOf, type KubeConnection } from '../../core/platform/kube/index.ts';
 
 /** Why the API server would not take an object. */
 export interface Refusal {

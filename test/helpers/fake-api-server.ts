@@ -10,8 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { collectionPath, objectPath } from '../../core/kube/object-url.ts';
-import { apiVersionOf, keyOf, type Resource } from '../../core/kube/resource.ts';
+import {
+  apiVersionOf,
+  collectionPath,
+  keyOf,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
+import { objectPath } from '../../core/platform/kube/object-url.ts';
 
 interface SeenRequest {
   readonly method: string;

@@ -1,15 +1,19 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { ApiError } from '../../core/kube/api-error.ts';
+import {
+  ApiError,
+  type KubeClient,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
 import type {
   DeleteOptions,
-  KubeClient,
   ListOptions,
   ObjectList,
   PatchOptions,
   WatchEvent,
   WatchOptions,
-} from '../../core/kube/kube-client.ts';
-import { keyOf, type ObjectKey, type Resource } from '../../core/kube/resource.ts';
+} from '../../core/platform/kube/kube-client.ts';
 import { jsonPatched, refusal } from './json-patched.ts';
 
 interface LoggedEvent {

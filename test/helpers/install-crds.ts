@@ -2,8 +2,7 @@ import { bundleCRD, bundleDeploymentCRD } from '../../api/crd.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/index.ts';
 import { definitionEstablished } from '../../cmd/definition-established.ts';
-import { connect } from '../../core/kube/connect.ts';
-import { definitionResource } from '../../core/kube/core-resources.ts';
+import { connect, definitionResource } from '../../core/platform/kube/index.ts';
 import { eventually } from './eventually.ts';
 
 /** Our own kinds, as they are deployed and served; they stay. */

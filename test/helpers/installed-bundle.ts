@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import { withoutLeftOut } from '../../core/manifests/left-out.ts';
+import { withoutLeftOut } from '../../core/manifests/index.ts';
 import { type BundleFiles, type ClusterFacts, defaultLimits } from '../../core/sdk.ts';
 import plain from '../../provisioners/plain/index.ts';
 import registry from '../../provisioners/registry/index.ts';

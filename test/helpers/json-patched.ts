@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { ApiError } from '../../core/kube/api-error.ts';
+import { ApiError } from '../../core/platform/kube/index.ts';
 
 interface JsonPatchOperation {
   readonly op: string;

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { ObjectClient, ObjectFollower, ObjectKey } from '../../webhooks/cluster.ts';
+import type { ObjectClient, ObjectFollower, ObjectKey } from '../../webhooks/index.ts';
 
 class Refused extends Error {
   readonly code: number;

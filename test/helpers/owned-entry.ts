@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../../api/meta.ts';
-import { Inventory, type InventoryEntry } from '../../core/apply/inventory/inventory.ts';
+import { Inventory, type InventoryEntry } from '../../core/apply/index.ts';
 import { trackingID } from '../../core/apply/objects/tracking-id.ts';
-import type { Resource } from '../../core/kube/resource.ts';
+import type { Resource } from '../../core/platform/kube/index.ts';
 
 export interface OwnedObject {
   readonly name: string;

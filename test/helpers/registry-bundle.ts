@@ -1,7 +1,6 @@
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { BundleFilesBuilder, defaultLimits } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import type {
   ClusterServiceVersion,

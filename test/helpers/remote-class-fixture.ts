@@ -1,10 +1,7 @@
 import { expect } from 'vitest';
-import type { Clock } from '../../core/clock.ts';
+import { createRemoteProvisioner, type RemoteProvisioner } from '../../core/classes/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
-import {
-  createRemoteProvisioner,
-  type RemoteProvisioner,
-} from '../../core/remote-provisioner/index.ts';
+import type { Clock } from '../../core/platform/clock.ts';
 import { aBundle, aBundleDeployment, aContext, bundleFiles } from '../../testing/index.ts';
 import { type AnswerCall, FakeClassServer } from './class-server.ts';
 

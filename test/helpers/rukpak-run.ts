@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stringifyJson } from '../../api/json.ts';
 import { runProgram } from '../../cmd/program.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
-import type { LogLevel } from '../../core/observe/logger.ts';
+import type { LogLevel } from '../../core/platform/observe/index.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -2,11 +2,11 @@
  * A program that serves a class by the HTTP form of the contract: `serve-class.ts MODULE PORT`.
  * What a server in another language does, for a class that there is already.
  */
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { argv } from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { defaultLimits } from '../../core/content/limits.ts';
-import { unpackTar } from '../../core/content/unpack-bundle.ts';
+import { defaultLimits, unpackTar } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import type { DefinedProvisioner, DeploymentContext } from '../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';

@@ -4,9 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../../api/json.ts';
-import { secretResource } from '../../core/kube/core-resources.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
-import type { Resource } from '../../core/kube/resource.ts';
+import { type KubeClient, type Resource, secretResource } from '../../core/platform/kube/index.ts';
 import { eventually } from './eventually.ts';
 
 const serviceResource: Resource = {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../api/json.ts';
-import { toYaml } from '../../core/manifests/write-yaml.ts';
+import { toYaml } from '../../core/manifests/index.ts';
 import { installModes } from './install-modes.ts';
 import { operatorFiles } from './operator-bundle.ts';
 import { aTree } from './registry-bundle.ts';

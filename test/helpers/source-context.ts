@@ -1,4 +1,4 @@
-import { defaultLimits } from '../../core/content/limits.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import type { SourceContext } from '../../core/contracts/source.ts';
 import { silentLogger } from './silent-logger.ts';
 

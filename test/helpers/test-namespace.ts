@@ -1,8 +1,3 @@
-export { configMapResource } from '../../core/kube/core-resources.ts';
-
-import type { KubeClient } from '../../core/kube/kube-client.ts';
-import type { Resource } from '../../core/kube/resource.ts';
-
 const namespaceResource: Resource = {
   group: '',
   version: 'v1',
@@ -12,6 +7,9 @@ const namespaceResource: Resource = {
 };
 
 /** A namespace that nobody else uses. */
+export { configMapResource } from '../../core/platform/kube/index.ts';
+
+import type { KubeClient, Resource } from '../../core/platform/kube/index.ts';
 export async function aTestNamespace(
   client: KubeClient,
   prefix: string,

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { removeReleases } from '../../cmd/ctl/release-removal.ts';
-import { ApplyEngine } from '../../core/apply/apply-engine.ts';
-import { systemClock } from '../../core/clock.ts';
+import { ApplyEngine } from '../../core/apply/index.ts';
 import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
-import { connect } from '../../core/kube/connect.ts';
-import { DiscoveryClient } from '../../core/kube/discovery-client.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { DiscoveryClient } from '../../core/platform/kube/discovery-client.ts';
+import { connect } from '../../core/platform/kube/index.ts';
 import { CountingClient } from '../helpers/counting-client.ts';
 import { type FormerContent, FormerRukpak } from '../helpers/former-rukpak/former-rukpak.ts';
 import { inProcessJudge } from '../helpers/in-process-judge.ts';

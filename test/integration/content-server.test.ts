@@ -4,16 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../core/clock.ts';
-import { BundleFilesBuilder } from '../../core/content/bundle-files-builder.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
-import type { RawRequest } from '../../core/kube/kube-client.ts';
-import { Metrics } from '../../core/observe/metrics.ts';
-import { apiServerAccessReviewer } from '../../core/store/access-review.ts';
-import { type ContentServer, startContentServer } from '../../core/store/content-server.ts';
-import { DiskStore } from '../../core/store/disk-store.ts';
-import { createFallbackLoader } from '../../core/store/fallback-loader.ts';
+import { BundleFilesBuilder, defaultLimits } from '../../core/content/index.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { connect, type KubeConnection } from '../../core/platform/kube/index.ts';
+import type { RawRequest } from '../../core/platform/kube/kube-client.ts';
+import { Metrics } from '../../core/platform/observe/index.ts';
+import {
+  apiServerAccessReviewer,
+  type ContentServer,
+  createFallbackLoader,
+  DiskStore,
+  startContentServer,
+} from '../../core/store/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';

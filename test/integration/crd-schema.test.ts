@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type JsonValue, parseJson } from '../../api/json.ts';
-import { ApiError } from '../../core/kube/api-error.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
-import type { JsonSchema } from '../../webhooks/crd-upgrade/schema/json-schema.ts';
-import { validateObject } from '../../webhooks/crd-upgrade/schema/validate.ts';
+import { ApiError, connect, type KubeConnection } from '../../core/platform/kube/index.ts';
+import { type JsonSchema, validateObject } from '../../webhooks/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { systemClock } from '../../core/clock.ts';
 import type { Logger } from '../../core/contracts/logger.ts';
-import { connect } from '../../core/kube/connect.ts';
-import { EventRecorder } from '../../core/runtime/event-recorder.ts';
-import { eventResource } from '../../core/runtime/object-event.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { connect } from '../../core/platform/kube/index.ts';
+import { EventRecorder } from '../../core/platform/runtime/index.ts';
+import { eventResource } from '../../core/platform/runtime/object-event.ts';
 import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 import { aTestNamespace } from '../helpers/test-namespace.ts';

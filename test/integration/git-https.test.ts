@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GitSource } from '../../api/v1alpha1/bundle.ts';
+import { fetchInWorkers } from '../../core/classes/index.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { fetchInWorkers } from '../../core/runtime/worker/fetch-in-workers.ts';
 import {
   type Certificates,
   generateCertificates,

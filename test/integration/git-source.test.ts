@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GitSource } from '../../api/v1alpha1/bundle.ts';
-import { defaultLimits } from '../../core/content/limits.ts';
+import { defaultLimits } from '../../core/content/index.ts';
 import type { SourceResult } from '../../core/contracts/source.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { createGitSource } from '../../core/sources/git/git-source.ts';

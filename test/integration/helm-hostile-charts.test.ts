@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runInWorkers, type WorkerProvisioners } from '../../core/runtime/worker/run-in-workers.ts';
+import { runInWorkers, type WorkerProvisioners } from '../../core/classes/index.ts';
 import { TerminalError } from '../../core/sdk.ts';
 import { chartProvisionerModules } from '../../provisioners/index.ts';
 import { aBundleDeployment, aContext, bundleFiles } from '../../testing/index.ts';

@@ -2,15 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../core/clock.ts';
 import type { SecretContent, SourceResult } from '../../core/contracts/source.ts';
 import { WaitingError } from '../../core/errors.ts';
-import {
-  createImageSource,
-  type ImagePullerOptions,
-  readRegistriesConf,
-  readRegistryCertificates,
-} from '../../core/sources/image/index.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { readRegistriesConf, readRegistryCertificates } from '../../core/registry/index.ts';
+import { createImageSource, type ImagePullerOptions } from '../../core/sources/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { ConnectProxy } from '../helpers/connect-proxy.ts';
 import { OwnRegistry } from '../helpers/own-registry.ts';

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { systemClock } from '../../core/clock.ts';
 import type { SourceResult } from '../../core/contracts/source.ts';
-import { createImageSource } from '../../core/sources/image/index.ts';
+import { systemClock } from '../../core/platform/clock.ts';
 import { readImageVerifier } from '../../core/sources/image/signatures/index.ts';
+import { createImageSource } from '../../core/sources/index.ts';
 import {
   attachBundle,
   attachSignature,

@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isAlreadyExists, isConflict, isNotFound } from '../../core/kube/api-error.ts';
-import { connect } from '../../core/kube/connect.ts';
-import { addFinalizer, removeFinalizer } from '../../core/runtime/finalizers.ts';
+import {
+  connect,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+} from '../../core/platform/kube/index.ts';
+import { addFinalizer, removeFinalizer } from '../../core/platform/runtime/index.ts';
 import { plane } from '../helpers/plane.ts';
 import { aTestNamespace, configMapResource as resource } from '../helpers/test-namespace.ts';
 

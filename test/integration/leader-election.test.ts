@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../core/clock.ts';
-import { connect } from '../../core/kube/connect.ts';
-import { LeaderElector } from '../../core/runtime/leader-elector.ts';
-import { leaseResource } from '../../core/runtime/lease.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { connect } from '../../core/platform/kube/index.ts';
+import { LeaderElector, leaseResource } from '../../core/platform/runtime/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { Exposition } from '../../core/observe/exposition.ts';
-import { Metrics } from '../../core/observe/metrics.ts';
-import { WebhookMetrics } from '../../core/observe/webhook-metrics.ts';
+import { Exposition, Metrics, WebhookMetrics } from '../../core/platform/observe/index.ts';
 import { parseExposition } from '../helpers/exposition.ts';
 import { metricsOf, promqlProblem } from '../helpers/promql.ts';
 

@@ -6,10 +6,14 @@ import {
   bundleResource,
 } from '../../api/v1alpha1/index.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
-import { createConfigMapReader } from '../../core/kube/config-map-reader.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
-import { configMapResource, secretResource } from '../../core/kube/core-resources.ts';
-import { createSecretReader } from '../../core/kube/secret-reader.ts';
+import {
+  configMapResource,
+  connect,
+  createConfigMapReader,
+  createSecretReader,
+  type KubeConnection,
+  secretResource,
+} from '../../core/platform/kube/index.ts';
 import { installCrds } from '../helpers/install-crds.ts';
 import { aBundleDeployment, anImage } from '../helpers/objects.ts';
 import { plane } from '../helpers/plane.ts';

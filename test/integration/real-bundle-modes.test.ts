@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { defaultCertificates } from '../../core/bundle-deployment/certificates/certificate-options.ts';
-import { Certificates } from '../../core/bundle-deployment/certificates/certificates.ts';
-import { systemClock } from '../../core/clock.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import { Certificates, defaultCertificates } from '../../core/bundle-deployment/index.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { connect, type KubeConnection } from '../../core/platform/kube/index.ts';
 import type { ClusterFacts } from '../../core/sdk.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';
 import { type Refusal, refusalsOf } from '../helpers/dry-run.ts';

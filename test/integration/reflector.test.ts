@@ -1,10 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../core/clock.ts';
-import { ApiError } from '../../core/kube/api-error.ts';
-import { connect } from '../../core/kube/connect.ts';
-import type { KubeClient } from '../../core/kube/kube-client.ts';
-import { Reflector, type ReflectorOptions } from '../../core/kube/reflector.ts';
-import { IndexedCache } from '../../core/runtime/indexed-cache.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import {
+  ApiError,
+  connect,
+  type KubeClient,
+  Reflector,
+  type ReflectorOptions,
+} from '../../core/platform/kube/index.ts';
+import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { plane } from '../helpers/plane.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';

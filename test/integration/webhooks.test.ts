@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { createObjectFollower } from '../../cmd/object-follower.ts';
-import { systemClock } from '../../core/clock.ts';
-import { isNotFound } from '../../core/kube/api-error.ts';
-import { connect, type KubeConnection } from '../../core/kube/connect.ts';
+import { systemClock } from '../../core/platform/clock.ts';
+import { connect, isNotFound, type KubeConnection } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
-import { type CABundleInjection, createCABundleInjection } from '../../webhooks/certs/inject.ts';
-import { createCertificateRotation } from '../../webhooks/certs/rotation.ts';
-import { admissionRoutes } from '../../webhooks/routes.ts';
-import { startWebhookServer, type WebhookServer } from '../../webhooks/server.ts';
+import { type CABundleInjection } from '../../webhooks/certs/inject.ts';
+import {
+  admissionRoutes,
+  createCABundleInjection,
+  createCertificateRotation,
+  startWebhookServer,
+  type WebhookServer,
+} from '../../webhooks/index.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { Kubectl } from '../helpers/kubectl.ts';
 import { plane } from '../helpers/plane.ts';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { belongTogether, parseCertificates } from '../../core/certificates/pem.ts';
+import { belongTogether, parseCertificates } from '../../core/platform/certificates/index.ts';
 import { type CertificateState, renewCertificates } from './certificate-state.ts';
 
 const hour = 3_600_000;

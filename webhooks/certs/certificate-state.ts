@@ -1,17 +1,15 @@
 import type { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
-  issueCertificateAuthority,
-  issueServingCertificate,
-} from '../../core/certificates/issue.ts';
-import type { KeyPair } from '../../core/certificates/key-pair.ts';
-import {
   belongTogether,
   expiryOf,
   hasSigned,
+  issueCertificateAuthority,
+  issueServingCertificate,
+  type KeyPair,
   parseCertificate,
   parseCertificates,
-} from '../../core/certificates/pem.ts';
+} from '../../core/platform/certificates/index.ts';
 
 /** All that replicas share about their certificates; PEM throughout. */
 export interface CertificateState {

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KeyPair } from '../../core/certificates/key-pair.ts';
-import { belongTogether } from '../../core/certificates/pem.ts';
+import { belongTogether, type KeyPair } from '../../core/platform/certificates/index.ts';
 import type { Clock, Logger } from '../cluster.ts';
 
 /** How often the files are looked at: a mounted Secret changes without a dependable event. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { parseCertificates } from '../../core/certificates/pem.ts';
+import { parseCertificates } from '../../core/platform/certificates/index.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { ObjectTracker } from '../../test/helpers/object-tracker.ts';

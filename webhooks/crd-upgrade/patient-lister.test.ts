@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/platform/clock.ts';
 import type { resourceOf } from './custom-resource-definition.ts';
 import type { ObjectLister, ObjectPage } from './custom-resources.ts';
 import { patientLister } from './patient-lister.ts';

@@ -3,7 +3,7 @@ import {
   type CertificateProvider,
   certificateProviders,
   defaultCertificates,
-} from '../../../core/bundle-deployment/certificates/certificate-options.ts';
+} from '../../../core/bundle-deployment/index.ts';
 
 export interface CertificatesFlag {
   readonly certificates: CertificateProvider;

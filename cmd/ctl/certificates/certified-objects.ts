@@ -1,8 +1,10 @@
-import type { CertificateProvider } from '../../../core/bundle-deployment/certificates/certificate-options.ts';
-import { issuedByCertManager } from '../../../core/bundle-deployment/certificates/providers/cert-manager.ts';
-import { selfIssued } from '../../../core/bundle-deployment/certificates/providers/self.ts';
-import { issuedByServiceCA } from '../../../core/bundle-deployment/certificates/providers/service-ca.ts';
-import { wantedCertificates } from '../../../core/bundle-deployment/certificates/wanted-certificates.ts';
+import {
+  type CertificateProvider,
+  issuedByCertManager,
+  issuedByServiceCA,
+  selfIssued,
+  wantedCertificates,
+} from '../../../core/bundle-deployment/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 
 export interface CertifiedOptions {

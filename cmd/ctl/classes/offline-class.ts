@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import { checkObjectCount } from '../../../core/manifests/object-bounds.ts';
+import { checkObjectCount } from '../../../core/manifests/index.ts';
 import {
   type BundleFiles,
   defaultLimits,

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { systemClock } from '../../../core/clock.ts';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { defaultMemoryBudget } from '../../../core/manager/defaults/values.ts';
-import { ByteBudget } from '../../../core/runtime/byte-budget.ts';
+import { defaultMemoryBudget } from '../../../core/manager/index.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { ByteBudget } from '../../../core/platform/runtime/index.ts';
 import { builtInClasses } from '../class-of-content.ts';
 import { warningLogger } from '../warning-logger.ts';
 

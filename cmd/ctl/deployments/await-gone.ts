@@ -1,8 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
+import { type KubeClient, liveObject } from '../../../core/platform/kube/index.ts';
 import { conditionOf } from '../status/deployment-state.ts';
 import { pollUntil } from './poll-until.ts';
 

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import type { KubeClient } from '../../../core/platform/kube/index.ts';
 import { deploymentState, isGood } from '../status/deployment-state.ts';
 import { templateBundle } from '../template-bundle.ts';
 import { pollUntil } from './poll-until.ts';

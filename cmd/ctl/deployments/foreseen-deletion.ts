@@ -1,9 +1,13 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
-import { inKindOrder, isDefinition, isNamespace } from '../../../core/apply/objects/order.ts';
-import { belongsTo } from '../../../core/apply/ownership/belonging.ts';
-import { planRemoval } from '../../../core/apply/removal/removal-plan.ts';
+import {
+  belongsTo,
+  type InventoryEntry,
+  inKindOrder,
+  isDefinition,
+  isNamespace,
+  planRemoval,
+} from '../../../core/apply/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../owned-objects.ts';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { DeploymentSeeds } from '../../../core/bundle-deployment/facts/deployment-seed.ts';
-import { readInputs } from '../../../core/bundle-deployment/facts/read-inputs.ts';
+import { DeploymentSeeds, readInputs } from '../../../core/bundle-deployment/index.ts';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import type { ClusterFacts, InputReference, KubernetesObject } from '../../../core/sdk.ts';

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { mapOf } from '../../../core/apply/fields/json-fields.ts';
-import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
 import {
   isSecret,
+  mapOf,
   mask,
+  type ObjectStates,
   secretFields,
+  wantedContent,
   withoutCopy,
-} from '../../../core/apply/forecast/secret-values.ts';
-import { wantedContent } from '../../../core/apply/forecast/wanted-content.ts';
-import { toYaml } from '../../../core/manifests/write-yaml.ts';
+} from '../../../core/apply/index.ts';
+import { toYaml } from '../../../core/manifests/index.ts';
 
 /** Both states as YAML, without what is the server's and without the values of Secrets. */
 export function shownObject(states: ObjectStates): {

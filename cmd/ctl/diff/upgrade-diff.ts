@@ -1,18 +1,18 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { desiredSet } from '../../../core/apply/content/desired-set.ts';
 import {
+  Claims,
+  DeploymentConsent,
+  desiredSet,
   type ForeseenObject,
   forecastObjects,
-} from '../../../core/apply/forecast/forecast-objects.ts';
-import type { ObjectStates } from '../../../core/apply/forecast/object-forecast.ts';
-import { splitHooks } from '../../../core/apply/hooks/split-hooks.ts';
-import { objectPath } from '../../../core/apply/objects/object-id.ts';
-import { Claims } from '../../../core/apply/ownership/claims.ts';
-import { DeploymentConsent } from '../../../core/apply/ownership/deployment-consent.ts';
-import { planRemoval } from '../../../core/apply/removal/removal-plan.ts';
-import { systemClock } from '../../../core/clock.ts';
-import { apiVersionOf } from '../../../core/kube/resource.ts';
+  type ObjectStates,
+  objectPath,
+  planRemoval,
+  splitHooks,
+} from '../../../core/apply/index.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { apiVersionOf } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../owned-objects.ts';
 import { shownObject } from './shown-object.ts';

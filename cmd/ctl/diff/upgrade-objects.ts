@@ -2,11 +2,11 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import {
   type CertificateProvider,
+  Certificates,
   defaultCertificates,
-} from '../../../core/bundle-deployment/certificates/certificate-options.ts';
-import { Certificates } from '../../../core/bundle-deployment/certificates/certificates.ts';
-import { systemClock } from '../../../core/clock.ts';
+} from '../../../core/bundle-deployment/index.ts';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
 import type { BundleFiles, ClusterFacts, JsonObject, KubernetesObject } from '../../../core/sdk.ts';
 import { classNameOf, registryClass } from '../class-of-content.ts';
 import type { Cluster } from '../cluster.ts';

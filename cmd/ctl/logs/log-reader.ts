@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { ApiError } from '../../../core/kube/api-error.ts';
-import { podResource } from '../../../core/kube/core-resources.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { queryString } from '../../../core/kube/object-url.ts';
+import {
+  ApiError,
+  type KubeClient,
+  podResource,
+  queryString,
+} from '../../../core/platform/kube/index.ts';
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 

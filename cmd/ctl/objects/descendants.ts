@@ -1,8 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { ApiError } from '../../../core/kube/api-error.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { listAll } from '../../../core/kube/list-all.ts';
-import { apiVersionOf, type Resource } from '../../../core/kube/resource.ts';
+import {
+  ApiError,
+  apiVersionOf,
+  type KubeClient,
+  listAll,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 
 const apps = { group: 'apps', version: 'v1', namespaced: true } as const;
 const batch = { group: 'batch', version: 'v1', namespaced: true } as const;

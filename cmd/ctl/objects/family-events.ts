@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { integerAt, stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { listAll } from '../../../core/kube/list-all.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
+import { integerAt, stringAt } from '../../../core/apply/index.ts';
+import { listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import type { DeploymentRequest } from '../status/deployment-reading.ts';
 import { age } from './age.ts';

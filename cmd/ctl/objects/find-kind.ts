@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { TerminalError } from '../../../core/errors.ts';
-import { aggregatedDiscovery } from '../../../core/kube/discovery-client.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
+import {
+  aggregatedDiscovery,
+  type KubeClient,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 
 const listSchema = z.object({
   items: z.array(

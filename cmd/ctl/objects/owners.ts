@@ -1,10 +1,12 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { Discovery } from '../../../core/kube/discovery.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
-import { gvkOf } from '../../../core/kube/resource.ts';
+import {
+  type Discovery,
+  gvkOf,
+  type KubeClient,
+  liveObject,
+} from '../../../core/platform/kube/index.ts';
 
 /** How an object comes to be in the cluster. */
 export interface Origin {

@@ -1,7 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import { podReason } from '../../../core/apply/health/pod-reason.ts';
+import { computeStatus, fieldAt, listOf, podReason, stringAt } from '../../../core/apply/index.ts';
 
 /** A state in a word, and what explains it. `now` is in milliseconds. */
 export interface ObjectState {

@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Permission } from '../../../core/apply/privilege/permission.ts';
+import type { Permission } from '../../../core/apply/index.ts';
 
 /**
  * Where spec.prune or spec.deletionPolicy makes it depend on custom resources what becomes of a CRD,

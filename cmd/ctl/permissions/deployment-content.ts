@@ -1,9 +1,8 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
-import { bundleName, templateHash } from '../../../core/bundle-deployment/template-hash.ts';
-import { defaultLimits, storedLimits } from '../../../core/content/limits.ts';
-import { unpackBundle } from '../../../core/content/unpack-bundle.ts';
+import type { InventoryEntry } from '../../../core/apply/index.ts';
+import { bundleName, templateHash } from '../../../core/bundle-deployment/index.ts';
+import { defaultLimits, storedLimits, unpackBundle } from '../../../core/content/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Cluster } from '../cluster.ts';
 import { readClusterFacts } from '../cluster-facts.ts';

@@ -1,6 +1,3 @@
-import type { Discovery } from '../../../core/kube/discovery.ts';
-import type { GroupVersionKind, Resource } from '../../../core/kube/resource.ts';
-
 interface KnownGroup {
   readonly group: string;
   readonly namespaced?: string;
@@ -8,6 +5,7 @@ interface KnownGroup {
 }
 
 /** The kinds of Kubernetes itself, and ours. */
+import type { Discovery, GroupVersionKind, Resource } from '../../../core/platform/kube/index.ts';
 export const knownGroups: readonly KnownGroup[] = [
   {
     group: '',

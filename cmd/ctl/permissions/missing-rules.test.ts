@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RawRequest } from '../../../core/kube/kube-client.ts';
+import type { RawRequest } from '../../../core/platform/kube/kube-client.ts';
 import { missingRules } from './missing-rules.ts';
 
 const { signal } = new AbortController();

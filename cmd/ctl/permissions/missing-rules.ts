@@ -1,6 +1,5 @@
-import { missingPermissions } from '../../../core/apply/privilege/missing-permissions.ts';
-import type { Permission } from '../../../core/apply/privilege/permission.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { missingPermissions, type Permission } from '../../../core/apply/index.ts';
+import type { KubeClient } from '../../../core/platform/kube/index.ts';
 import type { ScopedRule } from './policy-rule.ts';
 
 type Client = Pick<KubeClient, 'request'>;

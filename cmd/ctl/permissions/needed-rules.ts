@@ -1,9 +1,13 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { kindKey, resolveKinds } from '../../../core/apply/kinds/kinds.ts';
-import { lifetimeVerbs } from '../../../core/apply/privilege/needed-permissions.ts';
-import { type Permission, permissionsOn } from '../../../core/apply/privilege/permission.ts';
+import {
+  kindKey,
+  lifetimeVerbs,
+  type Permission,
+  permissionsOn,
+  resolveKinds,
+} from '../../../core/apply/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import type { Discovery } from '../../../core/kube/discovery.ts';
+import type { Discovery } from '../../../core/platform/kube/index.ts';
 import { escalationRules } from './escalation.ts';
 import type { ScopedRule } from './policy-rule.ts';
 

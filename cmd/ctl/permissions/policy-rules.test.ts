@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Permission } from '../../../core/apply/privilege/permission.ts';
+import type { Permission } from '../../../core/apply/index.ts';
 import { policyRules } from './policy-rules.ts';
 
 function allow(verb: string, kind: string, name?: string): Permission {

@@ -1,4 +1,4 @@
-import type { Permission } from '../../../core/apply/privilege/permission.ts';
+import type { Permission } from '../../../core/apply/index.ts';
 import type { PolicyRule, ScopedRule } from './policy-rule.ts';
 
 /** As few rules as say the same: kinds share one where verbs are the same, and so do names. */

@@ -1,7 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { configMapResource } from '../../../core/kube/core-resources.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import { configMapResource, type KubeClient } from '../../../core/platform/kube/index.ts';
 import { pollUntil } from '../deployments/poll-until.ts';
 import { deploymentState, isGood } from '../status/deployment-state.ts';
 import type { Sample } from './read-sample.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
-import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../../core/platform/runtime/index.ts';
 import { visibleText } from '../visible-text.ts';
 
 /** `rukpakctl provisioner dev`: the class of a project, run again at every save. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../../core/platform/runtime/index.ts';
 import { progressOn } from '../progress.ts';
 import { writeOutput } from '../write-output.ts';
 import { className } from './class-name.ts';

@@ -4,10 +4,10 @@ import { join, posix } from 'node:path';
 import { z } from 'zod';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
-import { defaultLimits } from '../../../core/content/limits.ts';
+import { defaultLimits } from '../../../core/content/index.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
-import { parseManifests } from '../../../core/manifests/parse-manifests.ts';
+import { parseManifests } from '../../../core/manifests/index.ts';
 import { loadDirectory } from '../load-directory.ts';
 
 /** What is applied for a sample, in this order. */

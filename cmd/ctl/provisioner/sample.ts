@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
-import { stopSignal } from '../../../core/manager/defaults/stop-signal.ts';
+import { stopSignal } from '../../../core/platform/runtime/index.ts';
 import { durationOption } from '../../flag-values.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../cluster-flags.ts';

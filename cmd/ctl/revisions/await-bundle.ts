@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
+import type { KubeClient } from '../../../core/platform/kube/index.ts';
 import { pollUntil } from '../deployments/poll-until.ts';
 import { deploymentState } from '../status/deployment-state.ts';
 

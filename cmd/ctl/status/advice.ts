@@ -4,7 +4,7 @@ import {
   kstatusCondition,
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
+import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/index.ts';
 import { age } from '../objects/age.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';

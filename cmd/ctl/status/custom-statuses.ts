@@ -1,14 +1,16 @@
 import { stringifyJson } from '../../../api/json.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { RulesByKind } from '../../../core/apply/health/rules/rules-by-kind.ts';
-import { inProgress, type ObjectStatus } from '../../../core/apply/health/status.ts';
-import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
-import { systemClock } from '../../../core/clock.ts';
+import {
+  type InventoryEntry,
+  inProgress,
+  type ObjectStatus,
+  RulesByKind,
+} from '../../../core/apply/index.ts';
 import type { ObjectJudge } from '../../../core/contracts/object-judge.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { openJudge } from '../../../core/manager/defaults/judge.ts';
-import { defaultMemoryBudget } from '../../../core/manager/defaults/values.ts';
-import { ByteBudget } from '../../../core/runtime/byte-budget.ts';
+import { defaultMemoryBudget, openJudge } from '../../../core/manager/index.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { ByteBudget } from '../../../core/platform/runtime/index.ts';
 import { silentLogger } from '../silent-logger.ts';
 
 /** As many as core has judged at once. */

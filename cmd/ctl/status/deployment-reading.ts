@@ -3,8 +3,8 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
-import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
-import { listAll } from '../../../core/kube/list-all.ts';
+import type { InventoryEntry } from '../../../core/apply/index.ts';
+import { listAll } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../owned-objects.ts';
 import { customStatuses } from './custom-statuses.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Inventory } from '../../../core/apply/inventory/inventory.ts';
+import { Inventory } from '../../../core/apply/index.ts';
 import { inProcessJudge } from '../../../test/helpers/in-process-judge.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { judgedBy } from './custom-statuses.ts';

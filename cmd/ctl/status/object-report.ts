@@ -1,10 +1,12 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import { apiServiceProblem } from '../../../core/apply/health/extensions.ts';
-import type { ObjectStatus } from '../../../core/apply/health/status.ts';
-import { isHookObject } from '../../../core/apply/hooks/hook.ts';
-import type { InventoryEntry } from '../../../core/apply/inventory/inventory.ts';
-import { inKindOrder } from '../../../core/apply/objects/order.ts';
+import {
+  apiServiceProblem,
+  computeStatus,
+  type InventoryEntry,
+  inKindOrder,
+  isHookObject,
+  type ObjectStatus,
+} from '../../../core/apply/index.ts';
 import type { CustomStatuses } from './custom-statuses.ts';
 
 /** One object of a deployment. */

@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { contentProblem } from '../../../core/apply/content/content-check.ts';
-import { fieldAt, listOf, mapOf } from '../../../core/apply/fields/json-fields.ts';
-import { isDefinition } from '../../../core/apply/objects/order.ts';
-import { stageOrderProblems } from '../../../core/apply/stages/stage-order.ts';
-import { gvkOf } from '../../../core/kube/resource.ts';
+import {
+  contentProblem,
+  fieldAt,
+  isDefinition,
+  listOf,
+  mapOf,
+  stageOrderProblems,
+} from '../../../core/apply/index.ts';
+import { gvkOf } from '../../../core/platform/kube/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { knownGroups } from '../permissions/known-kinds.ts';
 import { builtInKinds } from './built-in-kinds.ts';

@@ -1,12 +1,9 @@
 import type { JsonValue } from '../../../api/json.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { isDefinition } from '../../../core/apply/objects/order.ts';
+import { fieldAt, isDefinition, listOf, stringAt } from '../../../core/apply/index.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { gvkOf } from '../../../core/kube/resource.ts';
+import { gvkOf } from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';
-import { bounded } from '../../../webhooks/crd-upgrade/bounded.ts';
-import type { JsonSchema } from '../../../webhooks/crd-upgrade/schema/json-schema.ts';
-import { validateObject } from '../../../webhooks/crd-upgrade/schema/validate.ts';
+import { bounded, type JsonSchema, validateObject } from '../../../webhooks/index.ts';
 import { error, type Finding } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';
 

@@ -1,11 +1,13 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Node, type Pair } from 'yaml';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
-import { readJsonStream } from '../../../core/manifests/json-documents.ts';
-import { splitDocuments } from '../../../core/manifests/split-documents.ts';
-import { composeDocument } from '../../../core/manifests/yaml/composed-document.ts';
-import { indentQuotedLines } from '../../../core/manifests/yaml/indent-quoted-lines.ts';
-import { lineAt } from '../../../core/manifests/yaml/yaml-error.ts';
-import { decodeYamlText } from '../../../core/manifests/yaml/yaml-text.ts';
+import {
+  composeDocument,
+  decodeYamlText,
+  indentQuotedLines,
+  lineAt,
+  readJsonStream,
+  splitDocuments,
+} from '../../../core/manifests/index.ts';
 
 /** Keys and indexes that lead from a document's root to a field. */
 export type FieldPath = readonly (string | number)[];

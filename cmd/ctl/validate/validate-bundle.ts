@@ -1,7 +1,7 @@
-import { defaultLimits } from '../../../core/content/limits.ts';
+import { defaultLimits } from '../../../core/content/index.ts';
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { checkObjectCount } from '../../../core/manifests/object-bounds.ts';
+import { checkObjectCount } from '../../../core/manifests/index.ts';
 import { type ManifestFile, readManifestFiles } from '../../../core/sdk.ts';
 import {
   convertForUnpacking,

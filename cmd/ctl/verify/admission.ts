@@ -2,10 +2,12 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { ApiError } from '../../../core/kube/api-error.ts';
-import { definitionResource } from '../../../core/kube/core-resources.ts';
-import { collectionPath } from '../../../core/kube/object-url.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
+import {
+  ApiError,
+  collectionPath,
+  definitionResource,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
 
 const denial =

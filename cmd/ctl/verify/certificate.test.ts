@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import {
   issueCertificateAuthority,
   issueServingCertificate,
-} from '../../../core/certificates/issue.ts';
-import type { KeyPair } from '../../../core/certificates/key-pair.ts';
+  type KeyPair,
+} from '../../../core/platform/certificates/index.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 
 const day = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { parseCertificates } from '../../../core/certificates/pem.ts';
+import { parseCertificates } from '../../../core/platform/certificates/index.ts';
 
 /** A serving certificate as a Secret has it; PEM. */
 export interface ServingCertificate {

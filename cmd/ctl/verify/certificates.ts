@@ -1,5 +1,5 @@
-import { listOf } from '../../../core/apply/fields/json-fields.ts';
-import { createSecretReader } from '../../../core/kube/secret-reader.ts';
+import { listOf } from '../../../core/apply/index.ts';
+import { createSecretReader } from '../../../core/platform/kube/index.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';
 import { bundleOf, expectedConfigurations, liveConfiguration } from './webhooks.ts';

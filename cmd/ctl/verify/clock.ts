@@ -1,4 +1,4 @@
-import { clockProblem } from '../../../core/kube/clock-offset.ts';
+import { clockProblem } from '../../../core/platform/kube/index.ts';
 import { type Check, ok, type VerifyContext, warning } from './check.ts';
 
 /** What else is said of times, such as of the Lease, is by this computer's clock. */

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../core/errors.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
+import { liveObject } from '../../../core/platform/kube/index.ts';
 import { openContentServer } from '../content-server.ts';
 import { reachableServer } from '../reachable-server.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';

@@ -1,10 +1,14 @@
 import { bundleCRD, bundleDeploymentCRD } from '../../../api/crd.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { digestOf } from '../../../core/apply/fields/digest.ts';
-import { fieldAt, listOf, mapOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import { definitionResource } from '../../../core/kube/core-resources.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
+import {
+  computeStatus,
+  digestOf,
+  fieldAt,
+  listOf,
+  mapOf,
+  stringAt,
+} from '../../../core/apply/index.ts';
+import { definitionResource, liveObject } from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';
 

@@ -1,5 +1,5 @@
-import { stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
+import { stringAt } from '../../../core/apply/index.ts';
+import { liveObject } from '../../../core/platform/kube/index.ts';
 import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
 import { namespaceResource } from './resources.ts';
 

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { definitionResource } from '../../../core/kube/core-resources.ts';
-import { aggregatedDiscovery } from '../../../core/kube/discovery-client.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
-import { gvkOf } from '../../../core/kube/resource.ts';
+import { stringAt } from '../../../core/apply/index.ts';
+import {
+  aggregatedDiscovery,
+  definitionResource,
+  gvkOf,
+  liveObject,
+} from '../../../core/platform/kube/index.ts';
 import { everyManifest } from '../../../deploy/install-manifests.ts';
 import {
   type Check,

@@ -1,9 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { computeStatus } from '../../../core/apply/health/compute-status.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
-import type { ObjectKey } from '../../../core/kube/resource.ts';
-import { type Lease, leaseResource } from '../../../core/runtime/lease.ts';
+import { computeStatus, fieldAt, listOf, stringAt } from '../../../core/apply/index.ts';
+import { liveObject, type ObjectKey } from '../../../core/platform/kube/index.ts';
+import { type Lease, leaseResource } from '../../../core/platform/runtime/index.ts';
 import {
   type Check,
   crdNamespace,

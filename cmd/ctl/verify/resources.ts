@@ -1,7 +1,6 @@
-import type { Resource } from '../../../core/kube/resource.ts';
-
 const core = { group: '', version: 'v1' };
 
+import type { Resource } from '../../../core/platform/kube/index.ts';
 export const namespaceResource: Resource = {
   ...core,
   kind: 'Namespace',

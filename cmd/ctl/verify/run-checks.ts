@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../core/errors.ts';
-import { ApiError } from '../../../core/kube/api-error.ts';
+import { ApiError } from '../../../core/platform/kube/index.ts';
 import { admissionChecks } from './admission.ts';
 import { certificateChecks } from './certificates.ts';
 import { type Check, type Checker, failed, skipped, type VerifyContext } from './check.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
+import { type KubeClient, liveObject } from '../../../core/platform/kube/index.ts';
 import { crdNamespace } from './check.ts';
 import { deploymentResource } from './resources.ts';
 

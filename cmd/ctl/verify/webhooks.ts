@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/fields/json-fields.ts';
-import { parseCertificates } from '../../../core/certificates/pem.ts';
-import { liveObject } from '../../../core/kube/live-object.ts';
+import { fieldAt, listOf, stringAt } from '../../../core/apply/index.ts';
+import { parseCertificates } from '../../../core/platform/certificates/index.ts';
+import { liveObject } from '../../../core/platform/kube/index.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';
 import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
 import { webhookConfigurations } from './resources.ts';

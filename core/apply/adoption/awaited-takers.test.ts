@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { AwaitedTakers } from './awaited-takers.ts';
 

@@ -6,10 +6,9 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { Clock } from '../../clock.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { objectPath } from '../objects/object-id.ts';

@@ -1,11 +1,14 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Clock } from '../../clock.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  ApiError,
+  isNotFound,
+  type KubeClient,
+  secretResource,
+} from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import { describeObject } from '../objects/object-id.ts';

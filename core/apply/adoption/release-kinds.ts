@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
 import { parseJson } from '../../../api/json.ts';
-import { gvkOf } from '../../kube/resource.ts';
-import { parseObjects } from '../../manifests/parse-manifests.ts';
+import { parseObjects } from '../../manifests/index.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 
 /** Helm's limit is the Secret's, 1 MiB of gzip; text that unpacks to more is no release. */

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { record } from '../../../api/record.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { acceptMetadata } from '../../kube/metadata-only.ts';
-import { collectionPath, queryString } from '../../kube/object-url.ts';
+import {
+  acceptMetadata,
+  collectionPath,
+  type KubeClient,
+  queryString,
+  secretResource,
+} from '../../platform/kube/index.ts';
 import { controllerOf, isDeployment } from '../ownership/ownership.ts';
 
 /** A Secret that holds one revision of what RukPak installed for a deployment. */

@@ -1,6 +1,10 @@
-import { isConflict, isNotFound } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import {
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type ObjectKey,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { handedOver } from './hand-over.ts';
 
 const attempts = 5;

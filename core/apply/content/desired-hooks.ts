@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../errors.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { isHook } from '../hooks/hook.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';

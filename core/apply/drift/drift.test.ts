@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import type { ObjectNews } from '../../contracts/applier.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Resource } from '../../platform/kube/index.ts';
 import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
 import type { ObjectNews } from '../../contracts/applier.ts';
+import type { Clock } from '../../platform/clock.ts';
 import { objectHealth } from '../health/object-health.ts';
 import type { HealthRules } from '../health/rules/health-rules.ts';
 import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';

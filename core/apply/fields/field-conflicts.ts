@@ -1,4 +1,4 @@
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 
 /** One field that an apply may not change unless it is forced. */
 export interface FieldConflict {

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { IgnoredFields } from '../../../api/v1alpha1/deployment-policies.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import { type FieldTree, fieldTree } from './field-tree.ts';
 
 /** The fields of one object that its deployment leaves to others (spec.drift.ignore). */

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { liveObject } from '../../kube/live-object.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import { liveObject, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { inKindOrder } from '../objects/order.ts';

@@ -1,11 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Clock } from '../../clock.ts';
 import { errorMessage } from '../../errors.ts';
-import { isNotFound } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
-import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { isNotFound, type KubeClient, liveObject } from '../../platform/kube/index.ts';
+import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import type { DesiredSet } from '../content/desired-set.ts';
 import { fieldTree, withoutFields } from '../fields/field-tree.ts';
 import { fieldAt, mapOf } from '../fields/json-fields.ts';

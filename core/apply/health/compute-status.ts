@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { integerAt } from '../fields/json-fields.ts';
 import { jobStatus } from './batch.ts';
 import { alwaysCurrent, claimStatus, serviceStatus } from './core-kinds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Resource } from '../../kube/resource.ts';
+import type { Resource } from '../../platform/kube/index.ts';
 import { objectHealth } from './object-health.ts';
 
 const deployments: Resource = {

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FinishedObject } from '../../contracts/applier.ts';
-import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
+import { apiVersionOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import { computeStatus } from './compute-status.ts';
 import { apiServiceProblem } from './extensions.ts';
 import type { CustomRule } from './status.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
-import type { ListOptions } from '../../kube/kube-client.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Resource } from '../../platform/kube/index.ts';
+import type { ListOptions } from '../../platform/kube/kube-client.ts';
 import { workloadReason } from './workload-reason.ts';
 
 const selector = {

@@ -1,8 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { podResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import {
+  type KubeClient,
+  liveObject,
+  type ObjectKey,
+  podResource,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../fields/json-fields.ts';
 import { conditionOf } from './object-conditions.ts';
 import { podReason } from './pod-reason.ts';

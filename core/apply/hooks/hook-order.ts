@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { inKindOrder } from '../objects/order.ts';
 import { type HookEvent, hookOf } from './hook.ts';
 

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { fieldAt, integerAt, listOf, stringAt } from '../fields/json-fields.ts';
 import { conditionOf, isTrue } from '../health/object-conditions.ts';
 

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
-import type { ObjectKey } from '../../kube/resource.ts';
+import type { ObjectKey } from '../../platform/kube/index.ts';
 import type { Ownership } from '../ownership/ownership.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
 import { OwnershipRefusal } from '../plan/ownership-check.ts';

@@ -7,8 +7,7 @@ import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import { keyOf, type Resource } from '../../kube/resource.ts';
+import { ApiError, keyOf, type Resource } from '../../platform/kube/index.ts';
 import { type EngineParts, engineParts } from '../engine-parts.ts';
 import { OwnershipRefusal } from '../plan/ownership-check.ts';
 

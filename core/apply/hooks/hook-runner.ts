@@ -1,14 +1,17 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import type { Clock } from '../../clock.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
-import { isConflict } from '../../kube/api-error.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
-import { gvkOf, type Resource } from '../../kube/resource.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  type Discovery,
+  gvkOf,
+  isConflict,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import type { DesiredObject } from '../objects/desired.ts';

@@ -1,4 +1,4 @@
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import type { IgnoredTree } from '../fields/ignored-fields.ts';
 
 /** What the engine last applied for one object, and how it looked then. */

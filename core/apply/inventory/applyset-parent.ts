@@ -5,7 +5,7 @@ import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
 import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import {
   applySetKey,

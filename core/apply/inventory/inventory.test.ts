@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Resource } from '../../platform/kube/index.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
 import { otherManagers } from '../fields/other-managers.ts';
 import { Inventory, slim } from './inventory.ts';

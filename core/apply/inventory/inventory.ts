@@ -1,6 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { ReflectorSink } from '../../kube/reflector.ts';
-import { apiVersionOf, type ObjectKey, type Resource } from '../../kube/resource.ts';
+import {
+  apiVersionOf,
+  type ObjectKey,
+  type ReflectorSink,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { isOwnEntry } from '../fields/field-manager.ts';
 import type { IgnoredTree } from '../fields/ignored-fields.ts';
 import { fieldAt, listOf } from '../fields/json-fields.ts';

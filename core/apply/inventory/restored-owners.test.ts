@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { RestoredOwners } from './restored-owners.ts';
 
 const signal = new AbortController().signal;

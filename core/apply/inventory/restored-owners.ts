@@ -1,7 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { isNewer } from '../objects/object-id.ts';
 import type { Inventory } from './inventory.ts';
 

@@ -1,5 +1,4 @@
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import type { GroupKind } from '../objects/group-kind.ts';

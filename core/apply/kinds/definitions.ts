@@ -1,7 +1,6 @@
-import type { Clock } from '../../clock.ts';
 import { TerminalError } from '../../errors.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Discovery, Resource } from '../../platform/kube/index.ts';
 import { computeStatus } from '../health/compute-status.ts';
 import type { ObjectStatus } from '../health/status.ts';
 import type { Inventory } from '../inventory/inventory.ts';

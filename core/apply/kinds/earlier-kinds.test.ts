@@ -2,9 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { Resource } from '../../kube/resource.ts';
+import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
 import { EarlierKinds, notServed } from './earlier-kinds.ts';
 
 const gizmo = { group: 'x.example.com', kind: 'Gizmo' };

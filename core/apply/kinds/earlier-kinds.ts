@@ -1,11 +1,13 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { Clock } from '../../clock.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
-import { isKindNotFound } from '../../kube/api-error.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  type Discovery,
+  isKindNotFound,
+  type KubeClient,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { FormerReleases } from '../adoption/former-releases.ts';
 import type { ApplySetParents } from '../inventory/applyset-parent.ts';

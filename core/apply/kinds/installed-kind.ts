@@ -1,8 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { apiServiceResource, definitionResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { listAll } from '../../kube/list-all.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import {
+  apiServiceResource,
+  definitionResource,
+  type KubeClient,
+  listAll,
+  liveObject,
+} from '../../platform/kube/index.ts';
 import { fieldAt, stringAt } from '../fields/json-fields.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 

@@ -1,4 +1,4 @@
-import type { Discovery } from '../../kube/discovery.ts';
+import type { Discovery } from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
 import { isDefinition } from '../objects/order.ts';

@@ -2,10 +2,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient, ListOptions, ObjectList, WatchOptions } from '../../kube/kube-client.ts';
-import type { Resource } from '../../kube/resource.ts';
+import {
+  ApiError,
+  type Discovery,
+  type KubeClient,
+  type Resource,
+} from '../../platform/kube/index.ts';
+import type { ListOptions, ObjectList, WatchOptions } from '../../platform/kube/kube-client.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { KindWatches } from './kind-watches.ts';
 

@@ -1,13 +1,18 @@
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
-import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { TerminalError } from '../../errors.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { Reflector } from '../../kube/reflector.ts';
-import { apiVersionOf, type GroupVersionKind, type Resource } from '../../kube/resource.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  ApiError,
+  apiVersionOf,
+  type Discovery,
+  type GroupVersionKind,
+  isNotFound,
+  type KubeClient,
+  Reflector,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { withOwnFieldsOnly } from '../fields/projection.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { GroupVersionKind, Resource } from '../../kube/resource.ts';
+import type { Discovery, GroupVersionKind, Resource } from '../../platform/kube/index.ts';
 import { resolveKinds } from './kinds.ts';
 
 const configMaps: Resource = {

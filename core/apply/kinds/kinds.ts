@@ -1,6 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import { type GroupVersionKind, gvkOf, type Resource } from '../../kube/resource.ts';
+import {
+  type Discovery,
+  type GroupVersionKind,
+  gvkOf,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { fieldAt, listOf, stringAt } from '../fields/json-fields.ts';
 import { isOptional } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/group-kind.ts';

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Clock } from '../../clock.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
-import type { Discovery } from '../../kube/discovery.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Discovery } from '../../platform/kube/index.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import { kindNames } from './earlier-kinds.ts';
 

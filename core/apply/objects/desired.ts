@@ -2,7 +2,7 @@ import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import { digestOf } from '../fields/digest.ts';
 import { withoutFields } from '../fields/field-tree.ts';
 import { type IgnoredTree, ignoredIn } from '../fields/ignored-fields.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TerminalError } from '../../errors.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { type ApplyFailure, failuresError, type Operation } from './failures.ts';
 
 function failed(

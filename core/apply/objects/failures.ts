@@ -1,6 +1,6 @@
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
+import { ApiError, isNotFound } from '../../platform/kube/index.ts';
 import type { DesiredObject } from './desired.ts';
 
 /** `install` and `upgrade` of a set, or `reconcile`: putting back what was applied before. */

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { GroupVersionKind, ObjectKey } from '../../kube/resource.ts';
+import type { GroupVersionKind, ObjectKey } from '../../platform/kube/index.ts';
 
 /** Names one object whatever version it is written in: group, kind, namespace, name. */
 export function objectID(gvk: Pick<GroupVersionKind, 'group' | 'kind'>, key: ObjectKey): string {

@@ -1,5 +1,3 @@
-import type { Resource } from '../../kube/resource.ts';
-
 /** Helm's install order; kinds that are not listed come last, by name. */
 const kindOrder: readonly string[] = [
   'Namespace',
@@ -41,6 +39,7 @@ interface HasResource {
 }
 
 /** One group per kind, in install order: a group may run in parallel, the next one waits for it. */
+import type { Resource } from '../../platform/kube/index.ts';
 export function inKindOrder<T extends HasResource>(items: readonly T[]): T[][] {
   const byKind = Map.groupBy(items, (item) => item.resource.kind);
   return [...byKind]

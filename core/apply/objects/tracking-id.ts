@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { gvkOf, type ObjectKey } from '../../kube/resource.ts';
+import { gvkOf, type ObjectKey } from '../../platform/kube/index.ts';
 import { mapOf, stringAt } from '../fields/json-fields.ts';
 import type { GroupKind } from './group-kind.ts';
 

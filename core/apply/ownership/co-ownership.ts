@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Clock } from '../../clock.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
 import { fieldsBeyond } from '../fields/field-set.ts';
 import { otherManagers } from '../fields/other-managers.ts';

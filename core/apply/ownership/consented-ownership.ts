@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { isNamespace } from '../objects/order.ts';
 import type { DeploymentConsent } from './deployment-consent.ts';
 import { controllerOf, type Ownership, ownershipOf } from './ownership.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { Claims } from './claims.ts';
 import { consentedOwnership } from './consented-ownership.ts';
 import { DeploymentConsent } from './deployment-consent.ts';

@@ -1,8 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { handsOverTo, takesOwned } from './adoption-level.ts';
 import type { Claims } from './claims.ts';
 

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { ObjectKey } from '../../kube/resource.ts';
+import type { ObjectKey } from '../../platform/kube/index.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
 import { adoptedPaths } from './adoption-level.ts';
 

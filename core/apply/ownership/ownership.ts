@@ -3,7 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';

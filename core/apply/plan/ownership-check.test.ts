@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { Claims } from '../ownership/claims.ts';
 import { OwnershipCheck } from './ownership-check.ts';
 

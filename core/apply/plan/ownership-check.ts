@@ -2,10 +2,12 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { TerminalError } from '../../errors.ts';
-import { isNotFound } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
-import type { Resource } from '../../kube/resource.ts';
+import {
+  isNotFound,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { type Permission, scopeKey } from './permission.ts';
 

@@ -1,4 +1,4 @@
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 
 /** One thing that somebody may do or not, as RBAC tells such things apart. */
 export interface Permission {

@@ -1,10 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import { configMapResource, secretResource } from '../../kube/core-resources.ts';
-import type { RawRequest } from '../../kube/kube-client.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import {
+  ApiError,
+  configMapResource,
+  type ObjectKey,
+  type Resource,
+  secretResource,
+} from '../../platform/kube/index.ts';
+import type { RawRequest } from '../../platform/kube/kube-client.ts';
 import type { PlannedObject } from '../plan/plan.ts';
 import type { Permission } from './permission.ts';
 import { Preflight, type PreflightRequest } from './preflight.ts';

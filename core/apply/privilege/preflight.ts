@@ -2,9 +2,12 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
-import { serviceAccountResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import {
+  ApiError,
+  isNotFound,
+  type KubeClient,
+  serviceAccountResource,
+} from '../../platform/kube/index.ts';
 import { missingMessage } from './missing-message.ts';
 import { missingPermissions } from './missing-permissions.ts';
 import { neededPermissions, type PlannedWork } from './needed-permissions.ts';

@@ -3,8 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import type { PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { HeldPrune } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { Discovery } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';

@@ -1,8 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import { ApiError, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { fieldManager } from '../fields/field-manager.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { desiredObject, isKept } from '../objects/desired.ts';

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
-import type { ListOptions } from '../../kube/kube-client.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Resource } from '../../platform/kube/index.ts';
+import type { ListOptions } from '../../platform/kube/kube-client.ts';
 import { contentOfOthers } from './namespace-content.ts';
 
 const kinds = ['ConfigMap', 'Secret', 'ServiceAccount', 'Event', 'Deployment.apps'].map(aResource);

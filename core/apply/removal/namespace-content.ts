@@ -1,9 +1,14 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { errorMessage } from '../../errors.ts';
-import { ApiError, isNotFound } from '../../kube/api-error.ts';
-import type { Discovery, NamespacedKinds } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { gvkOf, type Resource } from '../../kube/resource.ts';
+import {
+  ApiError,
+  type Discovery,
+  gvkOf,
+  isNotFound,
+  type KubeClient,
+  type NamespacedKinds,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { objectID, objectPath } from '../objects/object-id.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { leaveObject } from './removal-leave.ts';
 
 const outdated = new ApiError(422, { reason: 'Invalid', message: 'the test of a patch failed' });

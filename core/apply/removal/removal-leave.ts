@@ -1,8 +1,13 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { ApiError, isConflict, isNotFound } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import {
+  ApiError,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type ObjectKey,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { fieldManager, isOwnEntry } from '../fields/field-manager.ts';
 import { fieldAt, listOf, mapOf } from '../fields/json-fields.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';

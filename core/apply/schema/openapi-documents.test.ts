@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { KubeClient, RawRequest } from '../../kube/kube-client.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
+import type { RawRequest } from '../../platform/kube/kube-client.ts';
 import { OpenAPIDocuments } from './openapi-documents.ts';
 
 const { signal } = new AbortController();

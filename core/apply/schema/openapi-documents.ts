@@ -1,6 +1,5 @@
 import { type JsonObject, parseJson } from '../../../api/json.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { GroupVersionKind } from '../../kube/resource.ts';
+import type { GroupVersionKind, KubeClient } from '../../platform/kube/index.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../fields/json-fields.ts';
 import type { ObjectSchema } from './schema-prune.ts';
 

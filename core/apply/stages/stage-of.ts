@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { Resource } from '../../kube/resource.ts';
+import type { Resource } from '../../platform/kube/index.ts';
 import { mapOf } from '../fields/json-fields.ts';
 import { isBeforeWorkloads, isFoundation, isWorkload } from '../objects/order.ts';
 

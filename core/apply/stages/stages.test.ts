@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { isFoundation } from '../objects/order.ts';
 import type { CheckedObject } from '../plan/ownership-check.ts';

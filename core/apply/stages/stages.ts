@@ -1,6 +1,6 @@
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { type ApplyFailure, failuresError, type Operation } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { fieldTree } from '../fields/field-tree.ts';
 import { applyLeaving } from './apply-leaving.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';

@@ -1,7 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { isConflict } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import { isConflict, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { withLeftFields } from './left-fields.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 

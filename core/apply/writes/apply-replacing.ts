@@ -1,7 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import { ApiError, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
 import { fieldAt, isMap, listOf } from '../fields/json-fields.ts';
 import { takenItems } from '../fields/stray-items.ts';

@@ -4,8 +4,8 @@ import { EventList } from '../../../test/helpers/event-list.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { DeleteOptions } from '../../kube/kube-client.ts';
+import { ApiError } from '../../platform/kube/index.ts';
+import type { DeleteOptions } from '../../platform/kube/kube-client.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
 import { Deletions } from './deletions.ts';
 

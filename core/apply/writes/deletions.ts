@@ -2,10 +2,14 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import { isConflict, isObjectNotFound } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import {
+  isConflict,
+  isObjectNotFound,
+  type KubeClient,
+  liveObject,
+  type ObjectKey,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import { isKept } from '../objects/desired.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';

@@ -1,5 +1,5 @@
 import type { ObjectEvent } from '../../contracts/event-sink.ts';
-import type { ObjectKey, Resource } from '../../kube/resource.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import { objectPath } from '../objects/object-id.ts';
 
 /** The API server takes 1024 bytes of a message; the rest of it needs some. */

@@ -3,9 +3,8 @@ import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import type { Clock } from '../../clock.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
 import type { OpenAPIDocuments } from '../schema/openapi-documents.ts';
 import { ServerSideApply } from './server-side-apply.ts';
 

@@ -1,10 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Clock } from '../../clock.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
+import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import { shortList } from '../../short-list.ts';
 import { type FieldConflict, fieldConflicts } from '../fields/field-conflicts.ts';
 import { fieldManager } from '../fields/field-manager.ts';

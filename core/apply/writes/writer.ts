@@ -1,8 +1,8 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import type { ApplyMetrics } from '../../observe/apply-metrics.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
+import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import { takeOverFields } from '../adoption/take-over-fields.ts';
 import type { DriftDetector } from '../drift/drift.ts';
 import type { RepairBackoff } from '../drift/repair-backoff.ts';

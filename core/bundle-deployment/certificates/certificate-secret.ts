@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { stringAt } from '../../apply/fields/json-fields.ts';
-import type { KeyPair } from '../../certificates/key-pair.ts';
+import { stringAt } from '../../apply/index.ts';
+import type { KeyPair } from '../../platform/certificates/index.ts';
 import type { CertificateState } from './certificate-state.ts';
 import type { WantedCertificate } from './wanted-certificates.ts';
 

@@ -1,13 +1,14 @@
 import type { X509Certificate } from 'node:crypto';
-import { issueCertificateAuthority, issueServingCertificate } from '../../certificates/issue.ts';
-import type { KeyPair } from '../../certificates/key-pair.ts';
 import {
   belongTogether,
   expiryOf,
   hasSigned,
+  issueCertificateAuthority,
+  issueServingCertificate,
+  type KeyPair,
   parseCertificate,
   parseCertificates,
-} from '../../certificates/pem.ts';
+} from '../../platform/certificates/index.ts';
 
 /** All that is kept of one Secret's certificates; PEM throughout. No authority's key is among it. */
 export interface CertificateState {

@@ -7,8 +7,8 @@ import { EventList } from '../../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { parseCertificates } from '../../certificates/pem.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { parseCertificates } from '../../platform/certificates/index.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { defaultCertificates } from './certificate-options.ts';
 import { Certificates, type CertificatesOptions } from './certificates.ts';
 

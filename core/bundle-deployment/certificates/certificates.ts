@@ -2,14 +2,17 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { clientOf } from '../../apply/privilege/owner-client.ts';
-import type { Clock } from '../../clock.ts';
+import { clientOf } from '../../apply/index.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
-import { ApiError } from '../../kube/api-error.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { Discovery, ServedApis } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  ApiError,
+  type Discovery,
+  type KubeClient,
+  liveObject,
+  type ServedApis,
+  secretResource,
+} from '../../platform/kube/index.ts';
 import { type CertificateEntry, CertificateMemory } from './certificate-memory.ts';
 import type { CertificateOptions } from './certificate-options.ts';
 import { stateOf } from './certificate-secret.ts';

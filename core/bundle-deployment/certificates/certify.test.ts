@@ -6,7 +6,7 @@ import {
 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { certifiedService } from '../../../test/helpers/certified-service.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { defaultCertificates } from './certificate-options.ts';
 import { Certificates } from './certificates.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { installFailure } from '../install-failure.ts';
 import { longestWait } from '../longest-wait.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { WaitingError } from '../../errors.ts';
-import type { Discovery, ServedApis } from '../../kube/discovery.ts';
+import type { Discovery, ServedApis } from '../../platform/kube/index.ts';
 import type { CertificateProvider } from './certificate-options.ts';
 import {
   type CertManagerIssue,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../apply/fields/json-fields.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../apply/index.ts';
 
 /** Those that roll their pods when the template changes; a Job's template never may. */
 const rolling: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet']);

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { stageOf } from '../../apply/stages/stage-of.ts';
-import { gvkOf } from '../../kube/resource.ts';
+import { stageOf } from '../../apply/index.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
 import { secretsUsedBy } from './mounted-secrets.ts';
 import type { WantedCertificates } from './wanted-certificates.ts';
 

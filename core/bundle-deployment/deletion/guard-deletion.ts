@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../../api/v1alpha1/labels.ts';
-import { applySetKey } from '../../apply/objects/applyset.ts';
-import { addFinalizer } from '../../runtime/finalizers.ts';
+import { applySetKey } from '../../apply/index.ts';
+import { addFinalizer } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { writeFinalizer } from './write-finalizer.ts';

@@ -1,4 +1,4 @@
-import { removeFinalizer } from '../../runtime/finalizers.ts';
+import { removeFinalizer } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { writeFinalizer } from './write-finalizer.ts';

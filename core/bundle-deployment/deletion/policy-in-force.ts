@@ -4,8 +4,7 @@ import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.t
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { errorMessage } from '../../errors.ts';
-import { definitionResource } from '../../kube/core-resources.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import { definitionResource, liveObject } from '../../platform/kube/index.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { wantedBundle } from '../wanted-bundle.ts';
 

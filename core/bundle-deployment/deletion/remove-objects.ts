@@ -1,7 +1,7 @@
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage } from '../../errors.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { longestWait } from '../longest-wait.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';

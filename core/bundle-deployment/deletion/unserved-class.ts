@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { skipCommand } from '../hooks/hook-texts.ts';
 import { skipsHooks } from '../hooks/pending-operation.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ClusterFacts } from '../../contracts/provisioner.ts';
-import type { ServedApis } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { KubeClient, ServedApis } from '../../platform/kube/index.ts';
 import { ProxyWatch, type ProxyWatchOptions } from './proxy-watch.ts';
 
 export interface ClusterFactsOptions extends ProxyWatchOptions {

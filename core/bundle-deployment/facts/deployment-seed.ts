@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { isAlreadyExists } from '../../kube/api-error.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { createSecretReader } from '../../kube/secret-reader.ts';
+import {
+  createSecretReader,
+  isAlreadyExists,
+  type KubeClient,
+  secretResource,
+} from '../../platform/kube/index.ts';
 
 /** In the system namespace. Whoever has it can tell what random values charts were given. */
 const secretName = 'rukpak-seed';

@@ -1,12 +1,15 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
-import { configMapResource, secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { versionOnly } from '../../kube/metadata-only.ts';
-import { Reflector } from '../../kube/reflector.ts';
-import { IndexedCache } from '../../runtime/indexed-cache.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  configMapResource,
+  type KubeClient,
+  Reflector,
+  secretResource,
+  versionOnly,
+} from '../../platform/kube/index.ts';
+import { IndexedCache } from '../../platform/runtime/index.ts';
 
 export interface InputWatchOptions {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;

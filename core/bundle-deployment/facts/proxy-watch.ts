@@ -1,12 +1,14 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { ClusterProxy } from '../../contracts/provisioner.ts';
-import { isNotFound } from '../../kube/api-error.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { Reflector } from '../../kube/reflector.ts';
-import type { Resource } from '../../kube/resource.ts';
-import { IndexedCache } from '../../runtime/indexed-cache.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  isNotFound,
+  type KubeClient,
+  Reflector,
+  type Resource,
+} from '../../platform/kube/index.ts';
+import { IndexedCache } from '../../platform/runtime/index.ts';
 
 export interface ProxyWatchOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;

@@ -1,10 +1,12 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { clientOf } from '../../apply/privilege/owner-client.ts';
+import { clientOf } from '../../apply/index.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
 import { errorMessage } from '../../errors.ts';
-import { createConfigMapReader } from '../../kube/config-map-reader.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { createSecretReader } from '../../kube/secret-reader.ts';
+import {
+  createConfigMapReader,
+  createSecretReader,
+  type KubeClient,
+} from '../../platform/kube/index.ts';
 
 type Content = ReadonlyMap<string, Uint8Array>;
 

@@ -4,9 +4,9 @@ import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { InputReference, Provisioner } from '../../contracts/provisioner.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 import { RenderFacts } from './render-facts.ts';
 
 const systemNamespace = 'rukpak-system';

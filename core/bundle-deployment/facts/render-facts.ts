@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
-import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type {
   ClusterFacts,
@@ -10,8 +9,8 @@ import type {
   Provisioner,
   ProvisionerContext,
 } from '../../contracts/provisioner.ts';
-import type { Discovery, ServedApis } from '../../kube/discovery.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Discovery, KubeClient, ServedApis } from '../../platform/kube/index.ts';
 import { ClusterFactsReader } from './cluster-facts.ts';
 import { DeploymentSeeds } from './deployment-seed.ts';
 import { InputReferences } from './input-references.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../../test/helpers/hooked-deployment.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { TerminalError } from '../../errors.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 
 const deleteObjects = 'core.rukpak.io/delete-objects';
 const deletionTimestamp = '2026-01-01T00:00:00Z';

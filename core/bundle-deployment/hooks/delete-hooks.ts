@@ -1,6 +1,5 @@
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { hooksOf } from '../../apply/hooks/hook-order.ts';
-import { isTransient } from '../../apply/objects/failures.ts';
+import { hooksOf, isTransient } from '../../apply/index.ts';
 import { errorMessage } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { longestWait } from '../longest-wait.ts';

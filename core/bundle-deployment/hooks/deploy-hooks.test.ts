@@ -13,7 +13,7 @@ import {
   hookStates,
 } from '../../../test/helpers/hooked-deployment.ts';
 import { TerminalError } from '../../errors.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError } from '../../platform/kube/index.ts';
 
 const { running, succeeded, broken } = hookStates;
 const both = 'pre-install,pre-upgrade';

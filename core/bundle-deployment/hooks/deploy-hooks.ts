@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { HookEvent } from '../../apply/hooks/hook.ts';
-import { hooksOf } from '../../apply/hooks/hook-order.ts';
+import { type HookEvent, hooksOf } from '../../apply/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { failureReason, installFailure } from '../install-failure.ts';
 import { withBegun } from '../revisions/progress.ts';

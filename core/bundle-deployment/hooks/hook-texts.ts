@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { objectPath } from '../../apply/objects/object-id.ts';
+import { objectPath } from '../../apply/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
 /** `pre-install hook Job/shop/migrate` */

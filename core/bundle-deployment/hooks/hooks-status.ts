@@ -1,7 +1,7 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
-import { type HookEvent, hookOf } from '../../apply/hooks/hook.ts';
-import { conditionMessage } from '../../runtime/conditions.ts';
+import { type HookEvent, hookOf } from '../../apply/index.ts';
+import { conditionMessage } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
 /** What is remembered of hooks, in status.hooks. All functions here are pure. */

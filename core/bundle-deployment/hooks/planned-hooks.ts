@@ -1,4 +1,4 @@
-import { hooksOf } from '../../apply/hooks/hook-order.ts';
+import { hooksOf } from '../../apply/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 import { hookText } from './hook-texts.ts';
 import { pendingOperation } from './pending-operation.ts';

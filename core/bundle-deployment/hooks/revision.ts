@@ -1,8 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { digestOf } from '../../apply/fields/digest.ts';
-import type { SplitObjects } from '../../apply/hooks/split-hooks.ts';
+import { digestOf, type SplitObjects } from '../../apply/index.ts';
 
 interface KnownRevision {
   readonly bundle: string;

@@ -1,8 +1,7 @@
 import { parseDuration } from '../../../api/duration.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
-import { hookOf } from '../../apply/hooks/hook.ts';
-import { isTransient } from '../../apply/objects/failures.ts';
+import { hookOf, isTransient } from '../../apply/index.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';

@@ -1,4 +1,4 @@
-import { splitHooks } from '../../apply/hooks/split-hooks.ts';
+import { splitHooks } from '../../apply/index.ts';
 import type { Rendered } from '../rendered-objects.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import { revisionOf } from './revision.ts';

@@ -5,7 +5,7 @@ import type {
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { ApprovalStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { digestOf } from '../../apply/fields/digest.ts';
+import { digestOf } from '../../apply/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 
 type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bundle'>;

@@ -4,7 +4,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { parseJson, stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { fieldAt } from '../../apply/fields/json-fields.ts';
+import { fieldAt } from '../../apply/index.ts';
 import { type FullPlan, fullPlanSchema } from './full-plan.ts';
 
 const compress = promisify(gzip);

@@ -1,8 +1,10 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { isNotFound } from '../../kube/api-error.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { liveObject } from '../../kube/live-object.ts';
+import {
+  isNotFound,
+  type KubeClient,
+  liveObject,
+  secretResource,
+} from '../../platform/kube/index.ts';
 import type { FullPlan } from './full-plan.ts';
 import { planJson, planSecret, planSecretName } from './plan-secret.ts';
 

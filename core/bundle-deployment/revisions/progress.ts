@@ -1,7 +1,7 @@
 import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { ProgressStatus } from '../../../api/v1alpha1/deployment-progress.ts';
-import type { Clock } from '../../clock.ts';
-import { timestamp } from '../../runtime/conditions.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { timestamp } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 import { keepsProgress } from './policy.ts';
 

@@ -6,8 +6,8 @@ import type {
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { BundleTemplate } from '../../../api/v1alpha1/bundle-template.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import type { Clock } from '../../clock.ts';
-import { findCondition, timestamp } from '../../runtime/conditions.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 import { type NewRevision, trimmed, withRevision } from './history.ts';
 import { keepsProgress, keptRevisions } from './policy.ts';

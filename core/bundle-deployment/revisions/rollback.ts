@@ -6,7 +6,7 @@ import type {
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
 import { type History, lastHealthy } from './history.ts';
 

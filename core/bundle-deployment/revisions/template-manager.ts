@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../../apply/fields/json-fields.ts';
+import { fieldAt, isMap, listOf, stringAt } from '../../apply/index.ts';
 
 /** Name of the field manager that was the last to set spec.template. */
 export function templateManager({ metadata }: KubernetesObject): string | undefined {

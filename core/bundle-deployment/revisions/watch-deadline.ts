@@ -1,4 +1,4 @@
-import { timestamp } from '../../runtime/conditions.ts';
+import { timestamp } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { ownBundles } from '../own-bundles.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';

@@ -1,4 +1,4 @@
-import { isAboutMissing } from '../../apply/objects/failures.ts';
+import { isAboutMissing } from '../../apply/index.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import { askedDeletions } from '../applied-rendering.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';

@@ -3,7 +3,7 @@ import {
   bundleCondition,
   bundleDeploymentReason as reason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { fallBack } from '../hold-up.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';

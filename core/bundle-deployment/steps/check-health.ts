@@ -2,9 +2,9 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason as reason,
 } from '../../../api/v1alpha1/conditions.ts';
-import type { Clock } from '../../clock.ts';
 import type { HealthProblem } from '../../contracts/applier.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { healthy } from '../status.ts';

@@ -4,7 +4,7 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import type { BundleDeployment, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { takeRendering } from '../hooks/take-rendering.ts';
 import { LostContentError } from '../lost-content-error.ts';

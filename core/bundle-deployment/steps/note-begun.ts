@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { statusPatch } from '../../runtime/status-patch.ts';
+import { statusPatch } from '../../platform/runtime/index.ts';
 import { withSuperseded } from '../applied-rendering.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';

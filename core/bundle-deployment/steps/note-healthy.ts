@@ -1,4 +1,4 @@
-import { timestamp } from '../../runtime/conditions.ts';
+import { timestamp } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { withHealthy } from '../revisions/history.ts';
 import { withArrived } from '../revisions/progress.ts';

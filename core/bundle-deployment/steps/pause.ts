@@ -1,5 +1,5 @@
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { withNewStart } from '../revisions/progress.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';

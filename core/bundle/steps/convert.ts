@@ -1,7 +1,5 @@
-import { checkFiles } from '../../content/check-files.ts';
-import { handlerOf, nameClass } from '../../runtime/name-class.ts';
-import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
-import { withTimeLimit } from '../../runtime/time-limit.ts';
+import { checkFiles } from '../../content/index.ts';
+import { handlerOf, nameClass, onBehalfOf, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';

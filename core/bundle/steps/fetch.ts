@@ -1,8 +1,11 @@
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
-import type { MemoryShare } from '../../runtime/memory-share.ts';
-import { onBehalfOf } from '../../runtime/on-behalf-of.ts';
-import { uncounted, withTimeLimit } from '../../runtime/time-limit.ts';
+import {
+  type MemoryShare,
+  onBehalfOf,
+  uncounted,
+  withTimeLimit,
+} from '../../platform/runtime/index.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import { wantedSource } from '../known-pin.ts';

@@ -1,7 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
-import { isConflict } from '../../kube/api-error.ts';
+import { isConflict } from '../../platform/kube/index.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import { isNoted } from '../known-pin.ts';
 import { pinIn } from '../pin.ts';

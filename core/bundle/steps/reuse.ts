@@ -1,6 +1,6 @@
 import type { BundleSource, BundleStatus } from '../../../api/v1alpha1/bundle.ts';
 import { bundleCondition } from '../../../api/v1alpha1/conditions.ts';
-import { findCondition } from '../../runtime/conditions.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import { isNoted } from '../known-pin.ts';

@@ -1,12 +1,11 @@
+import { checkedClass, runInWorkers } from '../../classes/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import {
   contractVersion,
   type DefinedProvisioner,
   type Provisioner,
 } from '../../contracts/provisioner.ts';
-import type { ByteBudget } from '../../runtime/byte-budget.ts';
-import { checkedClass } from '../../runtime/worker/checked-class.ts';
-import { runInWorkers } from '../../runtime/worker/run-in-workers.ts';
+import type { ByteBudget } from '../../platform/runtime/index.ts';
 
 export interface OpenClasses {
   readonly provisioners: readonly Provisioner[];

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { systemClock } from '../../clock.ts';
 import { errorMessage } from '../../errors.ts';
-import type { ImagePullerOptions } from '../../sources/image/index.ts';
-import { proxyFromEnvironment } from './proxy-from-environment.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { proxyFromEnvironment } from '../../platform/net/index.ts';
+import type { ImagePullerOptions } from '../../sources/index.ts';
 import type { RegistryOptions } from './registry-options.ts';
 
 /**
@@ -15,7 +15,7 @@ export async function imagePullerOptions(
   note: (text: string) => void = () => undefined,
 ): Promise<ImagePullerOptions> {
   // Not needed by all of rukpakctl, and slow to load.
-  const image = await import('../../sources/image/index.ts');
+  const image = await import('../../registry/index.ts');
   const { registryCaFile, registryCertsDir, registriesConf } = options;
   const registries = optional(registriesConf, image.readRegistriesConf);
   for (const text of registries?.ignored ?? []) note(text);

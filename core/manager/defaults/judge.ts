@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
-import type { Clock } from '../../clock.ts';
+import { judgeInWorkers, type WorkerJudge } from '../../classes/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
-import type { ByteBudget } from '../../runtime/byte-budget.ts';
-import { judgeInWorkers, type WorkerJudge } from '../../runtime/worker/judge-in-workers.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ByteBudget } from '../../platform/runtime/index.ts';
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
 const extension = extname(import.meta.url);

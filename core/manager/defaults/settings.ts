@@ -2,16 +2,16 @@ import {
   type CertificateOptions,
   defaultCertificates,
   shortestLifetime,
-} from '../../bundle-deployment/certificates/certificate-options.ts';
-import { defaultLimits } from '../../content/limits.ts';
+} from '../../bundle-deployment/index.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
 import type { Source } from '../../contracts/source.ts';
-import type { ByteBudget } from '../../runtime/byte-budget.ts';
+import { podNamespace } from '../../platform/kube/index.ts';
+import type { ByteBudget } from '../../platform/runtime/index.ts';
 import type { ManagerOptions } from '../options.ts';
 import type { ManagerSettings } from '../settings.ts';
 import { leaseNameOf } from './lease-name.ts';
-import { podNamespace } from './pod-namespace.ts';
 import { defaultContent, defaultHealthProbeBindAddress, defaultWorkers } from './values.ts';
 
 /** What is made of the options beforehand. */

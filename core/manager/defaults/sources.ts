@@ -1,14 +1,16 @@
 import { extname } from 'node:path';
+import { fetchInWorkers } from '../../classes/index.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { Source } from '../../contracts/source.ts';
-import type { AddressPolicy } from '../../net/address-policy.ts';
-import type { ByteBudget } from '../../runtime/byte-budget.ts';
-import { fetchInWorkers } from '../../runtime/worker/fetch-in-workers.ts';
-import { createConfigMapsSource } from '../../sources/configmaps/index.ts';
-import { createHttpSource } from '../../sources/http/index.ts';
-import { createImageSource } from '../../sources/image/index.ts';
+import type { AddressPolicy } from '../../platform/net/index.ts';
+import { proxyFromEnvironment } from '../../platform/net/index.ts';
+import type { ByteBudget } from '../../platform/runtime/index.ts';
+import {
+  createConfigMapsSource,
+  createHttpSource,
+  createImageSource,
+} from '../../sources/index.ts';
 import { imagePullerOptions } from './image-puller-options.ts';
-import { proxyFromEnvironment } from './proxy-from-environment.ts';
 import type { RegistryOptions } from './registry-options.ts';
 
 export interface SourcesOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { createConfigMapsSource } from './config-maps-source.ts';

@@ -1,5 +1,5 @@
 import type { BundleSource, ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
-import { BundleFilesBuilder } from '../../content/bundle-files-builder.ts';
+import { BundleFilesBuilder } from '../../content/index.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { bundleFolder } from './bundle-folder.ts';

@@ -1,4 +1,5 @@
 // @module-tag process
+
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
@@ -13,9 +14,10 @@ import {
 } from '../../../test/helpers/packs.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
+import { fetchInWorkers } from '../../classes/index.ts';
+import { type WorkerSource } from '../../classes/worker/fetch-in-workers.ts';
 import type { SourceResult } from '../../contracts/source.ts';
-import type { ByteBudget } from '../../runtime/byte-budget.ts';
-import { fetchInWorkers, type WorkerSource } from '../../runtime/worker/fetch-in-workers.ts';
+import type { ByteBudget } from '../../platform/runtime/index.ts';
 
 const mebibyte = 1024 * 1024;
 const module = new URL('./index.ts', import.meta.url);

@@ -1,9 +1,11 @@
 import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
 import { type Dispatcher, request } from 'undici';
-import type { AddressPolicy } from '../../net/address-policy.ts';
-import { createDispatcher } from '../../net/dispatcher.ts';
-import type { ProxyConfig } from '../../net/proxy.ts';
-import { requestError } from '../../net/request-error.ts';
+import {
+  type AddressPolicy,
+  createDispatcher,
+  type ProxyConfig,
+  requestError,
+} from '../../platform/net/index.ts';
 import { AnswerBytes } from './answer-bytes.ts';
 import type { GitTransport } from './git-transport.ts';
 import type { HTTPCredentials } from './http-credentials.ts';

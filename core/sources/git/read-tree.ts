@@ -1,5 +1,5 @@
 import git, { type TreeEntry } from 'isomorphic-git';
-import { BundleFilesBuilder } from '../../content/bundle-files-builder.ts';
+import { BundleFilesBuilder } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Checkout } from './repository.ts';

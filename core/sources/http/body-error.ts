@@ -1,4 +1,4 @@
-import { connectionProblem } from '../../net/request-error.ts';
+import { connectionProblem } from '../../platform/net/index.ts';
 
 /** What broke while the body was being read. */
 export function bodyError(url: URL, error: unknown): Error {

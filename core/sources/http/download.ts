@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici';
-import { requestError } from '../../net/request-error.ts';
+import { requestError } from '../../platform/net/index.ts';
 
 export interface DownloadOptions {
   /** Sent to the URL's own origin, and to no other that it redirects to. */

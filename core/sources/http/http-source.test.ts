@@ -9,7 +9,7 @@ import { anArchive, checksumOf } from '../../../test/helpers/archives.ts';
 import { ConnectProxy } from '../../../test/helpers/connect-proxy.ts';
 import { FileServer } from '../../../test/helpers/file-server.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { createHttpSource } from './http-source.ts';

@@ -1,12 +1,14 @@
 import type { Dispatcher } from 'undici';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import { unpackFetched } from '../../content/unpack-fetched.ts';
+import { unpackFetched } from '../../content/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
-import type { AddressPolicy } from '../../net/address-policy.ts';
-import { createDispatcher } from '../../net/dispatcher.ts';
-import type { ProxyConfig } from '../../net/proxy.ts';
+import {
+  type AddressPolicy,
+  createDispatcher,
+  type ProxyConfig,
+} from '../../platform/net/index.ts';
 import { download } from './download.ts';
 import { httpAccess } from './http-access.ts';
 import { MeasuredBody } from './measured-body.ts';

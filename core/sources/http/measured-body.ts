@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ByteStream } from '../../content/byte-reader.ts';
+import type { ByteStream } from '../../content/index.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import { bodyError } from './body-error.ts';

@@ -1,9 +1,8 @@
-import type { UnpackOptions } from '../../content/unpack-bundle.ts';
+import type { UnpackOptions } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
+import type { Descriptor, ImageManifest, RegistryClient } from '../../registry/index.ts';
 import { LayeredTree, layerError } from './layers.ts';
-import type { Descriptor, ImageManifest } from './manifest.ts';
-import type { RegistryClient } from './registry-client.ts';
 
 /** The files of an image's layers, the bottom one first; each digest is checked. */
 export async function downloadLayers(

@@ -1,29 +1,37 @@
-import type { Clock } from '../../clock.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { ContentMemory } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
-import type { AddressPolicy } from '../../net/address-policy.ts';
-import type { ProxyConfig } from '../../net/proxy.ts';
-import { downloadLayers } from './download-layers.ts';
-import type { Credentials, Keychain } from './keychain.ts';
-import { type ImageManifest, parseManifest } from './manifest.ts';
-import { nodePlatform, type Platform } from './platform.ts';
-import { joinedFailure, PullFailure, pullError } from './pull-errors.ts';
-import { type PullPlace, type PullPlaces, pullPlaces } from './pull-places.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { AddressPolicy, ProxyConfig } from '../../platform/net/index.ts';
 import {
+  type Credentials,
+  credentialsKey,
+  DeniedError,
+  type ImageManifest,
   type ImageReference,
+  joinedFailure,
+  type Keychain,
   manifestReference,
+  nodePlatform,
+  type Platform,
+  PullFailure,
+  type PullPlace,
+  type PullPlaces,
   parseImageReference,
+  parseManifest,
+  pullError,
+  pullPlaces,
+  type RegistriesConfig,
+  type RegistryCertificates,
+  RegistryClient,
   registryHost,
   repositoryName,
-} from './reference.ts';
-import type { RegistriesConfig } from './registries-config.ts';
-import type { RegistryCertificates } from './registry-certificates.ts';
-import { RegistryClient } from './registry-client.ts';
-import { DeniedError, UnavailableError } from './registry-errors.ts';
-import { SharedWork } from './shared-work.ts';
-import { credentialsKey, TokenService } from './token-service.ts';
-import { Transports } from './transports.ts';
+  SharedWork,
+  TokenService,
+  Transports,
+  UnavailableError,
+} from '../../registry/index.ts';
+import { downloadLayers } from './download-layers.ts';
 
 export interface ImagePullerOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP; all others over HTTPS. */

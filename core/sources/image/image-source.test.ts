@@ -5,10 +5,10 @@ import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { type Clock, systemClock } from '../../clock.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import { createImageSource } from './image-source.ts';
 
 /** Does not wait for short times, and notes them; the deadline of a pull is a long one. */

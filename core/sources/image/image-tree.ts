@@ -1,4 +1,4 @@
-import { BundleFilesBuilder } from '../../content/bundle-files-builder.ts';
+import { BundleFilesBuilder } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 
 interface Directory {

@@ -6,7 +6,7 @@ import {
   type TarEntry,
 } from '../../../deploy/local/registry/layer-archive.ts';
 import { cpuTime } from '../../../test/helpers/cpu-time.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import { TerminalError } from '../../errors.ts';
 import { LayeredTree } from './layers.ts';

@@ -1,9 +1,7 @@
-import { decompressed } from '../../content/decompress.ts';
-import { readTar, type TarEntry } from '../../content/tar-reader.ts';
-import type { UnpackOptions } from '../../content/unpack-bundle.ts';
+import { decompressed, readTar, type TarEntry, type UnpackOptions } from '../../content/index.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import { quoted } from '../../registry/index.ts';
 import { ImageTree, type Path } from './image-tree.ts';
-import { quoted } from './quoted.ts';
 
 export interface ApplyLayerOptions extends UnpackOptions {
   /** Whether the system's own files are in it, which are left out. */

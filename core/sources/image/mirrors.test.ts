@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { systemClock } from '../../clock.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import type { SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { parseRegistriesConf } from '../../registry/parse-registries-conf.ts';
 import { createImageSource } from './image-source.ts';
-import { parseRegistriesConf } from './parse-registries-conf.ts';
 
 const ref = '127.0.0.1:1/org/app:v1';
 const files = { 'manifests/a.yaml': 'a: 1' };

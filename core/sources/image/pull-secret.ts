@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { SecretContent, SecretReader } from '../../contracts/source.ts';
 import { errorMessage } from '../../errors.ts';
-import { emptyKeychain, type Keychain, parseDockerConfig } from './keychain.ts';
+import { emptyKeychain, type Keychain, parseDockerConfig } from '../../registry/index.ts';
 
 /** What a pull secret says about a registry. */
 export interface PullSecret {

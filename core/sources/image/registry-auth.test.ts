@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeRegistry } from '../../../test/helpers/fake-registry.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { defaultLimits } from '../../content/limits.ts';
+import { defaultLimits } from '../../content/index.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
+import type { Credentials } from '../../registry/index.ts';
 import { ImagePuller } from './image-puller.ts';
-import type { Credentials } from './keychain.ts';
 
 let registry: FakeRegistry;
 let tokenServer: FakeRegistry;

@@ -1,5 +1,5 @@
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import { unpackFetched } from '../../content/unpack-fetched.ts';
+import { unpackFetched } from '../../content/index.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
 import { WaitingError } from '../../errors.ts';

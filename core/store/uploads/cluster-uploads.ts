@@ -2,10 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/api-error.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { collectionPath, queryString } from '../../kube/object-url.ts';
+import {
+  collectionPath,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  queryString,
+  secretResource,
+} from '../../platform/kube/index.ts';
 import { collectUploads } from './collect-uploads.ts';
 import {
   aChunk,

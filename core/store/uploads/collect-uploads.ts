@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { record } from '../../../api/record.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import type { ContentKey } from '../../contracts/store.ts';
-import { secretResource } from '../../kube/core-resources.ts';
-import type { KubeClient } from '../../kube/kube-client.ts';
-import { acceptMetadata } from '../../kube/metadata-only.ts';
-import { collectionPath, queryString } from '../../kube/object-url.ts';
+import {
+  acceptMetadata,
+  collectionPath,
+  type KubeClient,
+  queryString,
+  secretResource,
+} from '../../platform/kube/index.ts';
 import { uploadLabel } from './upload-secrets.ts';
 
 interface UploadSecrets {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import { manifestReference, parseImageReference } from '../../../core/sources/image/reference.ts';
-import type { RegistryClient } from '../../../core/sources/image/registry-client.ts';
+import {
+  manifestReference,
+  parseImageReference,
+  type RegistryClient,
+} from '../../../core/registry/index.ts';
 import { type Descriptor, type ImageLayer, mediaTypes } from './layout.ts';
 import type { Architecture } from './pins.ts';
 import { openRepository, type RegistryAccess } from './registry.ts';

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { discard, type TransportResponse } from '../../../core/sources/image/http-answer.ts';
-import { type ImageReference, repositoryName } from '../../../core/sources/image/reference.ts';
-import type { RegistryClient } from '../../../core/sources/image/registry-client.ts';
-import { DeniedError } from '../../../core/sources/image/registry-errors.ts';
+import {
+  DeniedError,
+  discard,
+  type ImageReference,
+  type RegistryClient,
+  repositoryName,
+  type TransportResponse,
+} from '../../../core/registry/index.ts';
 import type { Descriptor } from './layout.ts';
 import { openRepository, type RegistryAccess } from './registry.ts';
 

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../core/clock.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { proxyFromEnvironment } from '../../../core/manager/defaults/proxy-from-environment.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { proxyFromEnvironment } from '../../../core/platform/net/index.ts';
 import {
   emptyKeychain,
+  type ImageReference,
   type Keychain,
   parseDockerConfig,
-} from '../../../core/sources/image/keychain.ts';
-import type { ImageReference } from '../../../core/sources/image/reference.ts';
-import { RegistryClient } from '../../../core/sources/image/registry-client.ts';
-import { TokenService } from '../../../core/sources/image/token-service.ts';
-import { Transport } from '../../../core/sources/image/transport.ts';
+  RegistryClient,
+  TokenService,
+  Transport,
+} from '../../../core/registry/index.ts';
 
 export interface RegistryAccess {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP. */

@@ -1,8 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/index.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
-import { systemClock } from '../../../core/clock.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { Reflector } from '../../../core/kube/reflector.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { type KubeClient, Reflector } from '../../../core/platform/kube/index.ts';
 import { silentLogger } from '../../helpers/silent-logger.ts';
 import type { AppWatch } from '../scale/app-watch.ts';
 

@@ -1,9 +1,8 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { systemClock } from '../../../core/clock.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { Reflector } from '../../../core/kube/reflector.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import { type KubeClient, Reflector } from '../../../core/platform/kube/index.ts';
 import { conditionOf } from '../../helpers/kubectl.ts';
 import { silentLogger } from '../../helpers/silent-logger.ts';
 

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type KubeConnection } from '../../../core/kube/connect.ts';
+import { connect, type KubeConnection } from '../../../core/platform/kube/index.ts';
 import {
   type Cluster,
   runningCluster,

@@ -3,9 +3,7 @@ import type { Bundle } from '../../../api/v1alpha1/index.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
 import { trackedUID } from '../../../core/apply/objects/tracking-id.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { listAll } from '../../../core/kube/list-all.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
+import { type KubeClient, listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import { installedSelector } from './apps.ts';
 import { appResources } from './kinds.ts';
 

@@ -1,8 +1,6 @@
-import { configMapResource } from '../../../core/kube/core-resources.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
-
 const core = { group: '', version: 'v1', namespaced: true } as const;
 
+import { configMapResource, type Resource } from '../../../core/platform/kube/index.ts';
 export const deploymentResource: Resource = {
   group: 'apps',
   version: 'v1',

@@ -1,8 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { systemClock } from '../../../core/clock.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import { Reflector } from '../../../core/kube/reflector.ts';
-import type { ObjectKey, Resource } from '../../../core/kube/resource.ts';
+import { systemClock } from '../../../core/platform/clock.ts';
+import {
+  type KubeClient,
+  type ObjectKey,
+  Reflector,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 import { silentLogger } from '../../helpers/silent-logger.ts';
 
 export interface Watched {

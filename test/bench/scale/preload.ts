@@ -2,10 +2,10 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   configMapResource,
   definitionResource,
+  type KubeClient,
+  type Resource,
   secretResource,
-} from '../../../core/kube/core-resources.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
+} from '../../../core/platform/kube/index.ts';
 import { aCRD } from '../../helpers/objects.ts';
 import { inParallel } from './in-parallel.ts';
 

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { configMapResource } from '../../../core/kube/core-resources.ts';
+import { configMapResource } from '../../../core/platform/kube/index.ts';
 import { rounded } from '../report.ts';
 import { deploymentResource } from './kinds.ts';
 import { timeUntil } from './object-watch.ts';

@@ -1,11 +1,12 @@
 // @module-tag process
+
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type JsonValue, parseJson, stringifyJson } from '../../../api/json.ts';
-import { parseYaml } from '../../../core/manifests/yaml.ts';
+import { parseYaml } from '../../../core/manifests/index.ts';
 import { goBuild } from '../../../deploy/local/binaries/go-build.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 

@@ -4,7 +4,7 @@ import { access, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
-import { ByteReader } from '../../../core/content/byte-reader.ts';
+import { ByteReader } from '../../../core/content/index.ts';
 import { goBuild } from '../../../deploy/local/binaries/go-build.ts';
 import { withLock } from '../../../deploy/local/binaries/lock.ts';
 import { hasGo } from '../../../deploy/local/binaries/run-go.ts';

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { ApiError } from '../../../core/kube/api-error.ts';
+import { ApiError } from '../../../core/platform/kube/index.ts';
 import { eventually, patiently } from '../eventually.ts';
 import { aBundleDeployment } from '../objects.ts';
 import { adoptionOf, keepsDefinition, nameOf, sharing, type Version } from './content.ts';

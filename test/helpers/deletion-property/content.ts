@@ -3,9 +3,9 @@ import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import {
   configMapResource,
   definitionResource,
+  gvkOf,
   secretResource,
-} from '../../../core/kube/core-resources.ts';
-import { gvkOf } from '../../../core/kube/resource.ts';
+} from '../../../core/platform/kube/index.ts';
 import { plainFiles, pushContent } from '../push-content.ts';
 
 /** How many BundleDeployments there are. */

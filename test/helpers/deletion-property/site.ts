@@ -1,8 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
-import { isNotFound } from '../../../core/kube/api-error.ts';
-import type { KubeClient } from '../../../core/kube/kube-client.ts';
-import type { Resource } from '../../../core/kube/resource.ts';
+import { isNotFound, type KubeClient, type Resource } from '../../../core/platform/kube/index.ts';
 import { contentKinds, idOf } from './content.ts';
 
 /** What is in the cluster, by `Kind/namespace/name`; undefined where it is not there. */

@@ -1,4 +1,4 @@
-import { isMap } from '../../../core/apply/fields/json-fields.ts';
+import { isMap } from '../../../core/apply/index.ts';
 
 /** The JSON merge patch that makes `after` of `before`. */
 export function mergePatch(before: unknown, after: unknown): unknown {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
-import { toYaml } from '../../../core/manifests/write-yaml.ts';
+import { toYaml } from '../../../core/manifests/index.ts';
 
 export interface FormerRelease {
   readonly name: string;

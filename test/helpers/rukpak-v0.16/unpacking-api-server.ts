@@ -2,8 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { request as requestUpstream } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
-import { CredentialSource, type TlsOptions } from '../../../core/kube/credentials.ts';
-import { loadKubeconfig } from '../../../core/kube/kubeconfig.ts';
+import {
+  CredentialSource,
+  loadKubeconfig,
+  type TlsOptions,
+} from '../../../core/platform/kube/index.ts';
 
 /** What a kubelet would find under a reference. */
 export interface PulledImage {

@@ -1,4 +1,4 @@
-import { fieldAt, listOf, stringAt } from '../../../../core/apply/fields/json-fields.ts';
+import { fieldAt, listOf, stringAt } from '../../../../core/apply/index.ts';
 import type { LocatedObject } from '../manifest-objects.ts';
 
 /** One version of a CRD. */

@@ -1,5 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { fieldAt, isMap, listOf } from '../../../../core/apply/fields/json-fields.ts';
+import { fieldAt, isMap, listOf } from '../../../../core/apply/index.ts';
 import { errorMessage } from '../../../../core/errors.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import type { FieldPath } from '../source-lines.ts';

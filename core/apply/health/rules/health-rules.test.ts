@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../../api/v1alpha1/bundle-deployment.ts';
 import { someHealthRules } from '../../../../test/helpers/in-process-judge.ts';
 import { aStoredDeployment } from '../../../../test/helpers/stored-objects.ts';
-import type { Resource } from '../../../kube/resource.ts';
+import type { Resource } from '../../../platform/kube/index.ts';
 import { Inventory } from '../../inventory/inventory.ts';
 import { objectID } from '../../objects/object-id.ts';
 

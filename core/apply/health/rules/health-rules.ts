@@ -1,5 +1,5 @@
 import type { BundleDeployment } from '../../../../api/v1alpha1/bundle-deployment.ts';
-import type { Resource } from '../../../kube/resource.ts';
+import type { Resource } from '../../../platform/kube/index.ts';
 import type { AppliedRecord } from '../../inventory/applied-records.ts';
 import type { InventoryEntry } from '../../inventory/inventory.ts';
 import type { CustomRule } from '../status.ts';

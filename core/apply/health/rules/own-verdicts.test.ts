@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../../api/meta.ts';
 import { inProcessJudge } from '../../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
 import type { JudgeRequest, ObjectJudge, Verdict } from '../../../contracts/object-judge.ts';
-import type { Resource } from '../../../kube/resource.ts';
+import type { Resource } from '../../../platform/kube/index.ts';
 import { Inventory } from '../../inventory/inventory.ts';
 import { objectID } from '../../objects/object-id.ts';
 import { OwnVerdicts } from './own-verdicts.ts';

@@ -1,9 +1,9 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { stringifyJson } from '../../../../api/json.ts';
 import type { HealthRule } from '../../../../api/v1alpha1/deployment-policies.ts';
-import type { Clock } from '../../../clock.ts';
 import type { JudgedObject, ObjectJudge, Verdict } from '../../../contracts/object-judge.ts';
 import { errorMessage } from '../../../errors.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import type { AppliedRecord } from '../../inventory/applied-records.ts';
 import type { InventoryEntry } from '../../inventory/inventory.ts';
 import { inProgress, type ObjectStatus } from '../status.ts';

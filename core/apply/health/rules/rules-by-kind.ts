@@ -1,5 +1,5 @@
 import type { HealthRule } from '../../../../api/v1alpha1/deployment-policies.ts';
-import type { Resource } from '../../../kube/resource.ts';
+import type { Resource } from '../../../platform/kube/index.ts';
 
 /** Which of a deployment's rules is for a kind; of two for one kind the first counts. */
 export class RulesByKind {

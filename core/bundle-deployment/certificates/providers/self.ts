@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
-import { isKept } from '../../../apply/objects/desired.ts';
-import { builtInStage } from '../../../apply/stages/stage-of.ts';
-import { checkObjectSize } from '../../../manifests/object-bounds.ts';
+import { builtInStage, isKept } from '../../../apply/index.ts';
+import { checkObjectSize } from '../../../manifests/index.ts';
 import { encoded, secretOf } from '../certificate-secret.ts';
 import type { CertificateState } from '../certificate-state.ts';
 import { secretsUsedBy, withCertificateHash } from '../mounted-secrets.ts';

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
-import { mapOf, stringAt } from '../../../apply/fields/json-fields.ts';
+import { mapOf, stringAt } from '../../../apply/index.ts';
 import { withTrust } from '../trust-holders.ts';
 import type { WantedCertificates } from '../wanted-certificates.ts';
 import { withAnnotations } from './with-annotations.ts';

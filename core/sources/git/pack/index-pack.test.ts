@@ -11,7 +11,7 @@ import {
   packed,
   variableSize,
 } from '../../../../test/helpers/packs.ts';
-import { defaultLimits } from '../../../content/limits.ts';
+import { defaultLimits } from '../../../content/index.ts';
 import { TerminalError } from '../../../errors.ts';
 import { MemoryFileSystem } from '../memory-file-system.ts';
 import { indexPack } from './index-pack.ts';

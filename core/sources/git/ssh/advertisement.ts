@@ -1,4 +1,4 @@
-import type { ByteReader } from '../../../content/byte-reader.ts';
+import type { ByteReader } from '../../../content/index.ts';
 import { printable } from './ssh-error.ts';
 
 const lengthDigits = 4;

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { matchesWildcard } from '../../../net/wildcard.ts';
+import { matchesWildcard } from '../../../platform/net/index.ts';
 
 export interface KnownHost {
   /** Without a marker the key is the host's own. */

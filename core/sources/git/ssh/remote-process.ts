@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { Client, ClientChannel, PublicKeyAuthMethod } from 'ssh2';
-import { type AddressPolicy, createAddressGuard } from '../../../net/address-policy.ts';
+import { type AddressPolicy, createAddressGuard } from '../../../platform/net/index.ts';
 import type { SSHAddress } from '../repository-address.ts';
 import type { SSHCredentials } from './ssh-credentials.ts';
 import { sshError } from './ssh-error.ts';

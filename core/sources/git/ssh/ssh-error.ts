@@ -1,4 +1,4 @@
-import { connectionProblem } from '../../../net/request-error.ts';
+import { connectionProblem } from '../../../platform/net/index.ts';
 import type { SSHAddress } from '../repository-address.ts';
 
 interface FailedConnection {

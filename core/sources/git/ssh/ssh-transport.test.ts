@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TestRepository } from '../../../../deploy/local/git/create-repository.ts';
 import { eventually } from '../../../../test/helpers/eventually.ts';
 import { type Execute, FakeSSHServer } from '../../../../test/helpers/fake-ssh-server.ts';
-import { defaultLimits } from '../../../content/limits.ts';
+import { defaultLimits } from '../../../content/index.ts';
 import { readTree } from '../read-tree.ts';
 import { checkOut } from '../repository.ts';
 import { parsePrivateKey } from './private-key.ts';

@@ -1,5 +1,5 @@
 import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
-import { ByteReader } from '../../../content/byte-reader.ts';
+import { ByteReader } from '../../../content/index.ts';
 import { AnswerBytes } from '../answer-bytes.ts';
 import type { GitTransport } from '../git-transport.ts';
 import { readAdvertisement } from './advertisement.ts';

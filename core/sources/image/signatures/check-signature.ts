@@ -1,5 +1,5 @@
 import { type TrustMaterial, toSignedEntity, Verifier } from '@sigstore/verify';
-import { quoted } from '../quoted.ts';
+import { quoted } from '../../../registry/index.ts';
 import type { Identity, KeyAuthority, KeylessAuthority } from './image-policy.ts';
 import type { SignedStatement } from './signed-statement.ts';
 import type { TrustRoot } from './trusted-root.ts';

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { record } from '../../../../api/record.ts';
-import { digestProblem } from '../digest.ts';
-import type { Descriptor } from '../manifest.ts';
-import type { ManifestContent } from '../registry-client.ts';
+import { type Descriptor, digestProblem, type ManifestContent } from '../../../registry/index.ts';
 import { maxSignatures, type SignedStatement } from './signed-statement.ts';
 import { readSigstoreBundle, sigstoreBundleMediaType } from './sigstore-bundle.ts';
 import { readSimpleSignature, simpleSigningMediaType } from './simple-signing.ts';

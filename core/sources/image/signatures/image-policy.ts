@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors.ts';
-import { parseManifests } from '../../../manifests/parse-manifests.ts';
+import { parseManifests } from '../../../manifests/index.ts';
 
 /** Who must have signed an image's manifest; any one authority of a policy suffices. */
 export interface ImagePolicy {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubernetesObject } from '../../../../api/meta.ts';
-import { issueServingCertificate } from '../../../../core/certificates/issue.ts';
-import { systemClock } from '../../../../core/clock.ts';
-import { secretResource } from '../../../../core/kube/core-resources.ts';
+import { issueServingCertificate } from '../../../../core/platform/certificates/index.ts';
+import { systemClock } from '../../../../core/platform/clock.ts';
+import { secretResource } from '../../../../core/platform/kube/index.ts';
 import { insisting } from '../world/insisting.ts';
 import { between, type Fault } from './fault.ts';
 

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Agent, createServer, request, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { generate } from 'selfsigned';
-import { type Kubeconfig, loadKubeconfig } from '../../../../core/kube/kubeconfig.ts';
+import { type Kubeconfig, loadKubeconfig } from '../../../../core/platform/kube/index.ts';
 
 interface OpenWatch {
   readonly answer: IncomingMessage;

@@ -1,8 +1,10 @@
 import type { KubernetesObject } from '../../../../api/meta.ts';
-import { configMapResource } from '../../../../core/kube/core-resources.ts';
-import type { KubeClient } from '../../../../core/kube/kube-client.ts';
-import { listAll } from '../../../../core/kube/list-all.ts';
-import type { Resource } from '../../../../core/kube/resource.ts';
+import {
+  configMapResource,
+  type KubeClient,
+  listAll,
+  type Resource,
+} from '../../../../core/platform/kube/index.ts';
 import { inParallel } from '../../scale/in-parallel.ts';
 import { insisting } from './insisting.ts';
 

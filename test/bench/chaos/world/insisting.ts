@@ -1,4 +1,4 @@
-import { isAlreadyExists, isNotFound } from '../../../../core/kube/api-error.ts';
+import { isAlreadyExists, isNotFound } from '../../../../core/platform/kube/index.ts';
 import { eventually } from '../../../helpers/eventually.ts';
 
 /** Does something to the cluster until it is done, however often the API server is away meanwhile. */

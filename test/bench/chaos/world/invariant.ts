@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../../../api/v1alpha1/index.ts';
 import { label } from '../../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../../../core/kube/kube-client.ts';
+import type { KubeClient } from '../../../../core/platform/kube/index.ts';
 import { conditionOf } from '../../../helpers/kubectl.ts';
 import { installedObjects } from '../../scale/installed.ts';
 import { appResources } from '../../scale/kinds.ts';

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubernetesObject } from '../../../../api/meta.ts';
-import type { KubeClient } from '../../../../core/kube/kube-client.ts';
-import type { Resource } from '../../../../core/kube/resource.ts';
+import type { KubeClient, Resource } from '../../../../core/platform/kube/index.ts';
 import { freePorts } from '../../../../deploy/local/cluster/ports.ts';
 
 const root = join(import.meta.dirname, '../../../..');

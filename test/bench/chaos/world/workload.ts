@@ -1,9 +1,7 @@
 import type { KubernetesObject } from '../../../../api/meta.ts';
 import { bundleDeploymentResource as resource } from '../../../../api/v1alpha1/resources.ts';
-import { systemClock } from '../../../../core/clock.ts';
-import type { KubeClient } from '../../../../core/kube/kube-client.ts';
-import { Reflector } from '../../../../core/kube/reflector.ts';
-import type { Resource } from '../../../../core/kube/resource.ts';
+import { systemClock } from '../../../../core/platform/clock.ts';
+import { type KubeClient, Reflector, type Resource } from '../../../../core/platform/kube/index.ts';
 import { pushImage } from '../../../../deploy/local/registry/push-image.ts';
 import { aBundleDeployment, anImage } from '../../../helpers/objects.ts';
 import { plainFiles } from '../../../helpers/push-content.ts';

@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import { tarParts, type WrittenEntry } from '../../../../core/content/tar-parts.ts';
+import { tarParts, type WrittenEntry } from '../../../../core/content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../../../core/contracts/bundle-files.ts';
 import { Violation } from '../../fuzz-target.ts';
 

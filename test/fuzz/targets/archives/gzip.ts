@@ -1,5 +1,4 @@
-import { packBundle } from '../../../../core/content/bundle-archive.ts';
-import { unpackBundle } from '../../../../core/content/unpack-bundle.ts';
+import { packBundle, unpackBundle } from '../../../../core/content/index.ts';
 import type { BundleFiles } from '../../../../core/contracts/bundle-files.ts';
 import { TerminalError } from '../../../../core/errors.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readTar, type TarEntry } from '../../../../core/content/tar-reader.ts';
-import { unpackTar } from '../../../../core/content/unpack-bundle.ts';
+import { readTar, type TarEntry, unpackTar } from '../../../../core/content/index.ts';
 import { TerminalError } from '../../../../core/errors.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 import { askReference } from '../../reference/reference.ts';

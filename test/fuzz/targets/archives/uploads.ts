@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unpackFetched } from '../../../../core/content/unpack-fetched.ts';
+import { unpackFetched } from '../../../../core/content/index.ts';
 import { TerminalError } from '../../../../core/errors.ts';
 import { receiveUpload } from '../../../../core/store/uploads/receive-upload.ts';
 import { UploadRefusal } from '../../../../core/store/uploads/upload-refusal.ts';

@@ -1,5 +1,5 @@
 import { zstdCompressSync } from 'node:zlib';
-import { decompressed } from '../../../../core/content/decompress.ts';
+import { decompressed } from '../../../../core/content/index.ts';
 import { TerminalError } from '../../../../core/errors.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 import { limits, sampleZstds } from './content.ts';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { customRule, ruleProblem } from '../../../../core/apply/health/rules/custom-rule.ts';
+import { customRule } from '../../../../core/apply/health/rules/custom-rule.ts';
+import { ruleProblem } from '../../../../core/apply/index.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 
 const object = {

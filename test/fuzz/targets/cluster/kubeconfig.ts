@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadKubeconfig } from '../../../../core/kube/kubeconfig.ts';
+import { loadKubeconfig } from '../../../../core/platform/kube/index.ts';
 import { type FuzzTarget, Violation } from '../../fuzz-target.ts';
 
 const secret = 'hunter2hunter2';

@@ -1,5 +1,5 @@
-import { OutputAllowance } from '../../../../core/runtime/worker/output-allowance.ts';
-import { parseMessage } from '../../../../core/runtime/worker/parse-message.ts';
+import { OutputAllowance } from '../../../../core/classes/worker/output-allowance.ts';
+import { parseMessage } from '../../../../core/classes/worker/parse-message.ts';
 import type { FuzzTarget } from '../../fuzz-target.ts';
 
 const messages = [

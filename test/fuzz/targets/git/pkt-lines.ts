@@ -1,4 +1,4 @@
-import { ByteReader } from '../../../../core/content/byte-reader.ts';
+import { ByteReader } from '../../../../core/content/index.ts';
 import { readAdvertisement } from '../../../../core/sources/git/ssh/advertisement.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 

@@ -1,5 +1,5 @@
 import { TerminalError } from '../../../../core/errors.ts';
-import { repositoryAddress } from '../../../../core/sources/git/repository-address.ts';
+import { repositoryAddress } from '../../../../core/sources/index.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 
 /** What git.repository may be: nothing that a command line or a shell takes for more than a name. */

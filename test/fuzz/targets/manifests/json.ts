@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { parseJson, stringifyJson } from '../../../../api/json.ts';
 import { TerminalError } from '../../../../core/errors.ts';
-import { readJsonStream } from '../../../../core/manifests/json-documents.ts';
-import { toJsonDocuments } from '../../../../core/manifests/write-json.ts';
+import { readJsonStream, toJsonDocuments } from '../../../../core/manifests/index.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 import { expectPlain, isSameJson, shown } from './values.ts';
 

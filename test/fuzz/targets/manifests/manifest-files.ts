@@ -1,6 +1,5 @@
 import { TerminalError } from '../../../../core/errors.ts';
-import { parseManifests } from '../../../../core/manifests/parse-manifests.ts';
-import { readPlainBundle } from '../../../../core/manifests/plain-bundle.ts';
+import { parseManifests, readPlainBundle } from '../../../../core/manifests/index.ts';
 import type { FuzzTarget } from '../../fuzz-target.ts';
 import { expectPlain } from './values.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { type JsonValue, parseJson } from '../../../../api/json.ts';
 import { TerminalError } from '../../../../core/errors.ts';
-import { toYaml } from '../../../../core/manifests/write-yaml.ts';
-import { parseYaml } from '../../../../core/manifests/yaml.ts';
+import { parseYaml, toYaml } from '../../../../core/manifests/index.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 import { type Answer, askReference } from '../../reference/reference.ts';
 import { expectPlain, isSameJson, shown } from './values.ts';

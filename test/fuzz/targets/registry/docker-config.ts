@@ -1,5 +1,4 @@
-import { parseDockerConfig } from '../../../../core/sources/image/keychain.ts';
-import { parseImageReference } from '../../../../core/sources/image/reference.ts';
+import { parseDockerConfig, parseImageReference } from '../../../../core/registry/index.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 
 const references = ['nginx', 'quay.io/a/b', 'localhost:5000/a'].map(parseImageReference);

@@ -1,5 +1,5 @@
 import { TerminalError } from '../../../../core/errors.ts';
-import { parseManifest } from '../../../../core/sources/image/manifest.ts';
+import { parseManifest } from '../../../../core/registry/index.ts';
 import { type FuzzTarget, Violation } from '../../fuzz-target.ts';
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;

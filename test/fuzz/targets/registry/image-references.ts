@@ -4,8 +4,8 @@ import {
   type ImageReference,
   parseImageReference,
   repositoryName,
-} from '../../../../core/sources/image/reference.ts';
-import { referenceText } from '../../../../core/sources/image/registries-config.ts';
+} from '../../../../core/registry/index.ts';
+import { referenceText } from '../../../../core/registry/registries-config.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 import { type Answer, askReference } from '../../reference/reference.ts';
 

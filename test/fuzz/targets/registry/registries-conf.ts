@@ -1,6 +1,6 @@
-import { parseRegistriesConf } from '../../../../core/sources/image/parse-registries-conf.ts';
-import { parseImageReference } from '../../../../core/sources/image/reference.ts';
-import { ruleFor } from '../../../../core/sources/image/registries-config.ts';
+import { parseImageReference } from '../../../../core/registry/index.ts';
+import { parseRegistriesConf } from '../../../../core/registry/parse-registries-conf.ts';
+import { ruleFor } from '../../../../core/registry/registries-config.ts';
 import { type FuzzTarget, textOf } from '../../fuzz-target.ts';
 
 const references = ['nginx', 'quay.io/a/b:v1', 'registry.example.com:5000/a'].map(

@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream';
+import { type Dispatcher, request } from 'undici';
+import { createDispatcher, type ProxyConfig } from '../../platform/net/index.ts';
+import type { ClassAddress } from './class-address.ts';
+import { type Credentials, noCredentials, readCredentials } from './credentials.ts';
+import type { RequestArchive } from './request-archive.ts';
+
+export interface ClassConnectionOptions {
+  readonly address: ClassAddress;
+  /** A folder; none where absent. */
+  readonly credentials: string | undefined;
+  readonly proxy: ProxyConfig | undefined;
+}
+
+export interface ClassRequest {
+  /** Below the class's address. */
+  readonly path: string;
+  readonly accept: string;
+  /** POSTed; a GET where absent. */
+  readonly archive?: RequestArchive;
+  readonly signal: AbortSignal;
+}
+
+export interface ClassAnswer {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: Dispatcher.ResponseData['body'];
+  /** What the server was shown, and is not to be quoted with. */
+  readonly token: string | undefined;
+}
+
+interface Current {
+  readonly credentials: Credentials;
+  readonly dispatcher: Dispatcher;
+}
+
+const connectTimeout = 5_000;
+/** So that a class that answers slowly has little of this process; more requests wait. */
+const connections = 4;
+
+/** Requests to the server of one class, with the credentials that are in the folder at the time. */
+export class ClassConnection {
+  readonly #options: ClassConnectionOptions;
+  #current: Current;
+
+  private constructor(options: ClassConnectionOptions, credentials: Credentials) {
+    this.#options = options;
+    this.#current = this.#with(credentials);
+  }
+
+  /** @throws Error where the credentials cannot be used as they are now */
+  static async open(options: ClassConnectionOptions): Promise<ClassConnection> {
+    return new ClassConnection(options, await credentialsIn(options.credentials));
+  }
+
+  /** Whatever the server answers; redirects are not followed. */
+  async request({ path, accept, archive, signal }: ClassRequest): Promise<ClassAnswer> {
+    const { credentials, dispatcher } = await this.#refreshed();
+    const { token } = credentials;
+    const { statusCode, headers, body } = await request(new URL(path, this.#options.address.url), {
+      method: archive === undefined ? 'GET' : 'POST',
+      headers: {
+        accept,
+        'accept-encoding': 'identity',
+        'user-agent': 'rukpak-core',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(archive === undefined ? {} : headersOf(archive)),
+      },
+      body: archive === undefined ? null : Readable.from(archive.chunks()),
+      dispatcher,
+      signal,
+    });
+    return { status: statusCode, headers, body, token };
+  }
+
+  async close(): Promise<void> {
+    await this.#current.dispatcher.destroy();
+  }
+
+  async #refreshed(): Promise<Current> {
+    const credentials = await credentialsIn(this.#options.credentials);
+    if (JSON.stringify(credentials) === JSON.stringify(this.#current.credentials)) {
+      return this.#current;
+    }
+    const { dispatcher: former } = this.#current;
+    this.#current = this.#with(credentials);
+    // What runs with the former ones may end.
+    void former.close();
+    return this.#current;
+  }
+
+  #with(credentials: Credentials): Current {
+    const { caCertificates, clientCertificate } = credentials;
+    const tls = { caCertificates, clientCertificate };
+    const { proxy } = this.#options;
+    // A server may think for as long as the request's signal lets it.
+    const waiting = { connectTimeout, idleTimeout: 0, connections };
+    return { credentials, dispatcher: createDispatcher({ proxy, ...tls, ...waiting }) };
+  }
+}
+
+async function credentialsIn(folder: string | undefined): Promise<Credentials> {
+  return folder === undefined ? noCredentials : await readCredentials(folder);
+}
+
+function headersOf({ byteLength }: RequestArchive): Record<string, string> {
+  // The length for servers that know nothing of chunks, such as Python's.
+  return { 'content-type': 'application/x-tar', 'content-length': String(byteLength) };
+}

@@ -1,0 +1,209 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AnswerCall,
+  answerJson,
+  FakeClassServer,
+} from '../../../test/helpers/class-server.ts';
+import {
+  inTurn,
+  RemoteClassFixture,
+  thrownBy,
+  unchanged,
+} from '../../../test/helpers/remote-class-fixture.ts';
+import { aContext } from '../../../testing/index.ts';
+import { defaultLimits } from '../../content/index.ts';
+import { TerminalError, WaitingError } from '../../errors.ts';
+
+let fixture: RemoteClassFixture;
+
+beforeEach(async () => {
+  fixture = await RemoteClassFixture.start();
+});
+
+afterEach(() => fixture.stop());
+
+describe('a server that refuses', () => {
+  test('by 422 ends the tries, with its message and reason', async () => {
+    const message = 'values.json:\u0000\n no\u202e \u001b[31msuch file';
+    fixture.answering('/v1/bundle', (response) =>
+      answerJson(response, { message, reason: 'BadValues' }, 422),
+    );
+    const error = await thrownBy(fixture.handleBundle());
+    expect(error).toBeInstanceOf(TerminalError);
+    expect(error).toMatchObject({
+      message: `class "acme" at ${fixture.server.url}: values.json:  no   [31msuch file`,
+      reason: 'BadValues',
+    });
+    expect(fixture.server.received).toHaveLength(2);
+  });
+
+  test('at length is cut short', async () => {
+    fixture.answering('/v1/bundle', (response) =>
+      answerJson(response, { message: 'x'.repeat(9_000) }, 422),
+    );
+    const { message } = await thrownBy(fixture.handleBundle());
+    expect(message).toHaveLength(`class "acme" at ${fixture.server.url}: …`.length + 2_000);
+  });
+
+  test.each([
+    [{ detail: 'not ours' }],
+    [{ message: 'ours', reason: 'no reason' }],
+    ['x'.repeat(100_000)],
+  ])('by a 422 that is not the contract’s is tried again later', async (body) => {
+    fixture.answering('/v1/bundle', (response) => answerJson(response, body, 422));
+    const error = await thrownBy(fixture.handleBundle());
+    expect(error).not.toBeInstanceOf(TerminalError);
+    expect(error.message).toBe(
+      `class "acme" at ${fixture.server.url} answered 422 Unprocessable Entity`,
+    );
+  });
+
+  test('by a redirect is not followed', async () => {
+    const elsewhere = await FakeClassServer.start();
+    fixture.answering('/v1/bundle', (response) => {
+      response.writeHead(307, { location: `${elsewhere.url}/v1/bundle` }).end();
+    });
+    const { message } = await thrownBy(fixture.handleBundle());
+    expect(message).toContain('answered 307 Temporary Redirect: redirects are not followed');
+    expect(elsewhere.received).toEqual([]);
+    await elsewhere.stop();
+  });
+
+  test.each([401, 403])('our credentials by %i says where they are from', async (status) => {
+    fixture.answering('/v1/bundle', (response) => void response.writeHead(status).end());
+    await expect(fixture.handleBundle()).rejects.toThrow('--provisioner-url-credentials');
+    expect(fixture.sleeps).toEqual([]);
+  });
+});
+
+describe('a server that fails', () => {
+  const failing =
+    (status: number, headers: Readonly<Record<string, string>> = {}): AnswerCall =>
+    (response) =>
+      void response.writeHead(status, { 'content-type': 'text/plain', ...headers }).end('oh no');
+
+  test('by 500 is asked twice more', async () => {
+    fixture.answering('/v1/bundle', failing(500));
+    const error = await thrownBy(fixture.handleBundle());
+    expect(error.message).toBe(
+      `class "acme" at ${fixture.server.url} answered 500 Internal Server Error: oh no`,
+    );
+    expect(error).not.toBeInstanceOf(WaitingError);
+    expect(fixture.sleeps).toEqual([200, 400]);
+  });
+
+  test.each([502, 504])('behind a proxy that says %i is waited for', async (status) => {
+    fixture.answering('/v1/bundle', failing(status));
+    expect(await thrownBy(fixture.handleBundle())).toBeInstanceOf(WaitingError);
+    expect(fixture.sleeps).toEqual([200, 400]);
+  });
+
+  test('by 503 is asked again when it says', async () => {
+    fixture.answering(
+      '/v1/bundle',
+      inTurn(failing(503, { 'retry-after': '3' }), failing(429), unchanged),
+    );
+    expect(await fixture.handleBundle()).toBe(fixture.files);
+    expect(fixture.sleeps).toEqual([3_000, 400]);
+  });
+
+  test('for long is left to the reconciler', async () => {
+    fixture.answering('/v1/bundle', failing(503, { 'retry-after': '600' }));
+    const error = await thrownBy(fixture.handleBundle());
+    expect(error).toBeInstanceOf(WaitingError);
+    expect(error.message).toBe(
+      `class "acme" at ${fixture.server.url} answered 503 Service Unavailable: oh no`,
+    );
+    expect(fixture.sleeps).toEqual([]);
+  });
+
+  test('to speak HTTP is told of', async () => {
+    fixture.answering('/v1/bundle', (response) => void response.socket?.end('SSH-2.0-OpenSSH\r\n'));
+    await expect(fixture.handleBundle()).rejects.toThrow(`class "acme" at ${fixture.server.url}: `);
+  });
+
+  test('to bound its headers is given up on', async () => {
+    const headers = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`x-${index}`, 'y'.repeat(1_000)]),
+    );
+    fixture.answering('/v1/bundle', (response) => void response.writeHead(204, headers).end());
+    await expect(fixture.handleBundle()).rejects.toThrow(/class "acme" at .*: .*Header/i);
+  });
+});
+
+describe('a server that is not there', () => {
+  test('is waited for, and found when it comes', async () => {
+    const { port } = fixture.server;
+    await fixture.server.stop();
+    const error = await thrownBy(fixture.handleBundle());
+    expect(error).toBeInstanceOf(WaitingError);
+    expect(error.message).toBe(
+      `class "acme" at http://127.0.0.1:${port}: dial tcp 127.0.0.1:${port}: connect: connection refused`,
+    );
+    expect(fixture.sleeps).toEqual([200, 400]);
+    fixture.server = await FakeClassServer.start({}, port);
+    fixture.answering('/v1/bundle', unchanged);
+    expect(await fixture.handleBundle()).toBe(fixture.files);
+  });
+
+  test('while it is asked is asked again when it is', async () => {
+    fixture.answering(
+      '/v1/bundle',
+      inTurn((response) => void response.socket?.destroy(), unchanged),
+    );
+    expect(await fixture.handleBundle()).toBe(fixture.files);
+  });
+});
+
+describe('a server that is slow', () => {
+  test('is given as long as the limit says', async () => {
+    fixture.answering('/v1/bundle', () => undefined);
+    const limits = { ...defaultLimits, timeout: 300 };
+    await expect(fixture.handleBundle(aContext({ limits }))).rejects.toThrow(
+      `class "acme" at ${fixture.server.url} took longer than the limit of 0.3 s (--content-timeout)`,
+    );
+  });
+
+  test('in the middle of its answer, too', async () => {
+    fixture.answering('/v1/deployment', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': 50 });
+      response.write('[');
+    });
+    const limits = { ...defaultLimits, timeout: 300 };
+    await expect(fixture.handleDeployment(aContext({ limits }))).rejects.toThrow(
+      'took longer than',
+    );
+  });
+
+  test('is left when nobody waits any more', async () => {
+    let closed = false;
+    fixture.answering('/v1/bundle', (response) => void response.on('close', () => (closed = true)));
+    const stop = new AbortController();
+    const work = fixture.handleBundle(aContext({ signal: stop.signal }));
+    await expect.poll(() => fixture.server.received.length, { timeout: 20_000 }).toBe(2);
+    stop.abort(new Error('the Bundle is being deleted'));
+    await expect(work).rejects.toThrow(new Error('the Bundle is being deleted'));
+    await expect.poll(() => closed, { timeout: 20_000 }).toBe(true);
+  });
+
+  test('has four requests of ours at once', async () => {
+    const waiting: ServerResponse[] = [];
+    let most = 0;
+    fixture.answering('/v1/bundle', (response) => {
+      waiting.push(response);
+      most = Math.max(most, waiting.length);
+    });
+    const all = Promise.all(Array.from({ length: 9 }, () => fixture.handleBundle()));
+    for (let answered = 0; answered < 9; ) {
+      await delay(20);
+      // No more come for as long as nobody is answered.
+      if (waiting.length < Math.min(4, 9 - answered)) continue;
+      answered += waiting.length;
+      for (const response of waiting.splice(0)) response.writeHead(204).end();
+    }
+    await all;
+    expect(most).toBe(4);
+  });
+});

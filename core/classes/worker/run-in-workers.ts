@@ -1,0 +1,132 @@
+import { availableParallelism } from 'node:os';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import {
+  contractVersion,
+  type DeploymentHandler,
+  type Provisioner,
+} from '../../contracts/provisioner.ts';
+import { errorMessage } from '../../errors.ts';
+import { checkObjectCount } from '../../manifests/index.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { ByteBudget } from '../../platform/runtime/index.ts';
+import { handlersInPool } from './handlers-in-pool.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+export interface WorkerOptions {
+  /** Modules whose default export is a provisioner. */
+  readonly modules: readonly URL[];
+  /** Processes at once; two where absent, and no more than there are processors. */
+  readonly size?: number;
+  /** Where what the processes take is counted. */
+  readonly memory: ByteBudget;
+  /** Bound on the heap and buffers of each process; as much as is for one where absent. */
+  readonly memoryMegabytes?: number;
+  /** What each may take besides, for modules with memory of another kind. */
+  readonly besidesMegabytes?: number;
+  /**
+   * Milliseconds that one call may run once it has a process, for modules that run what content
+   * says; as long as its signal lets it where absent.
+   */
+  readonly runningLimit?: number;
+  /**
+   * Content that the handlers may be given in this process, for modules that are trusted not to
+   * loop, crash or wait over it. None where absent.
+   */
+  readonly inProcess?: (files: BundleFiles) => boolean;
+  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  readonly sandboxed?: boolean;
+  readonly clock?: Clock;
+  readonly logger: Logger;
+}
+
+export interface WorkerProvisioners {
+  readonly provisioners: readonly Provisioner[];
+  /** Ends the processes at once; handlers that are running or called later reject. */
+  close(): Promise<void>;
+}
+
+/**
+ * Provisioners whose handlers run in processes of their own. Large content never holds up this
+ * process, and a handler that crashes, loops or needs too much memory fails its own call only.
+ * What `inProcess` lets through runs here instead, and is spared the way there and back.
+ * An aborted handler has a second to answer. The modules are loaded here too, to learn what they
+ * serve, so loading one must be cheap.
+ * @throws Error where a module cannot be loaded or exports no provisioner.
+ */
+export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvisioners> {
+  const served = await Promise.all(
+    options.modules.map(async (module) => ({ module, provisioner: await load(module) })),
+  );
+  const pool = new WorkerPool({
+    size: options.size ?? Math.min(2, availableParallelism()),
+    memory: options.memory,
+    memoryMegabytes: options.memoryMegabytes ?? options.memory.megabytesForProcess,
+    besidesMegabytes: options.besidesMegabytes,
+    runningLimit: options.runningLimit,
+    sandboxed: options.sandboxed,
+    clock: options.clock ?? systemClock,
+    logger: options.logger,
+  });
+  const { inProcess = () => false } = options;
+  return {
+    provisioners: served.map(({ module, provisioner }) => {
+      const { className, bundle, configure, deployment, inputs, uses } = provisioner;
+      const there = handlersInPool({ module, callee: `class "${className}"`, pool });
+      return {
+        className,
+        ...(bundle && { bundle: nearOrFar(bundle, there.bundle, inProcess) }),
+        ...(configure && { configure: nearOrFar(configure, there.configure, inProcess) }),
+        ...(deployment && {
+          deployment: nearOrFar(bounded(deployment), there.deployment, inProcess),
+        }),
+        ...(inputs && { inputs: there.inputs }),
+        ...(uses && { uses }),
+      };
+    }),
+    close: () => pool.close(),
+  };
+}
+
+/** Called here with content that may stay, and there with all other. */
+function nearOrFar<O, C, R>(
+  near: (files: BundleFiles, object: O, context: C) => Promise<R>,
+  far: typeof near,
+  inProcess: (files: BundleFiles) => boolean,
+): typeof near {
+  return async (files, object, context) =>
+    await (inProcess(files) ? near : far)(files, object, context);
+}
+
+function bounded(deployment: DeploymentHandler): DeploymentHandler {
+  return async (files, object, context) => {
+    const objects = await deployment(files, object, context);
+    checkObjectCount(objects.length, context.limits.maxEntries);
+    return objects;
+  };
+}
+
+async function load(module: URL): Promise<Provisioner> {
+  const { default: provisioner } = await importModule(module);
+  if (typeof provisioner?.className !== 'string') {
+    throw new Error(
+      `${module.href} exports no provisioner: its default export must be defineProvisioner({ className, … })`,
+    );
+  }
+  const version = (provisioner as { readonly contractVersion?: number }).contractVersion;
+  // One that says nothing was made without the sdk, by core itself or a test.
+  if (version !== undefined && version !== contractVersion) {
+    throw new Error(
+      `${module.href} is written for contract version ${version}, and this rukpak has ${contractVersion}`,
+    );
+  }
+  return provisioner as Provisioner;
+}
+
+async function importModule(module: URL): Promise<{ readonly default?: Partial<Provisioner> }> {
+  try {
+    return (await import(module.href)) as { readonly default?: Partial<Provisioner> };
+  } catch (error) {
+    throw new Error(`cannot load ${module.href}: ${errorMessage(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,123 @@
+import { creatorBehind, FairSemaphore, uncounted } from '../../platform/runtime/index.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import { withRunningLimit } from './running-limit.ts';
+import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
+
+export interface WorkerPoolOptions extends WorkerProcessOptions {
+  /** Processes at once for one creator. */
+  readonly size: number;
+  /**
+   * Milliseconds that one call may run, waiting for a process not counted; as long as its signal
+   * lets it where absent.
+   */
+  readonly runningLimit?: number | undefined;
+}
+
+interface IdleWorker {
+  readonly worker: WorkerProcess;
+  readonly taken: AbortController;
+}
+
+/** How long a process without work is kept. */
+const idleTime = 30_000;
+
+/** For other creators than the one that has all others. */
+const sparePlaces = 1;
+
+const open = new Set<WorkerPool>();
+
+/** A handler that never yields would not notice that its manager has gone. */
+function closeAll(): void {
+  for (const pool of open) void pool.close();
+}
+
+/**
+ * Worker processes, started when first needed and ended when there has been no work for a while.
+ * Creators take turns (`onBehalfOf`); there is one more for those that another one keeps waiting.
+ */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions;
+  readonly #turns: FairSemaphore;
+  readonly #workers = new Set<WorkerProcess>();
+  readonly #idle: IdleWorker[] = [];
+  readonly #closing = new AbortController();
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+    this.#turns = new FairSemaphore({ places: options.size + sparePlaces });
+    if (open.size === 0) process.on('exit', closeAll);
+    open.add(this);
+  }
+
+  /** Rejects with what the handler threw, with the signal's reason, or with why its process died. */
+  async run(call: Call): Promise<Answer> {
+    const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
+    const { runningLimit: limit, clock } = this.#options;
+    const own = call.context.signal;
+    const claim = { creator: creatorBehind(own) };
+    const leave = await uncounted(own, async () => await this.#turns.take(claim, signal));
+    try {
+      // It may have been aborted since the turn was given.
+      signal.throwIfAborted();
+      const worker = this.#takeIdle() ?? this.#start();
+      try {
+        const { pid } = worker;
+        return await withRunningLimit(call, { limit, clock, pid }, (limited) =>
+          worker.run(limited),
+        );
+      } finally {
+        if (worker.alive) this.#keep(worker);
+        else this.#workers.delete(worker);
+      }
+    } finally {
+      leave();
+    }
+  }
+
+  /** Kills all processes; what they are at, and what is waiting, is rejected. */
+  async close(): Promise<void> {
+    open.delete(this);
+    if (open.size === 0) process.off('exit', closeAll);
+    const reason = new Error('the worker processes have been stopped');
+    this.#closing.abort(reason);
+    await Promise.all(Array.from(this.#workers, (worker) => worker.kill(reason)));
+  }
+
+  #start(): WorkerProcess {
+    const worker = new WorkerProcess(this.#options);
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  /** The one used last: the others may grow old. */
+  #takeIdle(): WorkerProcess | undefined {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      idle.taken.abort();
+      if (idle.worker.alive) return idle.worker;
+      this.#workers.delete(idle.worker);
+    }
+    return undefined;
+  }
+
+  #keep(worker: WorkerProcess): void {
+    const idle = { worker, taken: new AbortController() };
+    this.#idle.push(idle);
+    void this.#retire(idle);
+  }
+
+  async #retire(idle: IdleWorker): Promise<void> {
+    const signal = AbortSignal.any([idle.taken.signal, this.#closing.signal]);
+    try {
+      await this.#options.clock.sleep(idleTime, signal);
+    } catch {
+      return;
+    }
+    const at = this.#idle.indexOf(idle);
+    // Taken in the very moment.
+    if (at === -1) return;
+    this.#idle.splice(at, 1);
+    await idle.worker.kill(new Error('there has been no work'));
+    this.#workers.delete(idle.worker);
+  }
+}

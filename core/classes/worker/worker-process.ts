@@ -1,0 +1,281 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { serialize } from 'node:v8';
+import type { Logger } from '../../contracts/logger.ts';
+import { TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ByteBudget, MemoryShare } from '../../platform/runtime/index.ts';
+import { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import { contentPieces, fileTable } from './content-transfer.ts';
+import { endedBy, needsMore, tooSlow, unreadable } from './ends.ts';
+import { FrameSocket } from './frame-socket.ts';
+import { type FromWorker, maxFrameBytes, type ToWorker } from './messages.ts';
+import { OutputAllowance } from './output-allowance.ts';
+import { parseMessage } from './parse-message.ts';
+import { type Confinement, startProcess } from './start-process.ts';
+import { fromThrown, toThrown } from './thrown.ts';
+import { watchMemory } from './watch-memory.ts';
+import { watchProcessor } from './watch-processor.ts';
+
+export interface WorkerProcessOptions {
+  /** Bound on the JavaScript heap, and on buffers and the like together with it. */
+  readonly memoryMegabytes: number;
+  /** What the process may take besides; `ownMegabytes` where absent. */
+  readonly besidesMegabytes?: number | undefined;
+  /** Where what the process takes is counted. */
+  readonly memory: ByteBudget;
+  /** For modules of others. */
+  readonly confinement?: Confinement | undefined;
+  /** For our own modules that read what strangers wrote. */
+  readonly sandboxed?: boolean | undefined;
+  /** Milliseconds of processor time that one call may take, where the system tells it. */
+  readonly processorLimit?: number | undefined;
+  /** What to do about content that takes too much, for messages. */
+  readonly advice?: string | undefined;
+  readonly clock: Clock;
+  /** Takes what the process prints. */
+  readonly logger: Logger;
+}
+
+interface RunningCall {
+  readonly call: Call;
+  readonly answer: Answer;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** How long an aborted handler may take to answer before its process is killed. */
+const abortGrace = 1_000;
+
+/** Enough to hold V8's report of an exhausted heap. */
+const outputKept = 16 * 1024;
+
+/** What a process takes besides its heap: code, stacks, young objects. */
+const ownMegabytes = 96;
+
+/**
+ * A process that runs handlers, one call at a time. A process, not a thread: a thread that asks for
+ * too much memory at once takes the whole process with it (docs/adr/0010).
+ */
+export class WorkerProcess {
+  readonly #options: WorkerProcessOptions;
+  readonly #process: ChildProcess;
+  readonly #frames?: FrameSocket;
+  readonly #exited: Promise<unknown>;
+  readonly #ended = new AbortController();
+  readonly #allowance = new OutputAllowance();
+  readonly #memory: MemoryShare;
+  #running: RunningCall | undefined;
+  #failure: Error | undefined;
+  #output = '';
+
+  constructor(options: WorkerProcessOptions) {
+    this.#options = options;
+    this.#process = startProcess(options);
+    // What it was at is the budget's to try again: the reason is no fault of the content.
+    const onEnd = (reason: Error): void => this.#end(reason);
+    this.#memory = options.memory.open({ kind: 'idle', onEnd });
+    // Where it could not even be started there is 'error' only.
+    this.#exited = once(this.#process, 'exit').catch(() => undefined);
+    this.#process.on('error', (error) => this.#end(error));
+    // What it printed last may come after the exit; 'close' is after both.
+    this.#process.on('close', () => {
+      this.#end(this.#causeOfDeath());
+      this.#memory.release();
+    });
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#keep(text));
+    }
+    const [, , , socket] = this.#sockets;
+    if (socket) this.#frames = this.#framesOf(socket);
+    this.#hold(false);
+    void this.#watchMemory();
+  }
+
+  /** Undefined where it could not be started. */
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Whether it can take a call. */
+  get alive(): boolean {
+    return this.#failure === undefined;
+  }
+
+  /** Rejects with what the handler threw; also where the process dies, then with its reason. */
+  async run(call: Call): Promise<Answer> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const { callee, context } = call;
+    const { signal, limits } = context;
+    const answered = Promise.withResolvers<Answer>();
+    const finished = new AbortController();
+    const abort = (): void => void this.#abort(signal, finished.signal);
+    this.#allowance.renew();
+    this.#running = { call, answer: new Answer({ callee, limits }), ...answered };
+    this.#memory.become('work');
+    this.#hold(true);
+    signal.addEventListener('abort', abort, { once: true });
+    void this.#watchProcessor(callee, finished.signal);
+    try {
+      const delivered = this.#deliver(call);
+      return await Promise.race([answered.promise, delivered.then(() => answered.promise)]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      finished.abort();
+      this.#running = undefined;
+      this.#memory.become('idle');
+      // Until the end of one that has been killed somebody may wait.
+      if (this.alive) this.#hold(false);
+    }
+  }
+
+  /** Ends the process at once; a running call is rejected with the reason. */
+  async kill(reason: Error): Promise<void> {
+    this.#end(reason);
+    this.#hold(true);
+    await this.#exited;
+  }
+
+  async #deliver(call: Call): Promise<void> {
+    const { module, callee, handler, files, object, origin, facts, context } = call;
+    const { limits } = context;
+    await this.#send({
+      type: 'call',
+      module: module.href,
+      callee,
+      handler,
+      object,
+      ...(origin === undefined ? {} : { origin }),
+      ...(facts === undefined ? {} : { facts }),
+      limits,
+      files: fileTable(files),
+    });
+    for (const parts of contentPieces(files)) await this.#send({ type: 'content' }, parts);
+  }
+
+  #framesOf(socket: Socket): FrameSocket {
+    return new FrameSocket(socket, {
+      maxBytes: maxFrameBytes,
+      onFrame: (head, body) => this.#receive(head, body),
+      onOversize: (bytes) => this.#distrust(new Error(`a message of it has ${bytes} bytes`)),
+    });
+  }
+
+  async #send(message: ToWorker, body?: readonly Uint8Array[]): Promise<void> {
+    await this.#frames?.send(serialize(message), body);
+  }
+
+  #receive(head: Buffer, body: Buffer): void {
+    if (!this.alive) return;
+    try {
+      if (this.#running === undefined) return this.#allowance.stray();
+      const message = parseMessage(head, this.#allowance);
+      this.#take(this.#running, { message, body, bytes: head.byteLength + body.byteLength });
+    } catch (error) {
+      this.#distrust(error);
+    }
+  }
+
+  #take(
+    { call, answer, resolve, reject }: RunningCall,
+    received: { message: FromWorker; body: Buffer; bytes: number },
+  ): void {
+    const { message } = received;
+    switch (message.type) {
+      case 'log':
+        this.#allowance.write(received.bytes, call.callee);
+        return call.context.logger[message.level](message.fields, message.message);
+      case 'end':
+        return message.error === undefined ? resolve(answer) : reject(fromThrown(message.error));
+      default:
+        return answer.add(received);
+    }
+  }
+
+  /** Who is to blame. */
+  get #callee(): string {
+    return this.#running?.call.callee ?? 'nobody';
+  }
+
+  /** Ends a process that does what none does that runs our code alone. */
+  #distrust(error: unknown): void {
+    this.#end(error instanceof TerminalError ? error : unreadable(this.#callee, error));
+  }
+
+  async #abort(signal: AbortSignal, finished: AbortSignal): Promise<void> {
+    void this.#send({ type: 'abort', reason: toThrown(signal.reason) });
+    try {
+      await this.#options.clock.sleep(abortGrace, finished);
+    } catch {
+      return;
+    }
+    this.#end(signal.reason as Error);
+  }
+
+  #end(reason: Error): void {
+    this.#failure ??= reason;
+    this.#running?.reject(this.#failure);
+    this.#ended.abort();
+    this.#process.kill('SIGKILL');
+  }
+
+  #causeOfDeath(): Error {
+    if (this.#output.includes('JavaScript heap out of memory')) return this.#needsMore();
+    return endedBy(this.#process, this.#callee);
+  }
+
+  #needsMore(): Error {
+    const { memoryMegabytes, confinement, advice } = this.#options;
+    return needsMore(this.#callee, { memoryMegabytes, isFlag: confinement !== undefined, advice });
+  }
+
+  async #watchMemory(): Promise<void> {
+    const { memoryMegabytes, besidesMegabytes = ownMegabytes, clock } = this.#options;
+    const { pid } = this.#process;
+    if (pid === undefined) return;
+    await watchMemory({
+      pid,
+      maxBytes: (memoryMegabytes + besidesMegabytes) * 1024 * 1024,
+      onSample: (bytes) => this.#memory.set(bytes),
+      clock,
+      signal: this.#ended.signal,
+      onExcess: () => this.#end(this.#needsMore()),
+    });
+  }
+
+  async #watchProcessor(callee: string, finished: AbortSignal): Promise<void> {
+    const { processorLimit: limit, advice, clock } = this.#options;
+    const { pid } = this.#process;
+    if (limit === undefined || pid === undefined) return;
+    const signal = AbortSignal.any([finished, this.#ended.signal]);
+    const onExcess = (): void => this.#end(tooSlow(callee, { limit, advice }));
+    await watchProcessor({ pid, limit, clock, signal, onExcess });
+  }
+
+  #keep(text: string): void {
+    this.#output = (this.#output + text).slice(-outputKept);
+    if (!this.alive) return;
+    try {
+      this.#allowance.write(text.length, this.#callee);
+    } catch (error) {
+      return this.#distrust(error);
+    }
+    this.#options.logger.warn({ pid: this.#process.pid, text }, 'a worker process printed');
+  }
+
+  /** Its pipes are sockets, whatever their type says; there are none where it could not be started. */
+  get #sockets(): readonly (Socket | null | undefined)[] {
+    const { stdio } = this.#process as unknown as { readonly stdio?: readonly (Socket | null)[] };
+    return stdio ?? [];
+  }
+
+  /** A waiting worker does not keep this process alive. */
+  #hold(alive: boolean): void {
+    for (const handle of [this.#process, ...this.#sockets]) {
+      if (alive) handle?.ref();
+      else handle?.unref();
+    }
+  }
+}

@@ -1,0 +1,10 @@
+export { packBundle } from './bundle-archive.ts';
+export { BundleFilesBuilder } from './bundle-files-builder.ts';
+export { ByteReader, type ByteStream } from './byte-reader.ts';
+export { checkFiles } from './check-files.ts';
+export { decompressed } from './decompress.ts';
+export { defaultLimits, storedLimits } from './limits.ts';
+export { tarParts, type WrittenEntry } from './tar-parts.ts';
+export { readTar, type TarEntry } from './tar-reader.ts';
+export { type UnpackOptions, unpackBundle, unpackTar } from './unpack-bundle.ts';
+export { unpackFetched } from './unpack-fetched.ts';

@@ -1,0 +1,114 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import type { ObjectKey, Resource } from './resource.ts';
+
+export interface ListOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Objects come without anything but their metadata. */
+  readonly metadataOnly?: boolean | undefined;
+  /** Page size; the API server's own where absent. */
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface ObjectList<T extends KubernetesObject = KubernetesObject> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly T[];
+}
+
+export interface WatchOptions {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** As for lists. */
+  readonly metadataOnly?: boolean | undefined;
+  /** Where to begin; empty for now. */
+  readonly resourceVersion: string;
+  /** Begins with an ADDED event for every object, and a bookmark with the annotation `k8s.io/initial-events-end`. */
+  readonly sendInitialEvents?: boolean;
+  readonly timeoutSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+export interface WatchEvent<T extends KubernetesObject = KubernetesObject> {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  /** A metav1.Status where type is ERROR. */
+  readonly object: T;
+}
+
+export interface PatchOptions {
+  readonly type: 'merge' | 'json';
+  readonly subresource?: 'status';
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface ApplyOptions {
+  readonly fieldManager: string;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface DeleteOptions {
+  readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan';
+  /** Refused with a conflict where the live object is another one. */
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  /** Asks all who have a say, and deletes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What `request` sends. */
+export interface RawRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With the leading slash, and the query where there is one. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Talks to one API server with one identity. Every call throws ApiError where the server refuses,
+ * and other errors where it cannot be reached; aborting the signal rejects with its reason.
+ */
+export interface KubeClient {
+  get(resource: Resource, key: ObjectKey, signal?: AbortSignal): Promise<KubernetesObject>;
+  list(resource: Resource, options?: ListOptions): Promise<ObjectList>;
+  /** Ends without an error when the server closes the watch. */
+  watch(resource: Resource, options: WatchOptions): AsyncIterable<WatchEvent>;
+  create(
+    resource: Resource,
+    object: KubernetesObject,
+    signal?: AbortSignal,
+  ): Promise<KubernetesObject>;
+  /** Replaces the object; refused with a conflict where its resourceVersion is not the live one. */
+  update(
+    resource: Resource,
+    object: KubernetesObject,
+    signal?: AbortSignal,
+  ): Promise<KubernetesObject>;
+  patch(
+    target: { readonly resource: Resource; readonly key: ObjectKey },
+    patch: unknown,
+    options: PatchOptions,
+  ): Promise<KubernetesObject>;
+  /** Server-side apply. */
+  apply(
+    resource: Resource,
+    object: KubernetesObject,
+    options: ApplyOptions,
+  ): Promise<KubernetesObject>;
+  delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<void>;
+  /** Any other request; JSON in, JSON out. */
+  request(request: RawRequest): Promise<unknown>;
+  /** The same connections with the permissions of a ServiceAccount, and none of ours. */
+  impersonate(account: ServiceAccountRef): KubeClient;
+}

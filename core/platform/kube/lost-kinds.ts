@@ -1,0 +1,137 @@
+import type { Logger } from '../../contracts/logger.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from './api-error.ts';
+import { apiServiceResource, definitionResource } from './core-resources.ts';
+import type { DiscoveredGroups } from './discovered-groups.ts';
+import type { KubeClient } from './kube-client.ts';
+import type { Resource } from './resource.ts';
+
+/** Milliseconds for which a kind must be missing before it is taken as not served any more. */
+const missingTime = 60_000;
+/** Milliseconds between two looks while one is missing. */
+const recheck = { least: 5_000, most: 60_000 } as const;
+const namedGroups = 10;
+
+/** On APIServices that the API server makes itself, of built-in groups and of CRDs. */
+const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
+
+export interface LostKindsOptions {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly logger?: Logger | undefined;
+}
+
+interface Seen {
+  /** Its versions. */
+  readonly resources: readonly Resource[];
+  missingSince?: number;
+}
+
+/**
+ * Remembers which kinds the API server has served: right after its start it answers without those
+ * of CRDs, and a kind that is only missing in an answer is not gone.
+ */
+export class LostKinds {
+  readonly #options: LostKindsOptions;
+  /** By group and kind. */
+  readonly #seen = new Map<string, Seen>();
+  #told = '';
+
+  constructor(options: LostKindsOptions) {
+    this.#options = options;
+  }
+
+  /** A kind that is known to be deleted needs no proof. */
+  forget({ group, kind }: Pick<Resource, 'group' | 'kind'>): void {
+    this.#seen.delete(keyOf({ group, kind }));
+  }
+
+  /**
+   * Adds the kinds to a new answer that it may lack by mistake. Returns the milliseconds after
+   * which to ask again; undefined for a complete answer.
+   */
+  async complete(groups: DiscoveredGroups): Promise<number | undefined> {
+    const served = Map.groupBy(groups.resources, keyOf);
+    for (const [key, resources] of served) this.#seen.set(key, { resources });
+    const missing = [...this.#seen].filter(([key]) => !served.has(key));
+    const kept = missing.length === 0 ? [] : await this.#kept(missing, groups);
+    this.#tell(kept);
+    if (kept.length === 0) return undefined;
+    const now = this.#options.clock.monotonic();
+    const longest = Math.max(...kept.map(({ missingSince = now }) => now - missingSince));
+    return Math.min(Math.max(longest, recheck.least), recheck.most);
+  }
+
+  async #kept(
+    missing: readonly (readonly [string, Seen])[],
+    groups: DiscoveredGroups,
+  ): Promise<readonly Seen[]> {
+    const { client, clock } = this.#options;
+    const isDefined = await definedKinds(client);
+    const now = clock.monotonic();
+    const kept: Seen[] = [];
+    for (const [key, seen] of missing) {
+      seen.missingSince ??= now;
+      const defined = seen.resources.some(isDefined);
+      if (!defined && now - seen.missingSince >= missingTime) {
+        this.#seen.delete(key);
+        continue;
+      }
+      groups.keep(seen.resources, defined);
+      kept.push(seen);
+    }
+    return kept;
+  }
+
+  #tell(kept: readonly Seen[]): void {
+    const names = new Set(kept.flatMap(({ resources }) => resources.map(({ group }) => group)));
+    const groups = [...names].toSorted();
+    const text = groups.join();
+    if (text === this.#told) return;
+    this.#told = text;
+    const { logger } = this.#options;
+    if (groups.length === 0)
+      logger?.info({}, 'the API server serves all kinds again, or they are gone');
+    else {
+      const shown = { groups: groups.slice(0, namedGroups), count: groups.length };
+      logger?.warn(
+        shown,
+        'the API server does not list kinds that it served: kept until they are gone',
+      );
+    }
+  }
+}
+
+function keyOf({ group, kind }: Pick<Resource, 'group' | 'kind'>): string {
+  return `${group}/${kind}`;
+}
+
+/** Says of a kind whether what defines it is still there. */
+type IsDefined = (resource: Resource) => boolean;
+
+/**
+ * Reads the names of all CRDs and APIServices. What an account may not read counts as gone: the
+ * minute alone decides then.
+ */
+async function definedKinds(client: Pick<KubeClient, 'list'>): Promise<IsDefined> {
+  const [crds, aggregated] = await Promise.all([
+    namesOf(client, definitionResource),
+    namesOf(client, apiServiceResource),
+  ]);
+  return ({ group, version, plural }) =>
+    crds.has(`${plural}.${group}`) || aggregated.has(`${version}.${group}`);
+}
+
+async function namesOf(
+  client: Pick<KubeClient, 'list'>,
+  resource: Resource,
+): Promise<ReadonlySet<string>> {
+  try {
+    const { items } = await client.list(resource, { metadataOnly: true });
+    const own = items.filter(({ metadata }) => metadata.labels?.[automanaged] === undefined);
+    return new Set(own.map(({ metadata }) => metadata.name ?? ''));
+  } catch (error) {
+    if (error instanceof ApiError && [403, 404].includes(error.code)) return new Set();
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { TerminalError } from '../../errors.ts';
+import type { ObjectKey, Resource } from './resource.ts';
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/**
+ * Path of a resource's collection; of all namespaces where none is named.
+ * @throws TerminalError where a part of it cannot be one: it would address something else.
+ */
+export function collectionPath(resource: Resource, namespace?: string): string {
+  const { group, version, kind, plural, namespaced } = resource;
+  const root = group === '' ? '/api' : `/apis/${segment(group, `API group of a ${kind}`)}`;
+  const scope =
+    namespaced && namespace !== undefined
+      ? `/namespaces/${segment(namespace, `namespace of a ${kind}`)}`
+      : '';
+  const collection = segment(plural, `resource of a ${kind}`);
+  return `${root}/${segment(version, `API version of a ${kind}`)}${scope}/${collection}`;
+}
+
+/**
+ * Path of one object.
+ * @throws TerminalError where the name cannot be one: an empty one would address the collection.
+ */
+export function objectPath(resource: Resource, key: ObjectKey, subresource?: 'status'): string {
+  if (resource.namespaced && !key.namespace) {
+    throw new TerminalError(`${resource.kind} "${key.name}" has no namespace`);
+  }
+  const name = segment(key.name, `name of a ${resource.kind}`);
+  const suffix = subresource === undefined ? '' : `/${subresource}`;
+  return `${collectionPath(resource, key.namespace)}/${name}${suffix}`;
+}
+
+/** `?a=1&b=2`, or nothing; undefined values are left out. */
+export function queryString(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** The API server's own rule for path segments. */
+function segment(value: string, what: string): string {
+  if (value === '' || value === '.' || value === '../..' || /[/%]/.test(value)) {
+    throw new TerminalError(`"${value}" cannot be the ${what}`);
+  }
+  return encodeURIComponent(value);
+}

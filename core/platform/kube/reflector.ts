@@ -1,0 +1,284 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from './api-error.ts';
+import { apiErrorOfStatus } from './api-status.ts';
+import { Backoff } from './backoff.ts';
+import { InitialEvents, refusesInitialEvents } from './initial-events.ts';
+import type { KubeClient, WatchEvent } from './kube-client.ts';
+import { isExpired, listAll } from './list-all.ts';
+import { apiVersionOf, type Resource } from './resource.ts';
+import { compareResourceVersions } from './resource-version.ts';
+
+/** Receives what a reflector sees; calls come in order and never overlap. */
+export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
+  /** A list is about to be asked for: what is written from now on may be newer than the list. */
+  listing?(): void;
+  /**
+   * The whole list, at the first sync and after each relist, and its resourceVersion. What is absent
+   * is gone, and what is older than before is so again: the server's store was restored.
+   */
+  replace(items: readonly T[], resourceVersion: string): void;
+  upsert(item: T): void;
+  remove(item: T): void;
+}
+
+export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject> {
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly resource: Resource;
+  /** All namespaces where absent. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /** Objects come without anything but their metadata. */
+  readonly metadataOnly?: boolean | undefined;
+  readonly sink: ReflectorSink<T>;
+  /** What the sink gets of an object; everything but managedFields where absent. */
+  readonly transform?: ((object: KubernetesObject) => T) | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Objects per request of a list; 500 where absent. */
+  readonly pageSize?: number;
+}
+
+interface WatchSpan {
+  /** Ends the watch from our side. */
+  readonly ended: AbortController;
+  readonly signal: AbortSignal;
+  /** After which the server ends it. */
+  readonly timeoutSeconds: number;
+}
+
+/** A watch that stays open this long works, events or not (milliseconds). */
+const stableAfter = 5_000;
+
+/**
+ * Keeps a sink equal to a resource's objects: a watch that begins with all of them, or a list and a
+ * watch from there where the server does not stream lists; resume where a watch ends, begin anew
+ * where the server has forgotten the place. Never gives up: every error is waited out.
+ */
+export class Reflector<T extends KubernetesObject = KubernetesObject> {
+  readonly #options: ReflectorOptions<T>;
+  readonly #transform: (object: KubernetesObject) => T;
+  readonly #backoff = new Backoff({ initial: 800, max: 30_000 });
+  readonly #firstSync = Promise.withResolvers<void>();
+  #synced = false;
+  #lastError: Error | undefined;
+  /** Whether the watch has worked since the last error. */
+  #progressed = false;
+  /** Where to watch from; undefined asks for everything. */
+  #resourceVersion: string | undefined;
+  /** The server was away: its store may have been restored to a state before that place. */
+  #doubtful = false;
+  /** What came so far of a list that is streamed. */
+  #initial: InitialEvents<T> | undefined;
+  #streams = true;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#transform = options.transform ?? ((object) => stripManagedFields(object) as T);
+  }
+
+  /** Whether the sink has had a whole list. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** Why list or watch fails at present; undefined while they work. */
+  get lastError(): Error | undefined {
+    return this.#lastError;
+  }
+
+  /** Resolves at the first whole list; rejects with the signal's reason. */
+  async whenSynced(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([this.#firstSync.promise, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Resolves when the signal is aborted, and never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#checkPlace(signal);
+        if (this.#resourceVersion === undefined && !this.#streams) await this.#list(signal);
+        await this.#watch(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (this.#mustList(error)) continue;
+        if (this.#forgotten(error)) continue;
+        this.#failed(error);
+        await this.#options.clock.sleep(this.#backoff.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  get #selection() {
+    const { namespace, labelSelector, fieldSelector, metadataOnly } = this.#options;
+    return { namespace, labelSelector, fieldSelector, metadataOnly };
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { client, resource, pageSize, sink } = this.#options;
+    sink.listing?.();
+    const list = await listAll(client, resource, {
+      ...this.#selection,
+      pageSize,
+      signal,
+      transform: this.#transform,
+    });
+    signal.throwIfAborted();
+    sink.replace(list.items, list.resourceVersion);
+    this.#resourceVersion = list.resourceVersion;
+    this.#hasSynced();
+  }
+
+  /**
+   * A watch from a place that a restored store has not reached yet is silent until it has: the one
+   * request tells whether that is so, and everything is asked for. So it is where the server was away
+   * for longer: its store may have got beyond that place again by other changes.
+   */
+  async #checkPlace(signal: AbortSignal): Promise<void> {
+    const place = this.#resourceVersion;
+    if (this.#doubtful && place !== undefined) {
+      const { client, resource } = this.#options;
+      const options = { ...this.#selection, metadataOnly: true, limit: 1, signal };
+      // Until the server says that this place counts, it does not.
+      this.#resourceVersion = undefined;
+      const { metadata } = await client.list(resource, options);
+      const order = compareResourceVersions(metadata.resourceVersion, place);
+      if (order === undefined || order >= 0) this.#resourceVersion = place;
+    }
+    this.#doubtful = false;
+  }
+
+  #hasSynced(): void {
+    this.#synced = true;
+    this.#firstSync.resolve();
+  }
+
+  /** Where the server does not stream lists, it is asked for them, from now on. */
+  #mustList(error: unknown): boolean {
+    if (this.#initial === undefined || !refusesInitialEvents(error)) return false;
+    this.#initial = undefined;
+    this.#streams = false;
+    return true;
+  }
+
+  /** One watch, to its end. Throws where the next one should not start at once. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const ended = new AbortController();
+    const watchSignal = AbortSignal.any([signal, ended.signal]);
+    const startedAt = clock.monotonic();
+    const timeoutSeconds = 300 + Math.floor(Math.random() * 300);
+    void clock.sleep(stableAfter, watchSignal).then(
+      () => this.#works(),
+      () => undefined,
+    );
+    let events = 0;
+    try {
+      for await (const event of this.#open({ ended, signal: watchSignal, timeoutSeconds })) {
+        if (signal.aborted) return;
+        this.#take(event);
+        events++;
+      }
+    } catch (error) {
+      // A refusal makes the place doubtful; a broken connection does not.
+      if (error instanceof ApiError && error.code !== 429) this.#resourceVersion = undefined;
+      this.#doubtful = true;
+      throw error;
+    } finally {
+      ended.abort();
+    }
+    // A server that goes down ends its watches before their time.
+    this.#doubtful = clock.monotonic() - startedAt < (timeoutSeconds - 1) * 1000;
+    if (events === 0 && clock.monotonic() - startedAt < 1000)
+      throw new Error('the watch ended at once');
+  }
+
+  #open({ ended, signal, timeoutSeconds }: WatchSpan): AsyncIterable<WatchEvent> {
+    const { client, resource, clock, sink } = this.#options;
+    const sendInitialEvents = this.#resourceVersion === undefined;
+    this.#initial = sendInitialEvents ? new InitialEvents(this.#transform) : undefined;
+    if (this.#initial !== undefined) {
+      sink.listing?.();
+      void this.#initial.expect(ended, clock);
+    }
+    return client.watch(resource, {
+      ...this.#selection,
+      resourceVersion: this.#resourceVersion ?? '',
+      ...(sendInitialEvents && { sendInitialEvents }),
+      timeoutSeconds,
+      signal,
+    });
+  }
+
+  #take({ type, object }: WatchEvent): void {
+    if (type === 'ERROR') throw apiErrorOfStatus(object);
+    if (this.#initial !== undefined) {
+      this.#takeInitial(this.#initial, { type, object });
+      return;
+    }
+    const { sink } = this.#options;
+    if (type === 'DELETED') sink.remove(this.#transform(object));
+    if (type === 'ADDED' || type === 'MODIFIED') sink.upsert(this.#transform(object));
+    this.#resourceVersion = object.metadata.resourceVersion;
+    this.#works();
+  }
+
+  #takeInitial(initial: InitialEvents<T>, event: WatchEvent): void {
+    const items = initial.take(event);
+    if (items === undefined) return;
+    this.#initial = undefined;
+    const { resourceVersion = '' } = event.object.metadata;
+    this.#options.sink.replace(items, resourceVersion);
+    this.#resourceVersion = resourceVersion;
+    this.#hasSynced();
+    this.#works();
+  }
+
+  /** The first expiry after progress is normal life, and the list comes at once. */
+  #forgotten(error: unknown): boolean {
+    const normal = isExpired(error) && this.#progressed;
+    this.#progressed = false;
+    return normal;
+  }
+
+  #works(): void {
+    this.#progressed = true;
+    this.#backoff.reset();
+    if (this.#lastError === undefined) return;
+    this.#lastError = undefined;
+    this.#options.logger.info(this.#fields(), 'watching again');
+  }
+
+  #failed(error: unknown): void {
+    const message = errorMessage(error);
+    const known = this.#lastError?.message === message;
+    this.#lastError = error instanceof Error ? error : new Error(message);
+    if (known) return;
+    this.#options.logger.warn({ ...this.#fields(), error: message }, 'cannot list or watch');
+  }
+
+  #fields(): object {
+    const { resource, namespace } = this.#options;
+    return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace };
+  }
+}
+
+/** managedFields are often half of an object, and only the API server needs them. */
+function stripManagedFields(object: KubernetesObject): KubernetesObject {
+  if (!('managedFields' in object.metadata)) return object;
+  const { managedFields: _, ...metadata } = object.metadata as typeof object.metadata & {
+    readonly managedFields: unknown;
+  };
+  return { ...object, metadata };
+}

@@ -1,0 +1,171 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Dispatcher } from 'undici';
+import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { readText } from './body.ts';
+import {
+  type Connections,
+  destroyConnections,
+  openConnections,
+  retireConnections,
+} from './connections.ts';
+import type { CredentialSource, TlsOptions } from './credentials.ts';
+import { withDeadline } from './deadline.ts';
+import { isStaleConnection, retryDelay } from './retry.ts';
+import type { TextResponse } from './text-response.ts';
+
+export interface TransportOptions {
+  /** Base URL of the API server, path prefix allowed. */
+  readonly server: string;
+  readonly proxyUrl?: string | undefined;
+  readonly userAgent: string;
+  readonly credentials: Pick<CredentialSource, 'current'>;
+  readonly clock: Clock;
+}
+
+export interface HttpRequest {
+  readonly method: Dispatcher.HttpMethod;
+  /** With the leading slash, and the query where there is one. */
+  readonly path: string;
+  readonly body?: string | undefined;
+  readonly contentType?: string | undefined;
+  readonly accept?: string | undefined;
+  /** More headers; a list is sent as one header each. */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What sends requests: the transport itself, or one that adds to them. */
+export interface HttpTransport extends Pick<Transport, 'send' | 'stream'> {}
+
+const maxTries = 6;
+
+/** HTTP to one API server: credentials, pooled connections, time limits, polite retries. */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #origin: string;
+  readonly #prefix: string;
+  #connections: { readonly tls: TlsOptions; readonly open: Connections } | undefined;
+  #closed = false;
+
+  constructor(options: TransportOptions) {
+    const url = new URL(options.server);
+    this.#options = options;
+    this.#origin = url.origin;
+    this.#prefix = url.pathname.replace(/\/$/, '');
+  }
+
+  /**
+   * The answer, whatever its status. One that asks for another try later is retried a few times.
+   * `timeout` is milliseconds per try.
+   */
+  async send(request: HttpRequest, timeout: number): Promise<TextResponse> {
+    for (let tries = 1; ; tries++) {
+      const response = await this.#try(request, timeout);
+      const delay = tries < maxTries ? retryDelay(response) : undefined;
+      if (delay === undefined) return response;
+      await this.#options.clock.sleep(delay, request.signal);
+    }
+  }
+
+  /** The answer's head within `timeout` milliseconds; its body lasts as long as the signal. */
+  async stream(
+    request: HttpRequest & { readonly signal: AbortSignal },
+    timeout: number,
+  ): Promise<Dispatcher.ResponseData> {
+    const { signal } = request;
+    return await withDeadline(this.#deadline(request, timeout), async (head) => {
+      const { watches } = await this.#open();
+      const abort = new AbortController();
+      // The body must outlive the head's deadline, so the two signals are joined only for the head.
+      const onHeadAbort = (): void => abort.abort(head.reason);
+      head.addEventListener('abort', onHeadAbort, { once: true });
+      try {
+        return await this.#dispatch(watches, request, AbortSignal.any([signal, abort.signal]));
+      } finally {
+        head.removeEventListener('abort', onHeadAbort);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#connections !== undefined) await destroyConnections(this.#connections.open);
+  }
+
+  async #try(request: HttpRequest, timeout: number): Promise<TextResponse> {
+    const once = async (): Promise<TextResponse> =>
+      await withDeadline(this.#deadline(request, timeout), async (signal) => {
+        const { requests } = await this.#open();
+        return await this.#read(await this.#dispatch(requests, request, signal));
+      });
+    try {
+      return await once();
+    } catch (error) {
+      // The server may close an idle connection just as we send: reading again does no harm.
+      if (request.method !== 'GET' || !isStaleConnection(error)) throw error;
+      return await once();
+    }
+  }
+
+  async #read({ statusCode, headers, body }: Dispatcher.ResponseData): Promise<TextResponse> {
+    try {
+      const text = await readText(body, headers['content-encoding']?.toString());
+      return { status: statusCode, headers, text };
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+  }
+
+  async #dispatch(
+    dispatcher: Dispatcher,
+    { method, path, body, contentType, accept, headers: more }: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    const { headers } = await this.#options.credentials.current();
+    try {
+      return await dispatcher.request({
+        origin: this.#origin,
+        method,
+        path: this.#prefix + path,
+        body: body ?? null,
+        signal,
+        headers: {
+          ...headers,
+          ...more,
+          accept: accept ?? 'application/json',
+          'accept-encoding': 'gzip',
+          'user-agent': this.#options.userAgent,
+          ...(body !== undefined && { 'content-type': contentType ?? 'application/json' }),
+        },
+      });
+    } catch (error) {
+      throw this.#unreachable(error);
+    }
+  }
+
+  async #open(): Promise<Connections> {
+    const { tls } = await this.#options.credentials.current();
+    if (this.#closed) throw new Error(`the connection to ${this.#origin} is closed`);
+    if (this.#connections !== undefined && isDeepStrictEqual(this.#connections.tls, tls)) {
+      return this.#connections.open;
+    }
+    if (this.#connections !== undefined) retireConnections(this.#connections.open);
+    const open = openConnections(this.#origin, tls, this.#options.proxyUrl);
+    this.#connections = { tls, open };
+    return open;
+  }
+
+  #deadline({ method, path, signal }: HttpRequest, ms: number) {
+    const timeoutError = (): Error =>
+      new Error(`${method} ${this.#origin}${this.#prefix}${path}: no answer within ${ms / 1000} s`);
+    return { ms, signal, timeoutError };
+  }
+
+  #unreachable(error: unknown): Error {
+    const cause = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
+    return new Error(`cannot reach the API server ${this.#origin}: ${errorMessage(cause)}`, {
+      cause,
+    });
+  }
+}

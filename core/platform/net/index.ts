@@ -1,0 +1,10 @@
+export { type AddressPolicy, createAddressGuard, rangeProblem } from './address-policy.ts';
+export { type ClientCertificate, createDispatcher } from './dispatcher.ts';
+export { HostAddresses } from './host-addresses.ts';
+export { createProxyChooser, type ProxyChooser, type ProxyConfig } from './proxy.ts';
+export { proxyFromEnvironment } from './proxy-from-environment.ts';
+export { proxyProblem } from './proxy-problem.ts';
+export { connectionCode, connectionProblem, requestError } from './request-error.ts';
+export { type Failure, RetryPolicy } from './retry-policy.ts';
+export { isThisMachine } from './this-machine.ts';
+export { matchesWildcard } from './wildcard.ts';

@@ -1,0 +1,13 @@
+export type { AppliedSet, ApplyMetrics } from './apply-metrics.ts';
+export { CertificateMetrics } from './certificate-metrics.ts';
+export type { ClockMetrics } from './clock-metrics.ts';
+export { type Colour, coloured, type Screen, showsColour } from './colour.ts';
+export type { ContentMetrics } from './content-metrics.ts';
+export { Exposition } from './exposition.ts';
+export type { LeaderMetrics } from './leader-metrics.ts';
+export { createLogger, type LogLevel } from './logger.ts';
+export { Metrics } from './metrics.ts';
+export type { ObjectCount, ObjectCounts } from './object-metrics.ts';
+export type { QueueSnapshot } from './queue-metrics.ts';
+export type { UnpackMetrics } from './unpack-metrics.ts';
+export { WebhookMetrics } from './webhook-metrics.ts';

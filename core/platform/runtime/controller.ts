@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError, isConflict } from '../kube/index.ts';
+import type { QueueSnapshot } from '../observe/index.ts';
+import { aborted } from './aborted.ts';
+import { conditionMessage } from './conditions.ts';
+import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
+import type { Claim, Precedence } from './fair-queue.ts';
+import type { FairSemaphore } from './fair-semaphore.ts';
+import { WorkQueue } from './work-queue.ts';
+
+export interface ReconcileContext {
+  /** Aborted only when a stop has waited long enough: finish what you are at. */
+  readonly signal: AbortSignal;
+  /** Aborted when a stop begins: what still waits to begin rejects with its reason. */
+  readonly stopping: AbortSignal;
+  readonly logger: Logger;
+  /** Looks at the object again after `ms`, or earlier where this reconcile's outcome asks for it. */
+  readonly wakeAfter: (ms: number) => void;
+}
+
+type Signals = Pick<ReconcileContext, 'signal' | 'stopping'>;
+
+export interface ReconcileResult {
+  /** Milliseconds. */
+  readonly requeueAfter?: number;
+}
+
+export interface ControllerOptions {
+  readonly name: string;
+  /** Kind of the objects behind the keys; they are without a namespace. */
+  readonly kind: string;
+  /** Keys worked on at once, Infinity for all that there are; 8 where absent. */
+  readonly workers?: number;
+  /** Other workers than those for all, where a key has some: it waits for them, and for no others. */
+  readonly ownWorkers?: ((key: string) => FairSemaphore | undefined) | undefined;
+  /** On whose behalf a key is worked on, and how soon; in the order of arrival where absent. */
+  readonly claimOf?: (key: string) => Claim;
+  /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
+  readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics?: ControllerMetrics | undefined;
+  /** How long a stop waits for running reconciles before it aborts them; 20 s where absent. */
+  readonly stopGrace?: number;
+}
+
+/** How long an aborted reconcile may take to return before it is left behind. */
+const abortGrace = 5_000;
+
+const defaultWorkers = 8;
+
+/** Workers that bring the objects behind keys to where they should be. */
+export class Controller {
+  readonly #options: ControllerOptions;
+  readonly #queue: WorkQueue;
+  /** Key → since when it is worked on. */
+  readonly #running = new Map<string, number>();
+
+  constructor(options: ControllerOptions) {
+    const { name, workers = defaultWorkers, claimOf, clock, metrics } = options;
+    this.#options = options;
+    this.#queue = new WorkQueue(clock, {
+      onAdd: () => metrics?.queues.added(name),
+      places: workers,
+      ...(claimOf === undefined ? {} : { claimOf }),
+    });
+    metrics?.queues.watch(name, () => this.#snapshot());
+    metrics?.controllers.maxWorkers(name, workers);
+  }
+
+  /** With the precedence of its claim where none is named. */
+  enqueue(key: string, precedence?: Precedence): void {
+    this.#queue.add(key, precedence);
+  }
+
+  /** `ms` milliseconds from now. */
+  enqueueAfter(key: string, ms: number): void {
+    this.#queue.addAfter(key, ms);
+  }
+
+  /** Works until the signal is aborted; resolves when the running reconciles are finished. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { stopGrace = 20_000 } = this.#options;
+    const reconciles = new AbortController();
+    const stopped = new AbortController();
+    const running = this.#serve(signal, reconciles.signal).finally(() => stopped.abort());
+    await Promise.race([aborted(signal), running]);
+    this.#queue.shutDown();
+    await Promise.race([running, this.#pause(stopGrace, stopped.signal)]);
+    if (stopped.signal.aborted) return;
+    this.#log('stopping: running reconciles took too long and are aborted');
+    reconciles.abort(new Error('the controller stops'));
+    await Promise.race([running, this.#pause(abortGrace, stopped.signal)]);
+    if (!stopped.signal.aborted) this.#log('stopping: a reconcile ignores its signal');
+  }
+
+  /** Begins to work on keys until the stop; resolves when what was begun has ended. */
+  async #serve(stopping: AbortSignal, signal: AbortSignal): Promise<void> {
+    const running = new Set<Promise<void>>();
+    for (;;) {
+      // It hands out no more of them than there are workers.
+      const key = await this.#queue.get(stopping);
+      if (key === undefined) break;
+      const own = this.#options.ownWorkers?.(key);
+      if (own !== undefined) this.#queue.leave(key);
+      const work = this.#workWith(own, key, { signal, stopping }).finally(() =>
+        running.delete(work),
+      );
+      running.add(work);
+    }
+    await Promise.all(running);
+  }
+
+  async #workWith(own: FairSemaphore | undefined, key: string, signals: Signals): Promise<void> {
+    if (own === undefined) return await this.#work(key, signals);
+    const claim = this.#options.claimOf?.(key) ?? { creator: '' };
+    const leave = await own.take(claim, signals.stopping).catch(() => undefined);
+    if (leave === undefined) return;
+    await this.#work(key, signals).finally(leave);
+  }
+
+  async #work(key: string, signals: Signals): Promise<void> {
+    const { name, clock, metrics } = this.#options;
+    metrics?.queues.waited(name, this.#queue.waited(key) / 1000);
+    const startedAt = clock.monotonic();
+    this.#running.set(key, startedAt);
+    this.#reportActive();
+    try {
+      await this.#reconcile(key, signals);
+    } finally {
+      metrics?.queues.worked(name, (clock.monotonic() - startedAt) / 1000);
+      this.#running.delete(key);
+      this.#queue.done(key);
+      this.#reportActive();
+    }
+  }
+
+  async #reconcile(key: string, signals: Signals): Promise<void> {
+    const { name, kind, clock, metrics } = this.#options;
+    const object = { controller: name, kind, name: key, reconcileID: randomUUID() };
+    const logger = this.#options.logger.child(object);
+    const startedAt = clock.monotonic();
+    logger.debug({}, 'reconciling');
+    const wakeAfter = (ms: number): void => this.#queue.addAfter(key, ms);
+    const outcome = await this.#outcomeOf(key, { ...signals, logger, wakeAfter });
+    const seconds = (clock.monotonic() - startedAt) / 1000;
+    logger.debug({ outcome, seconds }, 'reconciled');
+    metrics?.controllers.reconcileTotal(name, outcome);
+    metrics?.controllers.reconcileTime(name, seconds);
+  }
+
+  async #outcomeOf(key: string, context: ReconcileContext): Promise<ReconcileOutcome> {
+    try {
+      return this.#succeeded(key, (await this.#options.reconcile(key, context)) ?? {});
+    } catch (error) {
+      return this.#failed(key, error, context);
+    }
+  }
+
+  #succeeded(key: string, { requeueAfter }: ReconcileResult): ReconcileOutcome {
+    this.#queue.forget(key);
+    if (requeueAfter === undefined) return 'success';
+    this.#queue.addAfter(key, requeueAfter);
+    return 'requeue_after';
+  }
+
+  #failed(key: string, error: unknown, context: ReconcileContext): ReconcileOutcome {
+    const { signal, stopping, logger } = context;
+    if (signal.aborted || (stopping.aborted && error === stopping.reason)) return 'error';
+    logFailure(logger, error, this.#queue.retries(key) + 1);
+    if (!isRetried(error)) {
+      this.#queue.forget(key);
+    } else {
+      if (error instanceof WaitingError) this.#queue.addWaiting(key);
+      else this.#queue.addRateLimited(key);
+      this.#options.metrics?.queues.retried(this.#options.name);
+    }
+    return 'error';
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#options.clock.sleep(ms, signal).catch(() => undefined);
+  }
+
+  #log(message: string): void {
+    const { name: controller, logger } = this.#options;
+    logger.warn({ controller, running: this.#running.size }, message);
+  }
+
+  #reportActive(): void {
+    const { name, metrics } = this.#options;
+    metrics?.controllers.activeWorkers(name, this.#running.size);
+  }
+
+  #snapshot(): QueueSnapshot {
+    const now = this.#options.clock.monotonic();
+    return {
+      depth: this.#queue.length,
+      oldestAge: this.#queue.oldestAge / 1000,
+      running: [...this.#running.values()].map((startedAt) => (now - startedAt) / 1000),
+    };
+  }
+}
+
+function isRetried(error: unknown): boolean {
+  if (error instanceof WaitingError) return error.retry === 'back-off';
+  return !(error instanceof TerminalError);
+}
+
+function logFailure(logger: Logger, error: unknown, tries: number): void {
+  // Errors quote what strangers wrote, and what users gave us in confidence.
+  const fields = { error: conditionMessage(errorMessage(error)), tries };
+  if (error instanceof WaitingError) logger.info(fields, 'waiting');
+  else if (isConflict(error)) logger.debug(fields, 'the object changed meanwhile');
+  else if (error instanceof TerminalError || error instanceof ApiError) {
+    logger.error(fields, 'reconcile failed');
+  } else {
+    const stack = conditionMessage(error instanceof Error ? (error.stack ?? '') : '');
+    logger.error({ ...fields, stack }, 'reconcile failed');
+  }
+}

@@ -1,0 +1,116 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { isNotFound, type KubeClient } from '../kube/index.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { conditionMessage } from './conditions.ts';
+import {
+  type EventText,
+  eventKey,
+  eventResource,
+  newEvent,
+  type ObjectEvent,
+  repeatPatch,
+} from './object-event.ts';
+import { SpamFilter } from './spam-filter.ts';
+
+export interface EventRecorderOptions {
+  readonly client: KubeClient;
+  /** Who reports, as `kubectl describe` shows it. */
+  readonly component: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Pending {
+  readonly regarding: KubernetesObject;
+  readonly text: EventText;
+}
+
+const capacity = 1000;
+const rememberedEvents = 4096;
+
+/**
+ * Tells of an object what users should know, as core/v1 Events. Repeats raise one event's count;
+ * an object that is too talkative is cut off for a while. Never disturbs the caller.
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #queue: Pending[] = [];
+  readonly #written = new BoundedMap<string, ObjectEvent>(rememberedEvents);
+  readonly #spam: SpamFilter;
+  #writing: Promise<void> | undefined;
+  #dropped = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#spam = new SpamFilter(options.clock);
+  }
+
+  /** Takes note and returns at once; dropped where too many wait to be written. */
+  event(regarding: KubernetesObject, event: EventText): void {
+    if (!this.#spam.allows(regarding)) return;
+    const text = { ...event, message: conditionMessage(event.message) };
+    if (this.#queue.length >= capacity) {
+      if (this.#dropped++ === 0) this.#options.logger.warn({}, 'events are dropped: too many wait');
+      return;
+    }
+    this.#queue.push({ regarding, text });
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  /** Resolves when all is written, or when the signal is aborted. */
+  async flush(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const { promise: aborted, resolve } = Promise.withResolvers<void>();
+    const onAbort = (): void => resolve();
+    signal.addEventListener('abort', onAbort, { once: true });
+    await Promise.race([this.#writing, aborted]);
+    signal.removeEventListener('abort', onAbort);
+  }
+
+  async #writeAll(): Promise<void> {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      try {
+        await this.#write(next);
+      } catch (error) {
+        // An event is a courtesy: what cannot be written is not worth holding up the next.
+        const { reason } = next.text;
+        const { kind, metadata } = next.regarding;
+        const object = `${kind} ${metadata.name}`;
+        this.#options.logger.warn(
+          { object, reason, error: errorMessage(error) },
+          'cannot write an event',
+        );
+      }
+    }
+    this.#dropped = 0;
+  }
+
+  async #write({ regarding, text }: Pending): Promise<void> {
+    const { client, component, clock } = this.#options;
+    const key = eventKey(regarding, text);
+    const repeated = await this.#repeat(this.#written.get(key));
+    const fresh = newEvent({ regarding, text, component, now: clock.now() });
+    const event = repeated ?? (await client.create(eventResource, fresh));
+    this.#written.set(key, event);
+  }
+
+  /** The event with one more occurrence; undefined where there is none, or no longer. */
+  async #repeat(event: ObjectEvent | undefined): Promise<ObjectEvent | undefined> {
+    if (event === undefined) return undefined;
+    const { client, clock } = this.#options;
+    const { namespace, name } = event.metadata;
+    const target = { resource: eventResource, key: { namespace, name: name ?? '' } };
+    const patch = repeatPatch(event, clock.now());
+    try {
+      return await client.patch(target, patch, { type: 'merge' });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}

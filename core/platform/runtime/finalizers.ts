@@ -1,0 +1,51 @@
+import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
+import { isNotFound, type KubeClient, keyOf, type Resource } from '../kube/index.ts';
+
+export interface FinalizerTarget {
+  readonly client: KubeClient;
+  readonly resource: Resource;
+  /** Written together with the finalizers. */
+  readonly metadata?: Pick<ObjectMeta, 'annotations'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The object with the finalizer, or undefined where it already has it. A conflict means that the
+ * object was changed since it was read.
+ */
+export async function addFinalizer(
+  target: FinalizerTarget,
+  object: KubernetesObject,
+  finalizer: string,
+): Promise<KubernetesObject | undefined> {
+  const finalizers = object.metadata.finalizers ?? [];
+  if (finalizers.includes(finalizer)) return undefined;
+  return await writeFinalizers(target, object, [...finalizers, finalizer]);
+}
+
+/** The object without the finalizer, or undefined where it had none or is gone. */
+export async function removeFinalizer(
+  target: FinalizerTarget,
+  object: KubernetesObject,
+  finalizer: string,
+): Promise<KubernetesObject | undefined> {
+  const finalizers = object.metadata.finalizers ?? [];
+  if (!finalizers.includes(finalizer)) return undefined;
+  const left = finalizers.filter((other) => other !== finalizer);
+  try {
+    return await writeFinalizers(target, object, left);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+async function writeFinalizers(
+  { client, resource, metadata, signal }: FinalizerTarget,
+  object: KubernetesObject,
+  finalizers: readonly string[],
+): Promise<KubernetesObject> {
+  const { uid, resourceVersion } = object.metadata;
+  const patch = { metadata: { ...metadata, uid, resourceVersion, finalizers } };
+  return await client.patch({ resource, key: keyOf(object) }, patch, { type: 'merge', signal });
+}

@@ -1,0 +1,111 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage } from '../../errors.ts';
+import { aborted } from './aborted.ts';
+import { type BindAddress, parseBindAddress } from './bind-address.ts';
+
+/** Throws, or rejects, with the reason why not. */
+export type HealthCheck = () => void | Promise<void>;
+
+export interface HealthServerOptions {
+  /** As parseBindAddress reads it. */
+  readonly bindAddress: string;
+  /** By name; the process should be restarted where one fails. */
+  readonly healthChecks?: Readonly<Record<string, HealthCheck>>;
+  /** By name; the process should get no traffic while one fails. */
+  readonly readyChecks?: Readonly<Record<string, HealthCheck>>;
+  readonly logger: Logger;
+}
+
+/** /healthz and /readyz: `ok`, or which checks fail and why with status 500. */
+export class HealthServer {
+  readonly name = 'health server';
+  readonly #options: HealthServerOptions;
+  readonly #bind: BindAddress | undefined;
+  readonly #listening = Promise.withResolvers<void>();
+  #address: AddressInfo | undefined;
+
+  constructor(options: HealthServerOptions) {
+    this.#options = options;
+    this.#bind = parseBindAddress(options.bindAddress);
+  }
+
+  /** Where it listens; undefined before, and where it is off. */
+  get address(): AddressInfo | undefined {
+    return this.#address;
+  }
+
+  /** Resolves when it listens; at once where it is off. */
+  async ready(): Promise<void> {
+    await this.#listening.promise;
+  }
+
+  /** Serves until the signal is aborted; rejects where the address cannot be had. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#bind === undefined) {
+      this.#listening.resolve();
+      await aborted(signal);
+      return;
+    }
+    const server = createServer((request, response) => void this.#answer(request, response));
+    server.requestTimeout = 10_000;
+    await listen(server, this.#bind, this.#options.bindAddress);
+    this.#address = server.address() as AddressInfo;
+    this.#listening.resolve();
+    await aborted(signal);
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // What a stranger sends may be no address at all.
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    const checks = this.#checksFor(path);
+    if (checks === undefined) {
+      respond(response, 404, 'not found\n');
+      return;
+    }
+    const failures = await failuresOf(checks);
+    if (failures.length === 0) {
+      respond(response, 200, 'ok');
+      return;
+    }
+    this.#options.logger.debug({ path, failures }, 'a health check fails');
+    respond(response, 500, `${failures.join('\n')}\n`);
+  }
+
+  #checksFor(path: string): Readonly<Record<string, HealthCheck>> | undefined {
+    if (path === '/healthz') return this.#options.healthChecks ?? {};
+    if (path === '/readyz') return this.#options.readyChecks ?? {};
+    return undefined;
+  }
+}
+
+async function failuresOf(checks: Readonly<Record<string, HealthCheck>>): Promise<string[]> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        await check();
+        return [];
+      } catch (error) {
+        return [`[-]${name} failed: ${errorMessage(error)}`];
+      }
+    }),
+  );
+  return results.flat();
+}
+
+async function listen(server: Server, { host, port }: BindAddress, text: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new Error(`cannot listen on ${text}: ${error.message}`, { cause: error })),
+    );
+    server.listen({ port, host }, resolve);
+  });
+}
+
+function respond(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
+}

@@ -1,0 +1,208 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import {
+  compareResourceVersions,
+  keyOf,
+  type ObjectKey,
+  type ReflectorSink,
+} from '../kube/index.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { formatKey } from './object-key.ts';
+import { ValueIndex } from './value-index.ts';
+
+export interface CacheChange<T extends KubernetesObject> {
+  readonly type: 'added' | 'updated' | 'deleted';
+  /** As it is now; as it last was where deleted. */
+  readonly object: T;
+  /** As the cache had it before; undefined where added. */
+  readonly previous: T | undefined;
+}
+
+export type CacheListener<T extends KubernetesObject> = (change: CacheChange<T>) => void;
+
+/** The values under which an object is found again. */
+export type IndexFunction<T extends KubernetesObject> = (object: T) => readonly string[];
+
+const rememberedDeletions = 4096;
+
+/** The objects that a reflector sees, with indexes. Goes back to an older object only with a list. */
+export class IndexedCache<T extends KubernetesObject = KubernetesObject>
+  implements ReflectorSink<T>
+{
+  readonly #objects = new Map<string, T>();
+  readonly #indexes: ReadonlyMap<string, ValueIndex<T>>;
+  /** resourceVersions of deletions, for answers to our own writes that come late. */
+  #tombstones = new BoundedMap<string, string>(rememberedDeletions);
+  /** The resourceVersion of the last list: what it did not have, and is no newer, is deleted. */
+  #listed: string | undefined;
+  /** Keys of our own writes since the list was begun that is under way. */
+  #written: Set<string> | undefined;
+  readonly #listeners = new Set<CacheListener<T>>();
+
+  constructor(indexes: Readonly<Record<string, IndexFunction<T>>> = {}) {
+    this.#indexes = new Map(
+      Object.entries(indexes).map(([name, valuesOf]) => [name, new ValueIndex(valuesOf)]),
+    );
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(formatKey(key));
+  }
+
+  list(): readonly T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** The objects for which the index function gave this value. */
+  byIndex(name: string, value: string): readonly T[] {
+    const index = this.#indexes.get(name);
+    if (index === undefined) throw new Error(`the cache has no index "${name}"`);
+    return index.keys(value).flatMap((key) => this.#objects.get(key) ?? []);
+  }
+
+  /** Called at every change, in order, before the method that makes it returns. */
+  onChange(listener: CacheListener<T>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  listing(): void {
+    this.#written = new Set();
+  }
+
+  /** What is known from before counts no longer, but for own writes that the list cannot have. */
+  replace(items: readonly T[], resourceVersion: string): void {
+    const later = this.#writtenAfter(resourceVersion);
+    const rewound = this.#isRewound(resourceVersion, later);
+    const present = new Set(items.map((item) => formatKey(keyOf(item))));
+    for (const [key, object] of this.#objects) {
+      if (!present.has(key) && !later.has(key)) this.#drop(key, object);
+    }
+    this.#keepTombstones(later);
+    this.#listed = resourceVersion;
+    for (const item of items) {
+      const key = formatKey(keyOf(item));
+      const previous = this.#objects.get(key);
+      if (later.has(key) || (!rewound && isSameVersion(item, previous))) continue;
+      this.#put(key, item, previous);
+    }
+  }
+
+  upsert(item: T): void {
+    const key = formatKey(keyOf(item));
+    const previous = this.#objects.get(key);
+    if (previous !== undefined && !isNewer(item, previous)) return;
+    this.#put(key, item, previous);
+  }
+
+  remove(item: T): void {
+    const key = formatKey(keyOf(item));
+    const previous = this.#objects.get(key);
+    // The end of a predecessor, reported after we made a namesake.
+    if (previous !== undefined && isOlder(item, previous)) return;
+    if (previous === undefined) this.#bury(key, item.metadata.resourceVersion);
+    else this.#drop(key, item);
+  }
+
+  /**
+   * Takes the server's answer to our own write, so that the next reconcile never starts from an
+   * older object. Ignored where the watch already told of something newer, deletion included.
+   */
+  upsertIfNewer(object: T): void {
+    const key = formatKey(keyOf(object));
+    this.#written?.add(key);
+    if (isFinalized(object)) {
+      this.remove(object);
+      return;
+    }
+    const deletedAt = this.#tombstones.get(key) ?? this.#listedWithout(key);
+    const order = compareResourceVersions(object.metadata.resourceVersion, deletedAt);
+    if (order !== undefined && order <= 0) return;
+    this.upsert(object);
+  }
+
+  #listedWithout(key: string): string | undefined {
+    return this.#objects.has(key) ? undefined : this.#listed;
+  }
+
+  /** Keys of own writes since the list was begun that it cannot have. */
+  #writtenAfter(resourceVersion: string): ReadonlySet<string> {
+    const written = [...(this.#written ?? [])].filter((key) => {
+      const known = this.#objects.get(key)?.metadata.resourceVersion;
+      return isLater(known ?? this.#tombstones.get(key), resourceVersion);
+    });
+    this.#written = undefined;
+    return new Set(written);
+  }
+
+  /** Something was seen that the list comes before: equal versions need not be equal objects. */
+  #isRewound(resourceVersion: string, later: ReadonlySet<string>): boolean {
+    for (const [key, { metadata }] of this.#objects) {
+      if (!later.has(key) && isLater(metadata.resourceVersion, resourceVersion)) return true;
+    }
+    return false;
+  }
+
+  #keepTombstones(keys: ReadonlySet<string>): void {
+    const former = this.#tombstones;
+    this.#tombstones = new BoundedMap(rememberedDeletions);
+    for (const key of keys) this.#bury(key, former.get(key));
+  }
+
+  #put(key: string, object: T, previous: T | undefined): void {
+    this.#objects.set(key, object);
+    this.#tombstones.delete(key);
+    for (const index of this.#indexes.values()) index.set(key, object);
+    this.#notify({ type: previous === undefined ? 'added' : 'updated', object, previous });
+  }
+
+  #drop(key: string, object: T): void {
+    const previous = this.#objects.get(key);
+    this.#objects.delete(key);
+    this.#bury(key, object.metadata.resourceVersion);
+    for (const index of this.#indexes.values()) index.delete(key);
+    this.#notify({ type: 'deleted', object, previous });
+  }
+
+  #bury(key: string, resourceVersion: string | undefined): void {
+    if (resourceVersion !== undefined) this.#tombstones.set(key, resourceVersion);
+  }
+
+  #notify(change: CacheChange<T>): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function isLater(version: string | undefined, than: string): boolean {
+  return (compareResourceVersions(version, than) ?? 0) > 0;
+}
+
+function isSameVersion(item: KubernetesObject, previous: KubernetesObject | undefined): boolean {
+  const { resourceVersion } = item.metadata;
+  return resourceVersion !== undefined && resourceVersion === previous?.metadata.resourceVersion;
+}
+
+function isNewer(object: KubernetesObject, than: KubernetesObject): boolean {
+  const order = compareResourceVersions(
+    object.metadata.resourceVersion,
+    than.metadata.resourceVersion,
+  );
+  return order === undefined || order > 0;
+}
+
+function isOlder(object: KubernetesObject, than: KubernetesObject): boolean {
+  const order = compareResourceVersions(
+    object.metadata.resourceVersion,
+    than.metadata.resourceVersion,
+  );
+  return order !== undefined && order < 0;
+}
+
+/** The server answers the removal of the last finalizer with the object that is gone by it. */
+function isFinalized({ metadata }: KubernetesObject): boolean {
+  const graceful = 'deletionGracePeriodSeconds' in metadata && metadata.deletionGracePeriodSeconds;
+  return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length && !graceful;
+}

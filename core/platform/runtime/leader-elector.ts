@@ -1,0 +1,119 @@
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { isAlreadyExists, isConflict, withDeadline } from '../kube/index.ts';
+import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
+
+export interface LeaderElectorOptions extends LeaseLockOptions {
+  readonly logger: Logger;
+}
+
+export interface LeaderCallbacks {
+  /** Leads until the signal is aborted, then resolves when its work is finished. */
+  onStarted(signal: AbortSignal): Promise<void>;
+  /** The lease went to another or could not be renewed in time: another may lead by now. */
+  onLost(): void;
+}
+
+/** Milliseconds, as in client-go; well within the lease's 15 s. */
+const renewDeadline = 10_000;
+const retryPeriod = 2_000;
+
+/** At most one of several processes leads: the one that holds the Lease and keeps renewing it. */
+export class LeaderElector {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #lock: LeaseLock;
+
+  constructor({ logger, ...lock }: LeaderElectorOptions) {
+    this.#clock = lock.clock;
+    this.#logger = logger.child({
+      lease: `${lock.namespace}/${lock.name}`,
+      identity: lock.identity,
+    });
+    this.#lock = new LeaseLock(lock);
+  }
+
+  /**
+   * Waits for the lease, leads, and gives the lease back when the signal is aborted and the work
+   * is finished. Rejects at once where leadership is lost, and with the error of the work itself.
+   */
+  async run(signal: AbortSignal, callbacks: LeaderCallbacks): Promise<void> {
+    if (!(await this.#acquire(signal))) return;
+    this.#logger.info({}, 'leading');
+    const lead = new AbortController();
+    const finished = new AbortController();
+    const onStop = (): void => lead.abort(signal.reason);
+    signal.addEventListener('abort', onStop, { once: true });
+    if (signal.aborted) onStop();
+    const work = callbacks.onStarted(lead.signal).finally(() => finished.abort());
+    // Renewing goes on while the work is finished: nobody else may start before.
+    const lost = await this.#renewUntil(finished.signal);
+    signal.removeEventListener('abort', onStop);
+    if (lost) {
+      work.catch(() => undefined);
+      const error = new Error('leadership is lost: the lease was not renewed in time');
+      lead.abort(error);
+      callbacks.onLost();
+      throw error;
+    }
+    await this.#release();
+    await work;
+  }
+
+  /** True once the lease is ours, false when the signal is aborted before. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    this.#logger.info({}, 'waiting for the lease');
+    while (!signal.aborted) {
+      if (await this.#try(renewDeadline, signal)) return true;
+      await this.#pause(retryPeriod * (1 + Math.random() * 0.2), signal);
+    }
+    return false;
+  }
+
+  /** True where the lease is lost, false when the signal is aborted before. */
+  async #renewUntil(signal: AbortSignal): Promise<boolean> {
+    let renewedAt = this.#clock.monotonic();
+    for (;;) {
+      await this.#pause(retryPeriod, signal);
+      if (signal.aborted) return false;
+      const startedAt = this.#clock.monotonic();
+      const left = renewedAt + renewDeadline - startedAt;
+      if (left > 0 && (await this.#try(left, signal))) renewedAt = startedAt;
+      else if (signal.aborted) return false;
+      else if (left <= 0 || this.#lock.heldByOther) return true;
+    }
+  }
+
+  /** A request that hangs must not outlast the deadline. */
+  async #try(ms: number, signal: AbortSignal): Promise<boolean> {
+    try {
+      return await withDeadline({ ms, signal, timeoutError }, async (within) => {
+        return await this.#lock.takeOrRenew(within);
+      });
+    } catch (error) {
+      if (!signal.aborted && !isConflict(error) && !isAlreadyExists(error)) {
+        this.#logger.warn({ error: errorMessage(error) }, 'cannot take or renew the lease');
+      }
+      return false;
+    }
+  }
+
+  async #release(): Promise<void> {
+    try {
+      await withDeadline({ ms: retryPeriod, timeoutError }, async (within) => {
+        await this.#lock.release(within);
+      });
+    } catch (error) {
+      this.#logger.warn({ error: errorMessage(error) }, 'cannot release the lease');
+    }
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<void> {
+    await this.#clock.sleep(ms, signal).catch(() => undefined);
+  }
+}
+
+function timeoutError(): Error {
+  return new Error('the API server does not answer in time');
+}

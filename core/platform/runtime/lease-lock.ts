@@ -1,0 +1,138 @@
+import type { Clock } from '../clock.ts';
+import { isConflict, isNotFound, type KubeClient } from '../kube/index.ts';
+import { type Lease, leaseResource, microTime } from './lease.ts';
+
+export interface LeaseLockOptions {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  /** The Lease's name. */
+  readonly name: string;
+  /** Of this process, unlike every other's. */
+  readonly identity: string;
+  readonly clock: Clock;
+}
+
+/** Seconds, as in client-go. */
+export const leaseDurationSeconds = 15;
+
+/** A Lease as a lock: taken where free or expired, and kept by renewing it. */
+export class LeaseLock {
+  readonly #options: LeaseLockOptions;
+  /** As last seen, and when that was by our own clock: the holder's clock is not trusted. */
+  #observed: { readonly lease: Lease; readonly at: number } | undefined;
+
+  constructor(options: LeaseLockOptions) {
+    this.#options = options;
+  }
+
+  /** Whether another process holds the lease, as far as was last seen. */
+  get heldByOther(): boolean {
+    const holder = this.#observed?.lease.spec?.holderIdentity;
+    return holder !== undefined && holder !== '' && holder !== this.#options.identity;
+  }
+
+  /** True where the lease is ours now. A conflict means that another was faster. */
+  async takeOrRenew(signal: AbortSignal): Promise<boolean> {
+    if (await this.#renew(signal)) return true;
+    const { client, clock } = this.#options;
+    const current = await this.#read(signal);
+    if (current === undefined) {
+      const lease = this.#newLease(microTime(clock.now()));
+      this.#observe(await client.create(leaseResource, lease, signal));
+      return true;
+    }
+    this.#observe(current);
+    if (!this.#isOurs(current) && this.#isLive(current)) return false;
+    await this.#write(current, signal);
+    return true;
+  }
+
+  /** Renews what was last seen to be ours, without reading it; false where it is another by now. */
+  async #renew(signal: AbortSignal): Promise<boolean> {
+    const lease = this.#observed?.lease;
+    if (lease === undefined || !this.#isOurs(lease)) return false;
+    try {
+      await this.#write(lease, signal);
+      return true;
+    } catch (error) {
+      if (isConflict(error) || isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async #write(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const { acquireTime, leaseTransitions = 0 } = lease.spec ?? {};
+    const ours = this.#isOurs(lease);
+    const spec = {
+      ...lease.spec,
+      ...this.#holding(microTime(clock.now())),
+      ...(ours && { acquireTime }),
+      leaseTransitions: ours ? leaseTransitions : leaseTransitions + 1,
+    };
+    this.#observe(await client.update(leaseResource, { ...lease, spec }, signal));
+  }
+
+  #isOurs({ spec }: Lease): boolean {
+    return spec?.holderIdentity === this.#options.identity;
+  }
+
+  /** Lets the next holder start at once instead of after the lease's expiry. */
+  async release(signal: AbortSignal): Promise<void> {
+    const lease = this.#observed?.lease;
+    if (lease === undefined || this.heldByOther) return;
+    try {
+      await this.#giveBack(lease, signal);
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      // A renewal that was under way at the stop may have been stored without our hearing of it.
+      const current = await this.#read(signal);
+      if (current !== undefined && this.#isOurs(current)) await this.#giveBack(current, signal);
+    }
+  }
+
+  async #giveBack(lease: Lease, signal: AbortSignal): Promise<void> {
+    const { client, clock } = this.#options;
+    const renewTime = microTime(clock.now());
+    const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime };
+    this.#observe(await client.update(leaseResource, { ...lease, spec }, signal));
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    const { client, namespace, name } = this.#options;
+    try {
+      return await client.get(leaseResource, { namespace, name }, signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #newLease(now: string): Lease {
+    const { namespace, name } = this.#options;
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace, name },
+      spec: { ...this.#holding(now), leaseTransitions: 0 },
+    };
+  }
+
+  #holding(now: string): NonNullable<Lease['spec']> {
+    const holderIdentity = this.#options.identity;
+    return { holderIdentity, leaseDurationSeconds, acquireTime: now, renewTime: now };
+  }
+
+  /** The wait for expiry starts anew whenever the lease has changed. */
+  #observe(lease: Lease): void {
+    const seen = this.#observed?.lease.metadata.resourceVersion;
+    if (seen === lease.metadata.resourceVersion) return;
+    this.#observed = { lease, at: this.#options.clock.monotonic() };
+  }
+
+  #isLive({ spec }: Lease): boolean {
+    if (!spec?.holderIdentity) return false;
+    const duration = (spec.leaseDurationSeconds ?? leaseDurationSeconds) * 1000;
+    return (this.#observed?.at ?? 0) + duration > this.#options.clock.monotonic();
+  }
+}

@@ -1,0 +1,88 @@
+import type { Logger } from '../../contracts/logger.ts';
+import { aborted } from './aborted.ts';
+
+/** A part of the process that runs until it is told to stop. */
+export interface Runnable {
+  readonly name: string;
+  /** Resolves after the signal is aborted and all is finished; a rejection stops the process. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Resolves when what comes after may start; at once where absent. */
+  ready?(signal: AbortSignal): Promise<void>;
+}
+
+interface Started {
+  readonly runnable: Runnable;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+}
+
+/** Starts stages in order and stops them in reverse; what fails stops all. */
+export class Manager {
+  readonly #logger: Logger;
+  readonly #stages: (readonly Runnable[])[] = [];
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** One more stage: its members start together, when all of the stage before are ready. */
+  add(...stage: readonly Runnable[]): void {
+    this.#stages.push(stage);
+  }
+
+  /**
+   * Runs until the signal is aborted, then stops gracefully and resolves; rejects with the first
+   * error of a runnable, after the others have been stopped.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const failure = new AbortController();
+    const stop = AbortSignal.any([signal, failure.signal]);
+    const started: Started[][] = [];
+    for (const stage of this.#stages) {
+      if (stop.aborted) break;
+      started.push(stage.map((runnable) => this.#start(runnable, failure)));
+      await this.#untilReady(stage, stop, failure);
+    }
+    await aborted(stop);
+    for (const stage of started.toReversed()) await stopAll(stage);
+    if (failure.signal.aborted) throw failure.signal.reason;
+  }
+
+  #start(runnable: Runnable, failure: AbortController): Started {
+    const stop = new AbortController();
+    this.#logger.debug({ runnable: runnable.name }, 'starting');
+    const ended = runOne(runnable, stop.signal).catch((error: unknown) => {
+      this.#logger.error(
+        { runnable: runnable.name, error: String(error) },
+        'stopping: a part failed',
+      );
+      failure.abort(error);
+    });
+    return { runnable, stop, ended };
+  }
+
+  async #untilReady(
+    stage: readonly Runnable[],
+    stop: AbortSignal,
+    failure: AbortController,
+  ): Promise<void> {
+    const ready = Promise.all(stage.map(async (runnable) => await runnable.ready?.(stop)));
+    try {
+      await Promise.race([ready, aborted(stop)]);
+    } catch (error) {
+      if (!stop.aborted) failure.abort(error);
+    }
+    // Whoever is still waiting learns of the stop by the signal.
+    ready.catch(() => undefined);
+  }
+}
+
+/** A throw before the first await rejects too. */
+async function runOne(runnable: Runnable, signal: AbortSignal): Promise<void> {
+  await runnable.run(signal);
+}
+
+async function stopAll(stage: readonly Started[]): Promise<void> {
+  for (const { stop } of stage) stop.abort(new Error('the process stops'));
+  await Promise.all(stage.map(async ({ ended }) => await ended));
+}

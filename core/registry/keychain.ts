@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { record } from '../../api/record.ts';
+import { matchesHost } from './host-pattern.ts';
+import type { ImageReference } from './reference.ts';
+
+/** What one account proves itself with. */
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+  /** An OAuth2 refresh token, in place of the password. */
+  readonly identityToken?: string;
+}
+
+/** Credentials by the registries and repositories that they are for. */
+export interface Keychain {
+  /** Those for an image, the most specific first; none means that it is pulled anonymously. */
+  credentialsFor(reference: ImageReference): readonly Credentials[];
+  /** Why there may be fewer credentials than were meant; told where a registry denies access. */
+  readonly shortcoming?: string;
+}
+
+export const emptyKeychain: Keychain = { credentialsFor: () => [] };
+
+interface Entry {
+  readonly host: string;
+  readonly path: string;
+  readonly credentials: Credentials;
+}
+
+const dockerHubHosts: ReadonlySet<string> = new Set([
+  'docker.io',
+  'index.docker.io',
+  'registry-1.docker.io',
+]);
+
+const authSchema = z.looseObject({
+  auth: z.string().optional(),
+  username: z.string().optional(),
+  password: z.string().optional(),
+  identitytoken: z.string().optional(),
+});
+const authsSchema = record(authSchema);
+const configSchema = z.looseObject({
+  auths: authsSchema.optional(),
+  credHelpers: z.unknown().optional(),
+  credsStore: z.unknown().optional(),
+});
+
+/**
+ * Reads a Docker config.json: with `auths` at its top as `docker login` writes it now, or being
+ * the list of registries itself as in a `.dockercfg`. Credential helpers are programs and ignored, which
+ * the result says.
+ * @throws Error that says what is wrong, and nothing of what is written there
+ */
+export function parseDockerConfig(text: string, format: 'config.json' | 'dockercfg'): Keychain {
+  const config = parseConfig(text, format);
+  const entries = Object.entries(config.auths ?? {})
+    .map(([location, auth]) => entryOf(location, auth))
+    .filter((entry) => entry !== undefined)
+    .sort((a, b) => (a.host + a.path < b.host + b.path ? 1 : -1));
+  const helpers = (['credHelpers', 'credsStore'] as const).filter((name) => isSet(config[name]));
+  return {
+    credentialsFor: (reference) =>
+      entries.filter((entry) => matches(entry, reference)).map(({ credentials }) => credentials),
+    ...(helpers.length === 0 ? {} : { shortcoming: ignoredHelpers(helpers) }),
+  };
+}
+
+/** They name programs that know credentials. */
+function ignoredHelpers(settings: readonly string[]): string {
+  return `credential helpers (${settings.join(', ')}) are not run: only credentials under auths are used`;
+}
+
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return value !== undefined && value !== null && value !== '';
+}
+
+function parseConfig(
+  text: string,
+  format: 'config.json' | 'dockercfg',
+): z.infer<typeof configSchema> {
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch {
+    throw new Error('it is not valid JSON');
+  }
+  const wrapped = format === 'dockercfg' ? { auths: document } : document;
+  const result = configSchema.safeParse(wrapped);
+  if (result.success) return result.data;
+  throw new Error(`it is not a Docker ${format}: ${result.error.issues[0]?.message ?? ''}`);
+}
+
+/** An entry's key is a host, a host with a path, or a URL; undefined where it is none of them. */
+function entryOf(location: string, auth: z.infer<typeof authSchema>): Entry | undefined {
+  const [, host, path] = /^(?:https?:\/\/)?([^/]+)(\/.*)?$/.exec(location) ?? [];
+  const credentials = credentialsOf(auth);
+  if (host === undefined || credentials === undefined) return undefined;
+  const below = (path ?? '').replace(/^\/v[12]\//, '/');
+  return {
+    host: dockerHubHosts.has(host.toLowerCase()) ? 'docker.io' : host.toLowerCase(),
+    path: below === '/' ? '' : below,
+    credentials,
+  };
+}
+
+function credentialsOf(auth: z.infer<typeof authSchema>): Credentials | undefined {
+  const token = auth.identitytoken ?? '';
+  const decoded = Buffer.from(auth.auth ?? '', 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  const username = colon === -1 ? (auth.username ?? '') : decoded.slice(0, colon);
+  const password =
+    colon === -1 ? (auth.password ?? '') : decoded.slice(colon + 1).replace(/^\0+|\0+$/g, '');
+  if (token !== '') return { username, password, identityToken: token };
+  return username === '' && password === '' ? undefined : { username, password };
+}
+
+/** The kubelet's rule: the host by its pattern, the path as a plain prefix. */
+function matches(entry: Entry, reference: ImageReference): boolean {
+  return (
+    matchesHost(entry.host, reference.domain.toLowerCase()) &&
+    `/${reference.path}`.startsWith(entry.path)
+  );
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { record } from '../../api/record.ts';
+import { TerminalError } from '../errors.ts';
+import { digestProblem } from './digest.ts';
+import { type Platform, selectPlatform } from './platform.ts';
+import { quoted } from './quoted.ts';
+
+/** Content of a repository, named by what it must be. */
+export interface Descriptor {
+  readonly digest: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface ImageManifest {
+  readonly kind: 'image';
+  /** Of an artifact all is content; an image has a system's own files besides. */
+  readonly isArtifact: boolean;
+  /** Bottom first. */
+  readonly layers: readonly Descriptor[];
+}
+
+export interface IndexManifest {
+  readonly kind: 'index';
+  /** The manifest of one platform. */
+  select(platform: Platform): Descriptor;
+}
+
+const indexTypes: ReadonlySet<string> = new Set([
+  'application/vnd.oci.image.index.v1+json',
+  'application/vnd.docker.distribution.manifest.list.v2+json',
+]);
+const imageTypes: ReadonlySet<string> = new Set([
+  'application/vnd.oci.image.manifest.v1+json',
+  'application/vnd.docker.distribution.manifest.v2+json',
+]);
+const configTypes: ReadonlySet<string> = new Set([
+  'application/vnd.oci.image.config.v1+json',
+  'application/vnd.docker.container.image.v1+json',
+]);
+/** Which of them is compressed how is told by the bytes, as container runtimes do. */
+const layerTypes: ReadonlySet<string> = new Set([
+  'application/vnd.oci.image.layer.v1.tar',
+  'application/vnd.oci.image.layer.v1.tar+gzip',
+  'application/vnd.oci.image.layer.v1.tar+zstd',
+  'application/vnd.docker.image.rootfs.diff.tar',
+  'application/vnd.docker.image.rootfs.diff.tar.gzip',
+  'application/vnd.docker.image.rootfs.diff.tar.zstd',
+]);
+
+/** Of a Helm chart, as `helm push` writes it; what signs it lies in a layer of its own. */
+const chartType = {
+  config: 'application/vnd.cncf.helm.config.v1+json',
+  provenance: 'application/vnd.cncf.helm.chart.provenance.v1.prov',
+} as const;
+
+/**
+ * The only layer of an artifact, which has no word of its own for a file tree: any media type that
+ * says tar, or that says a compression and nothing of what is in it.
+ */
+const archiveType = /(?:^|[/.+-])(?:tar|tgz|gzip|x-gzip|zstd)(?:[.+-](?:gzip|gz|zstd|zst))?$/;
+
+/** For the Accept header; schema 1 and artifacts are asked for too, to be refused by name. */
+export const manifestMediaTypes: readonly string[] = [...indexTypes, ...imageTypes];
+
+const maxLayers = 256;
+
+const descriptorSchema = z.object({
+  mediaType: z.string(),
+  digest: z.string().refine((digest) => digestProblem(digest) === undefined, 'not a valid digest'),
+  size: z.int().nonnegative(),
+  platform: z
+    .object({ os: z.string(), architecture: z.string(), variant: z.string().optional() })
+    .optional(),
+});
+type Layer = z.infer<typeof descriptorSchema>;
+const indexSchema = z.object({
+  manifests: z.array(
+    descriptorSchema.extend({
+      artifactType: z.string().optional(),
+      annotations: record(z.string()).optional(),
+    }),
+  ),
+});
+const imageSchema = z.object({
+  artifactType: z.string().optional(),
+  config: descriptorSchema,
+  layers: z.array(descriptorSchema).max(maxLayers, `more than ${maxLayers} layers`),
+});
+const typeSchema = z.object({
+  schemaVersion: z.unknown().optional(),
+  mediaType: z.string().optional(),
+  manifests: z.unknown().optional(),
+});
+
+/**
+ * Reads a manifest, refusing with a TerminalError what is no image, no artifact of one archive,
+ * and no index of them.
+ */
+export function parseManifest(
+  bytes: Uint8Array,
+  contentType: string,
+): ImageManifest | IndexManifest {
+  const document = parseDocument(bytes);
+  const type = mediaTypeOf(document, contentType);
+  if (indexTypes.has(type)) {
+    const { manifests } = parsed(indexSchema, document);
+    return { kind: 'index', select: (platform) => selectPlatform(manifests, platform) };
+  }
+  if (!imageTypes.has(type)) throw new TerminalError(refusal(type));
+  const { config, layers, artifactType } = parsed(imageSchema, document);
+  const isArtifact = !configTypes.has(config.mediaType);
+  if (!isArtifact) {
+    checkLayers(layers);
+    return { kind: 'image', isArtifact, layers };
+  }
+  const content = config.mediaType === chartType.config ? withoutProvenance(layers) : layers;
+  checkArtifact(artifactType ?? config.mediaType, content);
+  return { kind: 'image', isArtifact, layers: content };
+}
+
+function withoutProvenance(layers: readonly Layer[]): readonly Layer[] {
+  return layers.filter(({ mediaType }) => mediaType !== chartType.provenance);
+}
+
+function checkLayers(layers: readonly Layer[]): void {
+  const other = layers.find(({ mediaType }) => !layerTypes.has(mediaType));
+  if (other === undefined) return;
+  throw new TerminalError(
+    `layer ${other.digest} has the unsupported media type ${quoted(other.mediaType)}`,
+  );
+}
+
+/** Bundles may be pushed as artifacts too, being one archive. */
+function checkArtifact(type: string, layers: readonly Layer[]): void {
+  const [layer, another] = layers;
+  if (layer !== undefined && another === undefined && archiveType.test(layer.mediaType)) return;
+  const has = layers.map(({ mediaType }) => quoted(mediaType)).slice(0, 5);
+  throw new TerminalError(
+    `it is an artifact of type ${quoted(type)} and no bundle, which has a tar archive as its only layer; its layers are ${has.join(', ') || 'none'}`,
+  );
+}
+
+function parseDocument(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw new TerminalError('the manifest is not valid JSON', { cause: error });
+  }
+}
+
+/** The manifest's own word counts; the registry's is for those that say nothing. */
+function mediaTypeOf(document: unknown, contentType: string): string {
+  const { schemaVersion, mediaType, manifests } = parsed(typeSchema, document);
+  if (mediaType !== undefined && mediaType !== '') return mediaType;
+  if (schemaVersion === 1) return 'application/vnd.docker.distribution.manifest.v1+json';
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (indexTypes.has(type) || imageTypes.has(type)) {
+    // One that is both would be read in one way here and in another elsewhere.
+    if (imageTypes.has(type) && manifests !== undefined) {
+      throw new TerminalError('the manifest is said to be an image, but lists manifests');
+    }
+  }
+  return type;
+}
+
+function refusal(type: string): string {
+  if (/manifest\.v1\+(?:json|prettyjws)$/.test(type) && type.includes('docker')) {
+    return 'image manifest schema 1 is not supported; push the image again with a current tool';
+  }
+  if (type.includes('artifact'))
+    return `it is an artifact manifest (${quoted(type)}), not an image`;
+  return `unsupported manifest media type ${quoted(type)}`;
+}
+
+function parsed<T>(schema: z.ZodType<T>, document: unknown): T {
+  const result = schema.safeParse(document);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const path = issue?.path.join('.') ?? '';
+  throw new TerminalError(
+    `the manifest is not valid: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'unknown'}`,
+  );
+}

@@ -1,0 +1,113 @@
+import { TerminalError } from '../errors.ts';
+import { digestProblem } from './digest.ts';
+
+/** Where an image is: `<domain>/<path>`, with a tag, a digest or both. */
+export interface ImageReference {
+  /** Host and port as written, `docker.io` where there was none. */
+  readonly domain: string;
+  readonly path: string;
+  readonly tag?: string;
+  readonly digest?: string;
+}
+
+const maxReferenceLength = 1024;
+const maxNameLength = 255;
+const defaultDomain = 'docker.io';
+const domainPattern =
+  /^(?:\[[a-fA-F0-9:]+\]|[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*)(?::[0-9]{1,5})?$/;
+const pathPartPattern = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
+const tagPattern = /^\w[\w.-]{0,127}$/;
+
+/**
+ * Reads a reference as docker writes them: `nginx` is `docker.io/library/nginx:latest`.
+ * @throws TerminalError `error parsing image reference: ...`
+ */
+export function parseImageReference(text: string): ImageReference {
+  checkText(text);
+  const at = text.indexOf('@');
+  const digest = at === -1 ? undefined : text.slice(at + 1);
+  const { domain, rest } = splitDomain(at === -1 ? text : text.slice(0, at));
+  const colon = rest.indexOf(':');
+  const tag = colon === -1 ? undefined : rest.slice(colon + 1);
+  const path = qualified(domain, colon === -1 ? rest : rest.slice(0, colon));
+  checkName(domain, path);
+  checkVersion(tag, digest);
+  if (digest !== undefined) {
+    return tag === undefined ? { domain, path, digest } : { domain, path, tag, digest };
+  }
+  return { domain, path, tag: tag ?? 'latest' };
+}
+
+/** The repository with its registry, `docker.io/library/nginx`. */
+export function repositoryName(reference: ImageReference): string {
+  return `${reference.domain}/${reference.path}`;
+}
+
+/** What the registry is asked for: the digest where there is one, else the tag. */
+export function manifestReference(reference: ImageReference): string {
+  return reference.digest ?? reference.tag ?? 'latest';
+}
+
+/** Docker Hub answers under another name than its images carry. */
+export function registryHost(domain: string): string {
+  return domain === defaultDomain ? 'registry-1.docker.io' : domain;
+}
+
+/** A first part without dot, colon or upper case is no host, but the first part of a path. */
+function splitDomain(name: string): { readonly domain: string; readonly rest: string } {
+  const slash = name.indexOf('/');
+  const first = name.slice(0, Math.max(slash, 0));
+  const isDomain = /[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase();
+  if (slash === -1 || !isDomain) return { domain: defaultDomain, rest: name };
+  const domain = first === 'index.docker.io' ? defaultDomain : first;
+  return { domain, rest: name.slice(slash + 1) };
+}
+
+function qualified(domain: string, path: string): string {
+  return domain === defaultDomain && !path.includes('/') ? `library/${path}` : path;
+}
+
+function checkText(text: string): void {
+  if (text.length > maxReferenceLength) throw invalid('invalid reference format');
+  if (/^[a-f0-9]{64}$/.test(text)) {
+    throw invalid(`invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`);
+  }
+  const scheme = /^[a-z]+:\/\//i.exec(text)?.[0];
+  if (scheme !== undefined) throw invalid(`invalid reference format: leave out "${scheme}"`);
+}
+
+function checkName(domain: string, path: string): void {
+  if (!domainPattern.test(domain)) throw invalid('invalid reference format');
+  // Such as a port beyond 65535, or four numbers that are no IPv4 address.
+  if (!URL.canParse(`https://${domain}`)) {
+    throw invalid(
+      `invalid reference format: ref names the registry "${domain}", which is no valid address`,
+    );
+  }
+  if (`${domain}/${path}`.length > maxNameLength) {
+    throw invalid(`repository name must not be more than ${maxNameLength} characters`);
+  }
+  if (path.split('/').every((part) => pathPartPattern.test(part))) return;
+  const lower = path.toLowerCase();
+  if (lower.split('/').every((part) => pathPartPattern.test(part))) {
+    throw invalid(`invalid reference format: repository name (${path}) must be lowercase`);
+  }
+  throw invalid('invalid reference format');
+}
+
+function checkVersion(tag: string | undefined, digest: string | undefined): void {
+  if (tag !== undefined && !tagPattern.test(tag)) throw invalid(tagProblem(tag));
+  const problem = digest === undefined ? undefined : digestProblem(digest);
+  if (problem !== undefined) throw invalid(problem);
+}
+
+/** Versions of charts may have what no tag can; `helm push` replaces it. */
+function tagProblem(tag: string): string {
+  const replaced = tag.replaceAll('+', '_');
+  const problem = 'invalid reference format';
+  return tagPattern.test(replaced) ? `${problem}: write the tag "${replaced}"` : problem;
+}
+
+function invalid(problem: string): TerminalError {
+  return new TerminalError(`error parsing image reference: ${problem}`);
+}

@@ -1,0 +1,229 @@
+import { TerminalError } from '../errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { digestAlgorithm, digestOf, digestProblem } from './digest.ts';
+import { discard, statusText, type TransportResponse } from './http-answer.ts';
+import type { Credentials } from './keychain.ts';
+import { type Descriptor, manifestMediaTypes } from './manifest.ts';
+import { type ImageReference, registryHost } from './reference.ts';
+import { connectionError, DeniedError, UnavailableError } from './registry-errors.ts';
+import { resumedDownload } from './resumed-download.ts';
+import { watched } from './slow-server.ts';
+import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts';
+import type { Transport, TransportRequest } from './transport.ts';
+import { VerifiedBlob } from './verified-blob.ts';
+import { parseChallenges } from './www-authenticate.ts';
+
+export interface RegistryClientOptions {
+  readonly transport: Transport;
+  readonly tokens: TokenService;
+  readonly credentials: Credentials | undefined;
+  /** What tokens are asked for; `pull` where absent. */
+  readonly actions?: 'pull' | 'pull,push';
+  readonly clock: Clock;
+}
+
+/** A manifest's own bytes, which have the digest. */
+export interface ManifestContent {
+  readonly bytes: Uint8Array;
+  readonly digest: string;
+  readonly contentType: string;
+}
+
+/** What registries accept at most (distribution spec). */
+const maxManifestSize = 4 * 1024 * 1024;
+
+/** Asks one repository (OCI distribution spec); what is read and has a digest is verified. */
+export class RegistryClient {
+  readonly #options: RegistryClientOptions;
+  readonly #repository: ImageReference;
+  #authorization: string | undefined;
+  #base: URL | undefined;
+
+  constructor(repository: ImageReference, options: RegistryClientOptions) {
+    this.#repository = repository;
+    this.#options = options;
+  }
+
+  /**
+   * The manifest of a tag or digest.
+   * @throws UnavailableError where there is none
+   */
+  async manifest(reference: string, signal: AbortSignal): Promise<ManifestContent> {
+    const manifest = await this.findManifest(reference, signal);
+    if (manifest !== undefined) return manifest;
+    const { domain, path } = this.#repository;
+    throw new UnavailableError(`registry ${domain} has no "${reference}" in repository ${path}`);
+  }
+
+  /** The manifest of a tag or digest; undefined where the registry says that there is none. */
+  async findManifest(reference: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
+    const headers = { accept: manifestMediaTypes.join(', ') };
+    const response = await this.request(`manifests/${reference}`, { headers, signal });
+    if (response.status === 404) {
+      await discard(response);
+      return undefined;
+    }
+    await this.#checkStatus(response, 200);
+    const bytes = await this.#readManifest(response, signal);
+    const expected = expectedDigest(reference, response.headers['docker-content-digest']);
+    const digest = digestOf(bytes, digestAlgorithm(expected ?? 'sha256:'));
+    if (expected !== undefined && expected !== digest) {
+      throw new TerminalError(`the manifest has the digest ${digest} instead of ${expected}`);
+    }
+    return { bytes, digest, contentType: contentType(response) };
+  }
+
+  /** The index of the manifests about a digest; undefined where the registry keeps none. */
+  async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
+    const headers = { accept: manifestMediaTypes.join(', ') };
+    const response = await this.request(`referrers/${digest}`, { headers, signal });
+    // Registries from before the API answer in several ways; none of them is a 200.
+    if (response.status !== 200) {
+      await discard(response);
+      return undefined;
+    }
+    const bytes = await this.#readManifest(response, signal);
+    return { bytes, digest: digestOf(bytes), contentType: contentType(response) };
+  }
+
+  /** A blob's bytes as they come, taken up again where the connection breaks. */
+  blob(descriptor: Descriptor, signal: AbortSignal): VerifiedBlob {
+    const open = (offset: number) => this.#openBlob(descriptor, { offset, signal });
+    return new VerifiedBlob(
+      resumedDownload(open, {
+        size: descriptor.size,
+        clock: this.#options.clock,
+        signal,
+      }),
+      descriptor,
+    );
+  }
+
+  async #openBlob(
+    { digest, size }: Descriptor,
+    { offset, signal }: { readonly offset: number; readonly signal: AbortSignal },
+  ): Promise<TransportResponse> {
+    const headers: Record<string, string> = offset === 0 ? {} : { range: `bytes=${offset}-` };
+    const response = await this.request(`blobs/${digest}`, { headers, signal });
+    if (response.status !== 206 || offset === 0) await this.#checkStatus(response, 200, digest);
+    else checkRange(response, offset);
+    const stated = response.headers['content-length'];
+    if (response.status === 200 && stated !== undefined && Number(stated) !== size) {
+      await discard(response);
+      throw new TerminalError(
+        `blob ${digest} has ${String(stated)} bytes instead of the ${size} that its manifest names`,
+      );
+    }
+    return response;
+  }
+
+  /**
+   * One request, with the authentication that the registry asks for; the caller reads or discards
+   * the answer. `path` lies within the repository, or is a URL that the registry has given.
+   * @throws DeniedError where the registry wants other credentials
+   */
+  async request(path: string, wanted: TransportRequest): Promise<TransportResponse> {
+    const { transport } = this.#options;
+    this.#base ??= await transport.baseURL(registryHost(this.#repository.domain), wanted.signal);
+    const url = new URL(path, new URL(`/v2/${this.#repository.path}/`, this.#base));
+    const isOwn = url.origin === this.#base.origin;
+    const send = (): Promise<TransportResponse> => {
+      const authorization = isOwn ? this.#authorization : undefined;
+      const headers = authorization === undefined ? {} : { authorization };
+      return transport.send(url, { ...wanted, headers: { ...wanted.headers, ...headers } });
+    };
+    let response = await send();
+    // A server that we were redirected to has no claim to this registry's credentials.
+    for (let tries = 0; response.status === 401 && tries < 2; tries += 1) {
+      if (!isOwn || response.url.origin !== url.origin) break;
+      const authorization = await this.#answer(response, {
+        renew: this.#authorization !== undefined,
+        signal: wanted.signal,
+      });
+      if (authorization === undefined) break;
+      await discard(response);
+      this.#authorization = authorization;
+      response = await send();
+    }
+    if (response.status === 401 || response.status === 403) throw await this.#denied(response);
+    return response;
+  }
+
+  /** The Authorization header that answers a challenge, unless it has been tried before. */
+  async #answer(
+    response: TransportResponse,
+    { renew, signal }: { readonly renew: boolean; readonly signal: AbortSignal },
+  ): Promise<string | undefined> {
+    const { credentials, transport, tokens, actions = 'pull' } = this.#options;
+    const challenges = parseChallenges(response.headers['www-authenticate']);
+    const challenge = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (challenge !== undefined) {
+      const scope = `repository:${this.#repository.path}:${actions}`;
+      const request: TokenRequest = { challenge, scope, credentials, transport, signal };
+      if (renew) tokens.forget(request);
+      return `Bearer ${await tokens.token(request)}`;
+    }
+    if (credentials === undefined || renew) return undefined;
+    if (!challenges.some(({ scheme }) => scheme === 'basic')) return undefined;
+    return basicAuthorization(credentials);
+  }
+
+  async #denied(response: TransportResponse): Promise<DeniedError> {
+    await discard(response);
+    const { domain, path } = this.#repository;
+    const how =
+      this.#options.credentials === undefined ? 'without credentials' : 'with the pull secret';
+    return new DeniedError(
+      `registry ${domain} denies access to repository ${path} ${how} (${statusText(response.status)})`,
+    );
+  }
+
+  async #checkStatus(response: TransportResponse, wanted: number, digest?: string): Promise<void> {
+    if (response.status === wanted) return;
+    await discard(response);
+    const { domain, path } = this.#repository;
+    const what = digest === undefined ? ' for the manifest' : ` for blob ${digest}`;
+    throw new Error(
+      `registry ${domain} answered ${statusText(response.status)}${what} in repository ${path}`,
+    );
+  }
+
+  async #readManifest(response: TransportResponse, signal: AbortSignal): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of watched(response, this.#options.clock)) {
+        size += chunk.byteLength;
+        chunks.push(chunk);
+        if (size > maxManifestSize) break;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      throw connectionError(response.url.host, error);
+    }
+    if (size > maxManifestSize) {
+      throw new TerminalError(`the manifest is larger than ${maxManifestSize} bytes`);
+    }
+    return Buffer.concat(chunks);
+  }
+}
+
+/** What the manifest must be: what was asked for, else what the registry says that it sends. */
+function expectedDigest(
+  reference: string,
+  stated: string | string[] | undefined,
+): string | undefined {
+  if (reference.includes(':')) return reference;
+  return typeof stated === 'string' && digestProblem(stated) === undefined ? stated : undefined;
+}
+
+function contentType({ headers }: TransportResponse): string {
+  const type = headers['content-type'];
+  return typeof type === 'string' ? type : '';
+}
+
+function checkRange({ headers }: TransportResponse, offset: number): void {
+  const range = headers['content-range'];
+  if (typeof range === 'string' && range.startsWith(`bytes ${offset}-`)) return;
+  throw new UnavailableError('registry answered with another range than it was asked for');
+}

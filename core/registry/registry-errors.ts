@@ -1,0 +1,68 @@
+import { errorMessage } from '../errors.ts';
+import { proxyProblem } from '../platform/net/index.ts';
+
+/** The image cannot be had now: no such tag, or a registry that does not answer as it should. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}
+
+/** The registry or its token server refuses these credentials, or asks for some. */
+export class DeniedError extends Error {
+  override readonly name = 'DeniedError';
+}
+
+interface SystemError {
+  readonly code?: string;
+}
+
+const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+const causes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection reset',
+  UND_ERR_SOCKET: 'connection closed before the answer was complete',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EHOSTUNREACH: 'no route to host',
+  ENETUNREACH: 'network is unreachable',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the answer stopped coming',
+  UND_ERR_HEADERS_OVERFLOW: 'the header of its answer is too large',
+  CERT_HAS_EXPIRED: 'its TLS certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
+  ERR_SSL_WRONG_VERSION_NUMBER:
+    'it does not speak TLS; plain HTTP is used only for hosts that --insecure-registry names',
+};
+
+/** Whether a request failed with its connection, so that the same request may well succeed now. */
+export function isConnectionLost(error: unknown): boolean {
+  return lostCodes.has(codeOf(error));
+}
+
+/** A failed connection in words that stay the same at every try: no addresses, no ports of ours. */
+export function connectionError(host: string, error: unknown): UnavailableError {
+  if (error instanceof UnavailableError) return error;
+  const cause = proxyProblem(error) ?? causes[codeOf(error)] ?? causeByMessage(error);
+  return new UnavailableError(`registry ${host}: ${cause}`, { cause: error });
+}
+
+function causeByMessage(error: unknown): string {
+  const message = errorMessage(error);
+  if (/wrong version number|packet length too long/i.test(message)) {
+    return causes['ERR_SSL_WRONG_VERSION_NUMBER'] ?? message;
+  }
+  if (/self.signed|certificate/i.test(message)) {
+    return `its TLS certificate is not trusted: ${message}`;
+  }
+  return message;
+}
+
+/** Node reports one error per address that was tried. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  const { code } = (error instanceof Error ? error : {}) as SystemError;
+  return code ?? '';
+}

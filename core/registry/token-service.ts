@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { z } from 'zod';
+import type { Clock } from '../platform/clock.ts';
+import { discard, statusText, type TransportResponse } from './http-answer.ts';
+import type { Credentials } from './keychain.ts';
+import { connectionError, DeniedError, isConnectionLost } from './registry-errors.ts';
+import type { Transport } from './transport.ts';
+import type { Challenge } from './www-authenticate.ts';
+
+export interface TokenRequest {
+  readonly challenge: Challenge;
+  /** What is asked for where the challenge does not say: `repository:<path>:pull`. */
+  readonly scope: string;
+  readonly credentials: Credentials | undefined;
+  readonly transport: Transport;
+  readonly signal: AbortSignal;
+}
+
+interface Token {
+  readonly value: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+const clientId = 'rukpak';
+const maxAnswer = 1024 * 1024;
+const maxTokens = 1000;
+/** Seconds; what the token specification says where the server does not. */
+const defaultLifetime = 60;
+/** Tokens are not used in their last moments, when they may expire on the way. */
+const margin = 10_000;
+
+const tokenSchema = z.looseObject({
+  token: z.string().optional(),
+  access_token: z.string().optional(),
+  expires_in: z.number().optional(),
+});
+
+/** Bearer tokens from token servers (distribution's token authentication), kept until they expire. */
+export class TokenService {
+  readonly #clock: Clock;
+  readonly #tokens = new Map<string, Token>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async token(wanted: TokenRequest): Promise<string> {
+    const key = tokenKey(wanted);
+    const known = this.#tokens.get(key);
+    if (known !== undefined && known.expires > this.#clock.monotonic()) return known.value;
+    const token = await this.#fetch(wanted);
+    if (this.#tokens.size >= maxTokens) this.#tokens.clear();
+    this.#tokens.set(key, token);
+    return token.value;
+  }
+
+  /** The server did not take the token after all. */
+  forget(wanted: TokenRequest): void {
+    this.#tokens.delete(tokenKey(wanted));
+  }
+
+  async #fetch(wanted: TokenRequest): Promise<Token> {
+    const realm = realmURL(wanted.challenge);
+    const response = await ask(realm, wanted);
+    if (response.status !== 200) {
+      await discard(response);
+      throw new DeniedError(
+        `token server ${realm.host} answered ${statusText(response.status)}${wanted.credentials === undefined ? ' to a request without credentials' : ''}`,
+      );
+    }
+    const answer = await readAnswer(response, wanted.signal);
+    const value = answer.token ?? answer.access_token ?? '';
+    if (!/^[\x21-\x7e]+$/.test(value)) {
+      throw new DeniedError(`token server ${realm.host} answered without a token`);
+    }
+    const lifetime = (answer.expires_in ?? defaultLifetime) * 1000;
+    return { value, expires: this.#clock.monotonic() + lifetime - margin };
+  }
+}
+
+async function ask(realm: URL, wanted: TokenRequest): Promise<TransportResponse> {
+  const { credentials, transport, signal } = wanted;
+  const service = wanted.challenge.parameters.get('service');
+  const parameters = new URLSearchParams({
+    scope: scopeOf(wanted),
+    ...(service === undefined ? {} : { service }),
+  });
+  if (credentials?.identityToken !== undefined) {
+    parameters.set('grant_type', 'refresh_token');
+    parameters.set('refresh_token', credentials.identityToken);
+    parameters.set('client_id', clientId);
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return transport.send(realm, { method: 'POST', body: parameters.toString(), headers, signal });
+  }
+  const url = new URL(realm);
+  if (credentials !== undefined) parameters.set('account', credentials.username);
+  for (const [name, value] of parameters) url.searchParams.set(name, value);
+  const headers =
+    credentials === undefined ? {} : { authorization: basicAuthorization(credentials) };
+  return transport.send(url, { headers, signal });
+}
+
+async function readAnswer(
+  response: TransportResponse,
+  signal: AbortSignal,
+): Promise<z.infer<typeof tokenSchema>> {
+  try {
+    const bytes = await buffer(limited(response.body));
+    return tokenSchema.parse(JSON.parse(bytes.toString('utf8')));
+  } catch (error) {
+    signal.throwIfAborted();
+    const { host } = response.url;
+    if (isConnectionLost(error)) throw connectionError(host, error);
+    throw new DeniedError(`token server ${host} answered with something that is no token`, {
+      cause: error,
+    });
+  }
+}
+
+async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > maxAnswer) throw new Error('the answer is too large');
+    yield chunk;
+  }
+}
+
+function realmURL({ parameters }: Challenge): URL {
+  const realm = parameters.get('realm') ?? '';
+  if (!URL.canParse(realm)) {
+    throw new DeniedError('registry asks for a token without saying where to get one');
+  }
+  return new URL(realm);
+}
+
+function scopeOf({ challenge, scope }: TokenRequest): string {
+  return challenge.parameters.get('scope') ?? scope;
+}
+
+/** Secrets stay out of the key as they are, should it ever be seen. */
+function tokenKey(wanted: TokenRequest): string {
+  const { parameters } = wanted.challenge;
+  return JSON.stringify([
+    parameters.get('realm'),
+    parameters.get('service'),
+    scopeOf(wanted),
+    credentialsKey(wanted.credentials),
+  ]);
+}
+
+/** Equal for equal credentials, and says nothing else about them. */
+export function credentialsKey(credentials: Credentials | undefined): string {
+  if (credentials === undefined) return '';
+  const { username, password, identityToken } = credentials;
+  return createHash('sha256')
+    .update(JSON.stringify([username, password, identityToken ?? null]))
+    .digest('hex');
+}
+
+export function basicAuthorization({ username, password }: Credentials): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}

@@ -1,0 +1,209 @@
+import { type Dispatcher, request } from 'undici';
+import type { Clock } from '../platform/clock.ts';
+import {
+  type AddressPolicy,
+  createDispatcher,
+  createProxyChooser,
+  type Failure,
+  type ProxyChooser,
+  type ProxyConfig,
+  RetryPolicy,
+} from '../platform/net/index.ts';
+import { discard, isRedirect, statusText, type TransportResponse } from './http-answer.ts';
+import type { RegistriesConfig } from './registries-config.ts';
+import type { RegistryCertificates } from './registry-certificates.ts';
+import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
+
+export interface TransportOptions {
+  /** Hosts (`host[:port]`) that are spoken to over plain HTTP, and no others. */
+  readonly insecureRegistries: readonly string[];
+  /** A host whose certificate is not checked, and that is spoken to over plain HTTP if need be. */
+  readonly uncheckedHost?: string | undefined;
+  /** PEM certificates of authorities to trust besides the system's. */
+  readonly caCertificates: readonly string[];
+  readonly hostCertificates?: RegistryCertificates | undefined;
+  readonly proxy?: ProxyConfig | undefined;
+  readonly addresses?: AddressPolicy | undefined;
+  /** Those that an admin has chosen are connected to whatever their addresses are. */
+  readonly registries?: RegistriesConfig | undefined;
+  readonly userAgent: string;
+  readonly clock: Clock;
+}
+
+export interface TransportRequest {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+const maxRedirects = 5;
+const connectTimeout = 10_000;
+const idleTimeout = 30_000;
+
+/**
+ * HTTP as registries need it: redirects without handing credentials to other hosts, plain HTTP only
+ * where allowed, and a few quick retries of what passes by itself.
+ */
+export class Transport {
+  readonly #options: TransportOptions;
+  /** As listed, and as URLs write them: without the port where it is HTTP's own. */
+  readonly #insecure: ReadonlySet<string>;
+  readonly #unchecked: ReadonlySet<string>;
+  /** As URLs write them. */
+  readonly #chosen: ReadonlySet<string>;
+  readonly #proxyFor: ProxyChooser;
+  /** By host, for those with certificates of their own; the empty name is for all others. */
+  readonly #dispatchers = new Map<string, Dispatcher>();
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    this.#insecure = new Set(
+      options.insecureRegistries.flatMap((host) => hostNames(host, ['http'])),
+    );
+    const { uncheckedHost } = options;
+    const unchecked =
+      uncheckedHost === undefined ? [] : hostNames(uncheckedHost, ['http', 'https']);
+    this.#unchecked = new Set(unchecked);
+    this.#chosen = new Set(chosenHosts(options));
+    this.#proxyFor = createProxyChooser(options.proxy);
+  }
+
+  /** The address of a registry's host, by the scheme that may be spoken with it. */
+  async baseURL(host: string, signal: AbortSignal): Promise<URL> {
+    const plain = new URL(`http://${host}`);
+    if (this.#insecure.has(host.toLowerCase())) return plain;
+    const encrypted = new URL(`https://${host}`);
+    if (!this.#unchecked.has(host.toLowerCase())) return encrypted;
+    try {
+      await discard(await this.#request(new URL('/v2/', encrypted), { signal }, false));
+      return encrypted;
+    } catch {
+      signal.throwIfAborted();
+      return plain;
+    }
+  }
+
+  /**
+   * Any answer but 429 and 5xx, whose body the caller must read or dump.
+   * @throws UnavailableError where the server does not answer, or keeps being too busy
+   */
+  async send(url: URL, wanted: TransportRequest): Promise<TransportResponse> {
+    const retries = new RetryPolicy(this.#options.clock);
+    for (;;) {
+      const outcome = await this.#attempt(url, wanted);
+      if ('status' in outcome) return outcome;
+      await retries.wait(outcome, wanted.signal);
+    }
+  }
+
+  async #attempt(url: URL, wanted: TransportRequest): Promise<TransportResponse | Failure> {
+    try {
+      const response = await this.#follow(url, wanted);
+      if (response.status !== 429 && response.status < 500) return response;
+      await discard(response);
+      const { host } = response.url;
+      const error = new UnavailableError(
+        `registry ${host} answered ${statusText(response.status)}`,
+      );
+      const isBusy = response.status === 429;
+      return { error, isBusy, retryAfter: response.headers['retry-after'] };
+    } catch (error) {
+      wanted.signal.throwIfAborted();
+      if (error instanceof UnavailableError || !isConnectionLost(error)) throw error;
+      return { error: connectionError(this.#nameOf(url), error), isBusy: false };
+    }
+  }
+
+  async #follow(start: URL, wanted: TransportRequest): Promise<TransportResponse> {
+    let url = start;
+    for (let hop = 0; hop <= maxRedirects; hop += 1) {
+      this.#checkScheme(url);
+      const response = await this.#request(url, wanted, url.origin === start.origin);
+      const { location } = response.headers;
+      if (!isRedirect(response.status) || typeof location !== 'string') return response;
+      await discard(response);
+      if (!URL.canParse(location, url.href)) {
+        throw new UnavailableError(`registry ${url.host} redirects to an address that is none`);
+      }
+      url = new URL(location, url);
+    }
+    throw new UnavailableError(`registry ${start.host} redirects more than ${maxRedirects} times`);
+  }
+
+  async #request(url: URL, wanted: TransportRequest, trusted: boolean): Promise<TransportResponse> {
+    const { authorization, ...headers } = wanted.headers ?? {};
+    const own = trusted && authorization !== undefined ? { authorization } : {};
+    try {
+      const { statusCode, body, ...response } = await request(url, {
+        method: wanted.method ?? 'GET',
+        headers: { 'user-agent': this.#options.userAgent, ...headers, ...own },
+        body: wanted.body ?? null,
+        dispatcher: this.#dispatcher(url),
+        signal: wanted.signal,
+      });
+      return { status: statusCode, headers: response.headers, body, url };
+    } catch (error) {
+      wanted.signal.throwIfAborted();
+      throw isConnectionLost(error) ? error : connectionError(this.#nameOf(url), error);
+    }
+  }
+
+  #checkScheme({ protocol, host }: URL): void {
+    const isPlainAllowed = this.#insecure.has(host) || this.#unchecked.has(host);
+    if (protocol === 'https:' || (protocol === 'http:' && isPlainAllowed)) return;
+    throw new UnavailableError(
+      `registry sends us to ${protocol}//${host}, which is not listed as an insecure registry`,
+    );
+  }
+
+  /** For messages about connections. */
+  #nameOf(url: URL): string {
+    const proxy = this.#proxyFor(url);
+    return proxy === undefined ? url.host : `${url.host} through the proxy ${proxy.host}`;
+  }
+
+  #dispatcher({ host }: URL): Dispatcher {
+    const { hostCertificates, caCertificates, proxy, addresses } = this.#options;
+    const own = hostCertificates?.get(host);
+    const insecureSkipVerify = this.#unchecked.has(host);
+    const isChosen = own !== undefined || insecureSkipVerify || this.#chosen.has(host);
+    const key = isChosen ? host : '';
+    const known = this.#dispatchers.get(key);
+    if (known !== undefined) return known;
+    const dispatcher = createDispatcher({
+      proxy,
+      addresses: isChosen ? undefined : addresses,
+      caCertificates: [...caCertificates, ...(own?.caCertificates ?? [])],
+      clientCertificate: own?.clientCertificate,
+      insecureSkipVerify,
+      connectTimeout,
+      idleTimeout,
+    });
+    this.#dispatchers.set(key, dispatcher);
+    return dispatcher;
+  }
+}
+
+/** A host as it is listed, and as URLs of these schemes write it. */
+function hostNames(listed: string, schemes: readonly string[]): string[] {
+  const host = listed.toLowerCase();
+  if (!URL.canParse(`http://${host}`) || host === '' || /[/@?#]/.test(host)) {
+    throw new Error(`insecure registry "${listed}" is not a host with an optional port`);
+  }
+  return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
+}
+
+/** Registries and mirrors that the configuration names, and does not block. */
+function chosenHosts({ insecureRegistries, registries }: TransportOptions): readonly string[] {
+  const rules = (registries?.registries ?? []).filter(({ blocked }) => !blocked);
+  const locations = [
+    ...rules.flatMap(({ prefix, location }) => [prefix, location ?? '']),
+    ...(registries?.registries ?? []).flatMap(({ mirrors }) =>
+      mirrors.map((each) => each.location),
+    ),
+  ];
+  return [...insecureRegistries, ...locations.map((location) => location.split('/')[0] ?? '')]
+    .filter((host) => host !== '' && !host.includes('*') && URL.canParse(`https://${host}`))
+    .flatMap((host) => hostNames(host, ['http', 'https']));
+}

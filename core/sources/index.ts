@@ -1,0 +1,5 @@
+export { createConfigMapsSource } from './configmaps/index.ts';
+export { repositoryAddress } from './git/repository-address.ts';
+export { createHttpSource } from './http/index.ts';
+export { createImageSource, ImagePuller, type ImagePullerOptions } from './image/index.ts';
+export { createUploadSource } from './upload/index.ts';
