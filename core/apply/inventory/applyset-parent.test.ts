@@ -20,13 +20,42 @@ test('the finalizer comes with the marks, beside those of others, and once', asy
   expect(client.count('patch')).toBe(1);
 });
 
-test('a finalizer that somebody added since is not lost: it is tried again', async () => {
+test('a parent that was changed since it was read is read again: nothing of others is lost', async () => {
   const client = new FakeKubeClient();
   const owner = client.put(aStoredDeployment()) as BundleDeployment;
   client.put({ ...owner, metadata: { ...owner.metadata, finalizers: ['other/x'] } });
   const parents = new ApplySetParents(client, 'rukpak-system');
+  await parents.write(owner, [configMap], signal);
+  const { finalizers, labels } = client.peek({ name: 'demo' })?.metadata ?? {};
+  expect(finalizers).toEqual(['other/x', 'core.rukpak.io/delete-objects']);
+  expect(labels).toMatchObject({ 'applyset.kubernetes.io/id': deploymentApplySetID('demo') });
+  expect(parents.isParent(owner)).toBe(true);
+});
+
+test('a conflict stays one where others are quicker each time', async () => {
+  const client = new FakeKubeClient();
+  const owner = client.put(aStoredDeployment()) as BundleDeployment;
+  client.beforeCall = (call) => {
+    if (call === 'patch') client.put({ ...owner, status: { observedGeneration: 1 } });
+  };
+  const parents = new ApplySetParents(client, 'rukpak-system');
   await expect(parents.write(owner, [configMap], signal)).rejects.toThrow('Conflict');
-  expect(client.peek({ name: 'demo' })?.metadata.finalizers).toEqual(['other/x']);
+  expect(client.count('patch')).toBe(5);
+  expect(client.peek({ name: 'demo' })?.metadata.finalizers).toBeUndefined();
+});
+
+test.each([
+  ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
+  ['is another one of that name', { uid: 'another' }],
+])('a parent that %s by now gets neither marks nor finalizer', async (_, metadata) => {
+  const client = new FakeKubeClient();
+  const owner = client.put(aStoredDeployment()) as BundleDeployment;
+  client.drop({ name: 'demo' });
+  const now = client.put({ ...owner, metadata: { ...owner.metadata, ...metadata } });
+  const parents = new ApplySetParents(client, 'rukpak-system');
+  await expect(parents.write(owner, [configMap], signal)).rejects.toThrow('Conflict');
+  expect(client.peek({ name: 'demo' })).toEqual(now);
+  expect(client.count('patch')).toBe(1);
 });
 
 test('marks that a restored store has lost are written again', async () => {

@@ -5,7 +5,7 @@ import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
 import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { KubeClient } from '../../platform/kube/index.ts';
+import { isConflict, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import {
   applySetKey,
@@ -16,6 +16,9 @@ import {
 } from '../objects/applyset.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import { isNewer } from '../objects/object-id.ts';
+
+/** Tries of a write that others are quicker than. */
+const attempts = 5;
 
 /**
  * Keeps the ApplySet marks on the parents: which kinds a deployment's objects are of. With them goes
@@ -46,40 +49,39 @@ export class ApplySetParents {
   }
 
   /**
-   * Writes the marks where they are not yet so, with our finalizer: nobody but core is to delete what
-   * core applies from here on. A conflict means that somebody else was quicker: to be tried again.
+   * Writes the marks where they are not yet so, with our finalizer: only core may delete what core
+   * applies from here on. Where somebody changed the parent since it was read, reads it once more.
+   * @throws ApiError with a conflict where the parent is being deleted, is another one by now, or
+   * somebody else is quicker each time.
    */
   async write(
     owner: BundleDeployment,
     kinds: Iterable<GroupKind>,
     signal: AbortSignal,
   ): Promise<void> {
-    const name = owner.metadata.name ?? '';
+    const { name = '', uid } = owner.metadata;
     const wanted = {
       id: deploymentApplySetID(name),
       groupKinds: formatGroupKinds(kinds),
       tooling: applySetTooling,
       installNamespace: withNote(name, installNamespaceOf(owner, this.#systemNamespace)),
     };
-    const latest = this.#latest(owner);
-    const guard = guardOf(latest);
-    if (guard === undefined && isDeepStrictEqual(marksOf(latest), wanted)) return;
-    const metadata = {
-      ...guard,
-      // A namesake made meanwhile is not to be touched.
-      uid: owner.metadata.uid,
-      labels: { [applySetKey.id]: wanted.id },
-      annotations: {
-        [applySetKey.groupKinds]: wanted.groupKinds,
-        [applySetKey.tooling]: wanted.tooling,
-        [annotation.installNamespace]: wanted.installNamespace,
-      },
-    };
     const target = { resource: bundleDeploymentResource, key: { name } };
-    this.#written.set(
-      name,
-      await this.#client.patch(target, { metadata }, { type: 'merge', signal }),
-    );
+    let latest = this.#latest(owner);
+    for (let attempt = 1; !isMarked(latest, wanted); attempt += 1) {
+      try {
+        const patch = patchOf(latest, uid, wanted);
+        latest = await this.#client.patch(target, patch, { type: 'merge', signal });
+        this.#written.set(name, latest);
+        return;
+      } catch (error) {
+        if (!isConflict(error) || attempt === attempts) throw error;
+        const live = await liveObject(this.#client, target, signal);
+        if (live === undefined || !isSameAndStays(live, uid)) throw error;
+        latest = live;
+        this.#written.set(name, live);
+      }
+    }
   }
 
   forget(name: string): void {
@@ -114,6 +116,34 @@ function guardOf({
 }: KubernetesObject): Pick<ObjectMeta, 'finalizers' | 'resourceVersion'> | undefined {
   if (finalizers.includes(finalizer.deleteObjects)) return undefined;
   return { resourceVersion, finalizers: [...finalizers, finalizer.deleteObjects] };
+}
+
+function isMarked(parent: KubernetesObject, wanted: ParentMarks): boolean {
+  return guardOf(parent) === undefined && isDeepStrictEqual(marksOf(parent), wanted);
+}
+
+function patchOf(
+  parent: KubernetesObject,
+  uid: string | undefined,
+  wanted: Record<keyof ParentMarks, string>,
+): object {
+  return {
+    metadata: {
+      ...guardOf(parent),
+      // A namesake made meanwhile is not to be touched.
+      uid,
+      labels: { [applySetKey.id]: wanted.id },
+      annotations: {
+        [applySetKey.groupKinds]: wanted.groupKinds,
+        [applySetKey.tooling]: wanted.tooling,
+        [annotation.installNamespace]: wanted.installNamespace,
+      },
+    },
+  };
+}
+
+function isSameAndStays({ metadata }: KubernetesObject, uid: string | undefined): boolean {
+  return metadata.uid === uid && metadata.deletionTimestamp === undefined;
 }
 
 interface ParentMarks {
