@@ -139,6 +139,8 @@ preferences: {}
     [{ clusters: [] }, 'names cluster "c", which is absent'],
     [{ users: [] }, 'names user "u", which is absent'],
     [{ clusters: [{ name: 'c', cluster: { server: 'ftp://a' } }] }, 'not an http or https URL'],
+    [{ clusters: [{ name: 'c', cluster: { server: '\u0000' } }] }, 'server "\\u0000" is not'],
+    [{ 'current-context': 'a\u007f\n' }, 'has no context "a\\u007f\\n"'],
   ])('explains %j', async (fields, message) => {
     const kubeconfig = await aFile('bad', fields);
     expect(() => loadKubeconfig({ kubeconfig })).toThrow(message);

@@ -96,15 +96,19 @@ function selectContext(
   const name = wanted ?? config.currentContext;
   if (!name) throw new Error(`${where} has no current-context: set one or name a context`);
   const context = named(config.contexts, name);
-  if (context === undefined) throw new Error(`${where} has no context "${name}"`);
+  if (context === undefined) throw new Error(`${where} has no context ${quoted(name)}`);
   const { cluster: clusterName = '' } = context;
   const cluster = named(config.clusters, clusterName);
   if (cluster === undefined) {
-    throw new Error(`${where}: context "${name}" names cluster "${clusterName}", which is absent`);
+    throw new Error(
+      `${where}: context ${quoted(name)} names cluster ${quoted(clusterName)}, which is absent`,
+    );
   }
   const user = context.user === undefined ? anonymous : named(config.users, context.user);
   if (user === undefined) {
-    throw new Error(`${where}: context "${name}" names user "${context.user}", which is absent`);
+    throw new Error(
+      `${where}: context ${quoted(name)} names user ${quoted(context.user ?? '')}, which is absent`,
+    );
   }
   checkServer(cluster, where);
   const { namespace } = context;
@@ -124,8 +128,16 @@ function named<T extends { readonly name: string }>(
 function checkServer({ server }: KubeconfigCluster, where: string): void {
   const url = URL.parse(server);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`${where}: server "${server}" is not an http or https URL`);
+    throw new Error(`${where}: server ${quoted(server)} is not an http or https URL`);
   }
+}
+
+/** Text of the file on one line: JSON lets some control characters pass. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /\p{Cc}/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function exists(file: string): boolean {
