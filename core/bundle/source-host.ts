@@ -14,7 +14,8 @@ export function sourceHost({ type, image, git, http }: BundleSource): string {
  */
 export function credentialHosts({ type, git, http }: BundleSource): readonly string[] {
   if (type === 'http' && http !== undefined) {
-    return URL.canParse(http.url) ? namesOf(new URL(http.url)) : [];
+    const url = URL.parse(http.url);
+    return url === null ? [] : namesOf(url);
   }
   if (type !== 'git' || git === undefined) return [];
   try {

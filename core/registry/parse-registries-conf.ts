@@ -120,7 +120,7 @@ function checkLocation(location: string, path: readonly PropertyKey[]): void {
   if (!/[.:]/.test(host) && host !== 'localhost') {
     throw fieldError(path, 'it must begin with a host that has a dot or a port, as in host:443');
   }
-  if (!URL.canParse(`https://${host}`)) {
+  if (URL.parse(`https://${host}`) === null) {
     throw fieldError(path, `${quoted(host)} is no valid address of a host`);
   }
 }

@@ -79,7 +79,7 @@ function checkText(text: string): void {
 function checkName(domain: string, path: string): void {
   if (!domainPattern.test(domain)) throw invalid('invalid reference format');
   // Such as a port beyond 65535, or four numbers that are no IPv4 address.
-  if (!URL.canParse(`https://${domain}`)) {
+  if (URL.parse(`https://${domain}`) === null) {
     throw invalid(
       `invalid reference format: ref names the registry "${domain}", which is no valid address`,
     );

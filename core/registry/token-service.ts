@@ -129,11 +129,9 @@ async function* limited(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
 }
 
 function realmURL({ parameters }: Challenge): URL {
-  const realm = parameters.get('realm') ?? '';
-  if (!URL.canParse(realm)) {
-    throw new DeniedError('registry asks for a token without saying where to get one');
-  }
-  return new URL(realm);
+  const realm = URL.parse(parameters.get('realm') ?? '');
+  if (realm !== null) return realm;
+  throw new DeniedError('registry asks for a token without saying where to get one');
 }
 
 function scopeOf({ challenge, scope }: TokenRequest): string {

@@ -123,10 +123,11 @@ export class Transport {
       const { location } = response.headers;
       if (!isRedirect(response.status) || typeof location !== 'string') return response;
       await discard(response);
-      if (!URL.canParse(location, url.href)) {
+      const next = URL.parse(location, url.href);
+      if (next === null) {
         throw new UnavailableError(`registry ${url.host} redirects to an address that is none`);
       }
-      url = new URL(location, url);
+      url = next;
     }
     throw new UnavailableError(`registry ${start.host} redirects more than ${maxRedirects} times`);
   }
@@ -188,7 +189,7 @@ export class Transport {
 /** A host as it is listed, and as URLs of these schemes write it. */
 function hostNames(listed: string, schemes: readonly string[]): string[] {
   const host = listed.toLowerCase();
-  if (!URL.canParse(`http://${host}`) || host === '' || /[/@?#]/.test(host)) {
+  if (URL.parse(`http://${host}`) === null || host === '' || /[/@?#]/.test(host)) {
     throw new Error(`insecure registry "${listed}" is not a host with an optional port`);
   }
   return [host, ...schemes.map((scheme) => new URL(`${scheme}://${host}`).host)];
@@ -204,6 +205,6 @@ function chosenHosts({ insecureRegistries, registries }: TransportOptions): read
     ),
   ];
   return [...insecureRegistries, ...locations.map((location) => location.split('/')[0] ?? '')]
-    .filter((host) => host !== '' && !host.includes('*') && URL.canParse(`https://${host}`))
+    .filter((host) => host !== '' && !host.includes('*') && URL.parse(`https://${host}`) !== null)
     .flatMap((host) => hostNames(host, ['http', 'https']));
 }

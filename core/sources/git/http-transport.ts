@@ -144,10 +144,8 @@ function isRedirect(status: number): boolean {
 }
 
 function redirectTarget(from: URL, location: string, shown: URL): URL {
-  if (!URL.canParse(location, from.href)) {
-    throw new Error(`GET "${shown.href}": redirects to an address that is none`);
-  }
-  const to = new URL(location, from);
+  const to = URL.parse(location, from.href);
+  if (to === null) throw new Error(`GET "${shown.href}": redirects to an address that is none`);
   const downgrade = from.protocol === 'https:' && to.protocol !== 'https:';
   if (downgrade || !['http:', 'https:'].includes(to.protocol)) {
     const scheme = from.protocol.slice(0, -1);

@@ -70,6 +70,12 @@ describe('refused', () => {
     expect(() => repositoryAddress(repository)).toThrow(reason);
   });
 
+  test('a host that is longer than any URL can have', () => {
+    const repository = `https://A${'a.'.repeat(8_192)}com/`;
+    expect(() => repositoryAddress(repository)).toThrow(TerminalError);
+    expect(() => repositoryAddress(repository)).toThrow('it is no valid URL');
+  });
+
   test('an absent one', () => {
     expect(() => repositoryAddress('')).toThrow(
       new TerminalError('missing git source information: repository must be provided'),

@@ -59,7 +59,9 @@ export function shownRepository(repository: string): string {
 }
 
 function parseURL(repository: string): URL {
-  if (URL.canParse(repository)) return new URL(repository);
+  // Not URL.canParse: it takes hosts of 16 KiB and more that no URL can be made of.
+  const url = URL.parse(repository);
+  if (url !== null) return url;
   throw refusal(repository, 'it is no valid URL');
 }
 
