@@ -10,17 +10,17 @@ export const bundleDeploymentSpecSchema = z
   .object({
     provisionerClassName: classNameSchema,
     template: bundleTemplateSchema.describe(
-      'The Bundle to install. A change makes a new Bundle, which replaces the old one once it is applied.',
+      'Template of the Bundle to install. After a change core creates a new Bundle, applies it, and replaces the old one.',
     ),
     config: z
       .looseObject({})
       .optional()
       .describe(
-        'Free-form configuration, read by the provisioner class and by the class of the Bundle.',
+        'Free-form configuration. The provisioner class of the deployment and the class of its Bundle read it.',
       ),
     ...deploymentPolicies,
   })
-  .describe('What is to be installed.');
+  .describe('Desired state of the BundleDeployment.');
 
 export const bundleDeploymentStatusSchema = z
   .object({
@@ -28,19 +28,19 @@ export const bundleDeploymentStatusSchema = z
       .array(conditionSchema)
       .optional()
       .describe(
-        'HasValidBundle, Installed and Healthy, in order of first appearance. Ready, Reconciling and Stalled sum them up by the rules of kstatus.',
+        'HasValidBundle, Installed and Healthy, in order of first appearance. Ready, Reconciling and Stalled summarize them by the rules of kstatus.',
       ),
     observedGeneration: z
       .int()
       .optional()
-      .describe('The metadata.generation that the status was last set upon.'),
+      .describe('The metadata.generation that core reconciled last.'),
     activeBundle: z
       .string()
       .optional()
-      .describe('Name of the Bundle that was last applied successfully.'),
+      .describe('Name of the Bundle that core last applied completely.'),
     ...deploymentProgress,
   })
-  .describe('What the provisioner found out about the BundleDeployment.');
+  .describe('Observed state of the BundleDeployment.');
 
 /** A BundleDeployment's spec. */
 export interface BundleDeploymentSpec extends z.infer<typeof bundleDeploymentSpecSchema> {}

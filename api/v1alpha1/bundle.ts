@@ -7,7 +7,7 @@ export const classNameSchema = z
   .string()
   .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
   .describe(
-    'The provisioner class that handles the object, for example core-rukpak-io-plain or core-rukpak-io-registry. An object of a class that no running provisioner serves is left alone.',
+    'Name of the provisioner class that handles the object, for example core-rukpak-io-plain or core-rukpak-io-registry. Core does not reconcile an object whose class no running provisioner serves.',
   );
 
 const authSchema = z.object({
@@ -17,42 +17,44 @@ const authSchema = z.object({
     })
     .optional()
     .describe(
-      'The Secret with the credentials: username, password and ca.crt for HTTP(S); ssh-privatekey, its passphrase and ssh-knownhosts for SSH. Without a name the source is read anonymously.',
+      'Secret with the credentials. Keys for HTTP(S): username, password and ca.crt. Keys for SSH: ssh-privatekey, passphrase and ssh-knownhosts. Defaults to anonymous access.',
     ),
   insecureSkipVerify: z
     .boolean()
     .optional()
-    .describe('Accepts any TLS certificate or SSH host key of the server. For tests only.'),
+    .describe(
+      'Disables verification of the TLS certificate or SSH host key of the server. For tests only. Defaults to false.',
+    ),
 });
 
 export const imageSourceSchema = z.object({
   ref: z
     .string()
-    .describe('The image reference, by tag or by digest. A digest makes the content certain.'),
+    .describe('Image reference, by tag or by digest. Only a digest fixes the content.'),
   pullSecret: z
     .string()
     .optional()
     .describe(
-      'Name of a Secret of type kubernetes.io/dockerconfigjson in the system namespace, with the credentials for the registry.',
+      'Name of a Secret of type kubernetes.io/dockerconfigjson in the system namespace, with the credentials for the registry. Defaults to anonymous access.',
     ),
 });
 
 export const gitRefSchema = z.object({
-  branch: z.string().optional().describe('The branch whose head is taken.'),
-  commit: z.string().optional().describe('The full SHA of the commit, 40 hexadecimal digits.'),
-  tag: z.string().optional().describe('The tag, annotated or lightweight.'),
+  branch: z.string().optional().describe('Name of the branch. Core takes its latest commit.'),
+  commit: z.string().optional().describe('Full SHA of the commit, 40 hexadecimal digits.'),
+  tag: z.string().optional().describe('Name of the tag, annotated or lightweight.'),
 });
 
 export const gitSourceSchema = z.object({
   repository: z.string().describe('URL of the repository: https, http or ssh.'),
-  ref: gitRefSchema.describe('The revision: exactly one of branch, commit and tag.'),
+  ref: gitRefSchema.describe('Revision of the repository: exactly one of branch, commit and tag.'),
   directory: z
     .string()
     .optional()
     .describe(
-      'The directory of the repository that is the root of the bundle; its own root if absent.',
+      'Directory of the repository that is the root of the bundle. Defaults to the root of the repository.',
     ),
-  auth: authSchema.optional().describe('How to authenticate to the git server.'),
+  auth: authSchema.optional().describe('Authentication to the git server.'),
 });
 
 export const configMapSourceSchema = z.object({
@@ -63,46 +65,50 @@ export const configMapSourceSchema = z.object({
         .optional()
         .describe('Name of an immutable ConfigMap, in the system namespace.'),
     })
-    .describe('The ConfigMap; each of its keys becomes a file of the bundle.'),
+    .describe('ConfigMap whose keys become files of the bundle.'),
   path: z
     .string()
     .optional()
-    .describe('The directory of the bundle that receives the files; its root if absent.'),
+    .describe(
+      'Directory of the bundle that receives the files. Defaults to the root of the bundle.',
+    ),
 });
 
 export const httpSourceSchema = z.object({
-  url: z.string().describe('Where to get the bundle, as a gzipped tar archive.'),
+  url: z.string().describe('URL of the bundle, a gzipped tar archive.'),
   checksum: z
     .string()
     .regex(/^sha256:[0-9a-f]{64}$/)
     .optional()
     .describe(
-      'The digest of the archive, as sha256: and 64 hexadecimal digits; an archive with another digest is refused.',
+      'Digest of the archive: sha256: followed by 64 hexadecimal digits. Core refuses an archive with another digest.',
     ),
-  auth: authSchema.optional().describe('How to authenticate to the server.'),
+  auth: authSchema.optional().describe('Authentication to the HTTP server.'),
 });
 
-/** Which block belongs to a type is checked by the webhook, that there is one by the CRD's oneOf. */
+/** The CRD's oneOf demands exactly one source; the webhook checks that it matches the type. */
 export const bundleSourceSchema = z.object({
   type: z
     .string()
-    .describe('What the source is: image, git, configMaps, upload or http. Its block must be set.'),
-  image: imageSourceSchema.optional().describe('An image of an OCI registry.'),
-  git: gitSourceSchema.optional().describe('A git repository.'),
+    .describe(
+      'Type of the source: image, git, configMaps, upload or http. The field of the same name must be set.',
+    ),
+  image: imageSourceSchema.optional().describe('Image in an OCI registry.'),
+  git: gitSourceSchema.optional().describe('Git repository.'),
   configMaps: z
     .array(configMapSourceSchema)
     .optional()
-    .describe('ConfigMaps of the system namespace.'),
-  upload: z.object({}).optional().describe('Content that a client uploads; has no fields.'),
-  http: httpSourceSchema.optional().describe('An archive on an HTTP(S) server.'),
+    .describe('ConfigMaps in the system namespace.'),
+  upload: z.object({}).optional().describe('Content that a client uploads. Has no fields.'),
+  http: httpSourceSchema.optional().describe('Archive on an HTTP(S) server.'),
 });
 
 export const bundleSpecSchema = z
   .object({
     provisionerClassName: classNameSchema,
-    source: bundleSourceSchema.describe('Where the content comes from: exactly one source.'),
+    source: bundleSourceSchema.describe('Source of the content: exactly one.'),
   })
-  .describe('What the Bundle holds. Immutable.');
+  .describe('Desired content of the Bundle. Immutable.');
 
 export const bundlePhases = ['Pending', 'Unpacking', 'Failing', 'Unpacked'] as const;
 
@@ -111,28 +117,30 @@ export const bundleStatusSchema = z
     phase: z
       .string()
       .optional()
-      .describe('How far the Bundle has come: Pending, Unpacking, Failing or Unpacked.'),
+      .describe('Progress of the Bundle: Pending, Unpacking, Failing or Unpacked.'),
     resolvedSource: bundleSourceSchema
       .optional()
-      .describe('The source as it was read, pinned to a digest or a commit. Set while Unpacked.'),
+      .describe(
+        'Source that core fetched, pinned to a digest or a commit. Set while the phase is Unpacked.',
+      ),
     observedGeneration: z
       .int()
       .optional()
-      .describe('The metadata.generation that the status was last set upon.'),
+      .describe('The metadata.generation that core reconciled last.'),
     conditions: z
       .array(conditionSchema)
       .optional()
       .describe(
-        'Unpacked: whether the content was fetched and stored, and if not, why. Ready, Reconciling and Stalled say the same by the rules of kstatus.',
+        'Condition Unpacked says whether core fetched and stored the content, and why not. Ready, Reconciling and Stalled summarize it by the rules of kstatus.',
       ),
     contentURL: z
       .string()
       .optional()
       .describe(
-        'Where the content can be read, by clients with the role bundle-reader. Set while Unpacked.',
+        'URL of the stored content. Clients need the ClusterRole bundle-reader. Set while the phase is Unpacked.',
       ),
   })
-  .describe('What the provisioner found out about the Bundle.');
+  .describe('Observed state of the Bundle.');
 
 /** A Bundle's status.phase. */
 export type BundlePhase = (typeof bundlePhases)[number];

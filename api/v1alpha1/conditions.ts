@@ -9,41 +9,38 @@ export const conditionSchema = z
       .regex(
         /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/,
       )
-      .describe('What the condition is about, in CamelCase.'),
+      .describe('Type of the condition, in CamelCase.'),
     status: z
       .enum(['True', 'False', 'Unknown'])
-      .describe('Whether the condition holds: True, False or Unknown.'),
+      .describe('Status of the condition: True, False or Unknown.'),
     reason: z
       .string()
       .min(1)
       .max(1024)
       .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-      .describe('Why the status is what it is: one CamelCase word for programs.'),
-    message: z
-      .string()
-      .max(32768)
-      .describe('Why the status is what it is: a sentence for people. May be empty.'),
+      .describe('Reason for the status: one CamelCase word, for programs.'),
+    message: z.string().max(32768).describe('Explanation of the status, for people. May be empty.'),
     lastTransitionTime: z
       .string()
       .meta({ format: 'date-time' })
-      .describe('When the status last changed from one value to another.'),
+      .describe('Time at which the status last changed.'),
     observedGeneration: z
       .int()
       .min(0)
       .optional()
-      .describe('The metadata.generation that the condition was set upon.'),
+      .describe('The metadata.generation that the condition is based on.'),
   })
-  .describe('One aspect of the current state of the object.');
+  .describe('One aspect of the observed state of the object.');
 
 /**
- * What health checks of kubectl, Flux and Argo CD read of both kinds, by the rules of kstatus: Ready is
- * always there, the other two only while they are True.
+ * Conditions of both kinds by the rules of kstatus, for health checks of kubectl, Flux and Argo CD: Ready
+ * is always set, the other two only while they are True.
  */
 export const kstatusCondition = {
   ready: 'Ready',
-  /** Core goes on by itself. */
+  /** Core continues without a change by a user. */
   reconciling: 'Reconciling',
-  /** Core does not go on before somebody changes something. */
+  /** Core continues only after a user changes something. */
   stalled: 'Stalled',
 } as const;
 
@@ -74,9 +71,9 @@ export const bundleDeploymentCondition = {
   hasValidBundle: 'HasValidBundle',
   installed: 'Installed',
   healthy: 'Healthy',
-  /** Ours: False where something holds the deployment up, absent where nothing does. */
+  /** Not in RukPak: False while the deployment is blocked, absent otherwise. */
   progressing: 'Progressing',
-  /** Ours: True where objects differ and drift is only told of. */
+  /** Not in RukPak: True while objects differ from the bundle and spec.drift.mode is Warn. */
   drifted: 'Drifted',
 } as const;
 
@@ -98,7 +95,7 @@ export const bundleDeploymentReason = {
   permissionsMissing: 'PermissionsMissing',
 } as const;
 
-/** Reasons of Progressing and Drifted, which RukPak does not know. */
+/** Reasons of Progressing and Drifted, which RukPak does not have. */
 export const progressReason = {
   paused: 'Paused',
   awaitingApproval: 'AwaitingApproval',

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { durationPattern } from '../duration.ts';
 
 /**
- * What a BundleDeployment may ask for beyond RukPak's API. Every field is optional, and where it is
- * absent the deployment behaves as RukPak's did, unless core's flags have another default.
+ * Fields of a BundleDeployment's spec that RukPak's API does not have. All are optional. Without them a
+ * deployment behaves as in RukPak, unless a flag of core sets another default.
  */
 
 const durationSchema = z.string().max(64).regex(durationPattern);
@@ -14,31 +14,33 @@ const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a
 export const upgradePolicySchema = z
   .enum(['Automatic', 'Manual'])
   .describe(
-    'Manual: nothing is changed before the plan in status.plan is approved. Automatic where absent.',
+    'With Manual, core changes nothing until the plan in status.plan is approved. Defaults to Automatic.',
   );
 
 export const rollbackPolicySchema = z
   .object({
     deadline: durationSchema.describe(
-      'How long a new Bundle may take until it is healthy, such as 5m.',
+      'Maximum time from the first apply of a new Bundle until it is healthy, for example 5m.',
     ),
   })
   .describe(
-    'Goes back to the last healthy Bundle where a new one is not healthy in time. Never where absent.',
+    'Automatic rollback to the last healthy Bundle when a new one is not healthy within the deadline. Without it core never rolls back.',
   );
 
 export const dependencySchema = z
   .object({ name: objectName.describe('Name of a BundleDeployment.') })
-  .describe('A BundleDeployment that comes first.');
+  .describe('BundleDeployment that must be installed and healthy first.');
 
 export const stagesPolicySchema = z
   .object({
     waitForReady: z
       .boolean()
       .optional()
-      .describe('Each stage begins only when all objects of the one before are ready.'),
+      .describe(
+        'Core applies a stage only when all objects of the previous stage are ready. Defaults to false.',
+      ),
   })
-  .describe('How the objects of the bundle follow one another.');
+  .describe('Order in which core applies the objects of the bundle.');
 
 export const serviceAccountSchema = z
   .object({
@@ -46,24 +48,26 @@ export const serviceAccountSchema = z
     namespace: z.string().max(63).regex(labelPattern).describe('Namespace of the ServiceAccount.'),
     name: z.string().max(253).regex(subdomainPattern).describe('Name of the ServiceAccount.'),
   })
-  .describe('Whose permissions every read and write for this deployment has. Ours where absent.');
+  .describe(
+    "ServiceAccount that core impersonates for all API requests of this deployment. Defaults to core's own.",
+  );
 
 export const adoptionSchema = z
   .enum(['Never', 'Unowned', 'Always'])
   .describe(
-    'Which objects that exist already may become part of the deployment: none, those without an owner, or all. Where absent, those that the annotation core.rukpak.io/adopt names.',
+    'Existing objects that core may adopt: Never, Unowned (those without an owner) or Always. Defaults to the objects that the annotation core.rukpak.io/adopt names.',
   );
 
 export const ignoredFieldsSchema = z.object({
-  group: z.string().max(253).optional().describe('API group of the objects; any where absent.'),
-  kind: z.string().max(63).optional().describe('Kind of the objects; any where absent.'),
-  namespace: z.string().max(63).optional().describe('Namespace of the objects; any where absent.'),
-  name: z.string().max(253).optional().describe('Name of the object; any where absent.'),
+  group: z.string().max(253).optional().describe('API group of the objects. Defaults to any.'),
+  kind: z.string().max(63).optional().describe('Kind of the objects. Defaults to any.'),
+  namespace: z.string().max(63).optional().describe('Namespace of the objects. Defaults to any.'),
+  name: z.string().max(253).optional().describe('Name of the object. Defaults to any.'),
   paths: z
     .array(z.string().min(2).max(1024).startsWith('/'))
     .min(1)
     .max(64)
-    .describe('JSON pointers of fields that are left to others, such as /spec/replicas.'),
+    .describe('JSON pointers of the fields to ignore, for example /spec/replicas.'),
 });
 
 export const driftPolicySchema = z
@@ -72,15 +76,15 @@ export const driftPolicySchema = z
       .enum(['Correct', 'Warn', 'Off'])
       .optional()
       .describe(
-        'What happens to objects that others change or delete: they are put back, only told of, or left alone. Correct where absent.',
+        'Reaction when another client changes or deletes an object: Correct restores it, Warn reports it in condition Drifted, Off ignores it. Defaults to Correct.',
       ),
     ignore: z
       .array(ignoredFieldsSchema)
       .max(64)
       .optional()
-      .describe('Fields that others may change.'),
+      .describe('Fields that other clients may change.'),
   })
-  .describe('What happens to objects that others change.');
+  .describe('Reaction when another client changes objects of this deployment.');
 
 export const prunePolicySchema = z
   .object({
@@ -90,29 +94,29 @@ export const prunePolicySchema = z
       .max(100)
       .optional()
       .describe(
-        'A larger share of the objects is deleted only when confirmed. Where absent, the default of the cluster.',
+        "Maximum share of the objects, in percent (0 to 100), that core deletes in an upgrade without confirmation. Defaults to core's flag --default-prune-max-percent, which is unlimited unless set.",
       ),
     confirmData: z
       .boolean()
       .optional()
       .describe(
-        'Core deletes data only when confirmed: PersistentVolumes and their claims, StatefulSets, Namespaces, CRDs with custom resources, and Secrets that others wrote to. Defaults to the default of the cluster.',
+        "Core deletes data only when confirmed: PersistentVolumes and their claims, StatefulSets, Namespaces, CRDs with custom resources, and Secrets that other clients wrote to. Defaults to core's flag --default-confirm-data.",
       ),
     when: z
       .enum(['Applied', 'Healthy'])
       .optional()
       .describe(
-        'When core deletes what the bundle no longer has: once everything else is applied, or once it is healthy. Data waits for health in any case. Defaults to Healthy with spec.rollback, else to Applied.',
+        'Time at which core deletes objects that the new bundle does not contain: Applied (after it applied all others) or Healthy (after all others are healthy). Data always waits for Healthy. Defaults to Healthy with spec.rollback, otherwise to Applied.',
       ),
   })
   .describe(
-    'When core deletes objects that are no longer in the bundle, and what needs a confirmation.',
+    'When core deletes objects that are no longer in the bundle, and which deletions need confirmation.',
   );
 
 export const deletionPolicySchema = z
   .enum(['Delete', 'Orphan', 'KeepCRDs'])
   .describe(
-    'What happens to the objects when the deployment is deleted: all go, all stay, or CRDs and their custom resources stay. Where absent, the default of the cluster, Delete unless core has another.',
+    "What core does with the objects when the BundleDeployment is deleted: Delete deletes all, Orphan keeps all, KeepCRDs keeps CRDs and their custom resources. Defaults to core's flag --default-deletion-policy, which defaults to Delete.",
   );
 
 export const healthRuleSchema = z.object({
@@ -120,25 +124,25 @@ export const healthRuleSchema = z.object({
     .string()
     .max(253)
     .optional()
-    .describe('API group of the kind; empty for the core group.'),
-  kind: z.string().min(1).max(63).describe('The kind that the rule is for.'),
+    .describe('API group of the kind. Defaults to the core group.'),
+  kind: z.string().min(1).max(63).describe('Kind that the rule applies to.'),
   healthy: z
     .string()
     .min(1)
     .max(4096)
-    .describe('CEL expression over `self`: true where the object is healthy.'),
+    .describe('CEL expression over `self`: true when the object is healthy.'),
   failed: z
     .string()
     .min(1)
     .max(4096)
     .optional()
-    .describe('CEL expression over `self`: true where the object will not become healthy.'),
+    .describe('CEL expression over `self`: true when the object cannot become healthy.'),
   message: z
     .string()
     .min(1)
     .max(4096)
     .optional()
-    .describe('CEL expression over `self` that says what is wrong, as a text.'),
+    .describe('CEL expression over `self` that returns a text: what is wrong with the object.'),
 });
 
 export const healthPolicySchema = z
@@ -147,19 +151,23 @@ export const healthPolicySchema = z
       .array(healthRuleSchema)
       .max(32)
       .optional()
-      .describe('Judge kinds in place of the built-in rules.'),
+      .describe('Health rules by kind. They replace the built-in rules.'),
     progressDeadline: durationSchema
       .optional()
-      .describe('How long a Bundle may take until it is healthy before that is told as a failure.'),
+      .describe(
+        'Maximum time until a Bundle is healthy. After it, condition Progressing is False with reason ProgressDeadlineExceeded. Unlimited by default.',
+      ),
   })
-  .describe('When the deployment counts as healthy.');
+  .describe('Rules for condition Healthy.');
 
 /** The optional fields of a BundleDeployment's spec. */
 export const deploymentPolicies = {
   paused: z
     .boolean()
     .optional()
-    .describe('While true nothing in the cluster is changed for this deployment.'),
+    .describe(
+      'While true, core changes nothing in the cluster for this deployment. Defaults to false.',
+    ),
   upgradePolicy: upgradePolicySchema.optional(),
   rollback: rollbackPolicySchema.optional(),
   revisionHistoryLimit: z
@@ -167,7 +175,9 @@ export const deploymentPolicies = {
     .min(0)
     .max(50)
     .optional()
-    .describe('How many earlier Bundles are kept to go back to. None where absent.'),
+    .describe(
+      'Number of earlier Bundles to keep for rollback (0 to 50). Defaults to 0, or to 2 with spec.rollback.',
+    ),
   dependsOn: z
     .array(dependencySchema)
     .max(64)
@@ -181,7 +191,7 @@ export const deploymentPolicies = {
     .regex(labelPattern)
     .optional()
     .describe(
-      'Namespace of namespaced objects that name none. Defaults to the namespace that core runs in. Fixed once the deployment is installed.',
+      'Namespace of namespaced objects without a namespace. Defaults to the namespace that core runs in. Core ignores a change after the first installation.',
     ),
   adoption: adoptionSchema.optional(),
   drift: driftPolicySchema.optional(),

@@ -1,120 +1,137 @@
 import { z } from 'zod';
 import { bundleTemplateSchema } from './bundle-template.ts';
 
-/** What a BundleDeployment's status says beyond RukPak's API; each part only where it is asked for. */
+/** Fields of a BundleDeployment's status that RukPak's API does not have. Each is set only when the spec needs it. */
 
 const timeSchema = z.string().meta({ format: 'date-time' });
 
 export const objectRefSchema = z.object({
-  group: z.string().describe('API group; empty for the core group.'),
+  group: z.string().describe('API group of the object. Empty for the core group.'),
   kind: z.string().describe('Kind of the object.'),
-  namespace: z.string().optional().describe('Absent for cluster-scoped objects.'),
+  namespace: z
+    .string()
+    .optional()
+    .describe('Namespace of the object. Absent for cluster-scoped objects.'),
   name: z.string().describe('Name of the object.'),
 });
 
 export const plannedChangeSchema = objectRefSchema.extend({
-  action: z.enum(['Create', 'Change', 'Delete']).describe('What would happen to the object.'),
+  action: z
+    .enum(['Create', 'Change', 'Delete'])
+    .describe('What core would do with the object: Create, Change or Delete.'),
   fields: z
     .array(z.string())
     .optional()
-    .describe('Paths of the fields that would change; the first ones of many.'),
+    .describe('Paths of the first fields that core would change.'),
 });
 
 export const planStatusSchema = z
   .object({
-    bundle: z.string().describe('Name of the Bundle that would be applied.'),
+    bundle: z.string().describe('Name of the Bundle that core would apply.'),
     digest: z
       .string()
-      .describe('Approves exactly this plan: the annotation core.rukpak.io/approve takes it.'),
-    createdAt: timeSchema.describe('When the plan was made.'),
-    create: z.int().describe('Number of objects that would be created.'),
-    change: z.int().describe('Number of objects that would be changed.'),
-    delete: z.int().describe('Number of objects that would be deleted.'),
-    unchanged: z.int().describe('Number of objects that would stay as they are.'),
+      .describe(
+        'Digest of the plan. The annotation core.rukpak.io/approve with this value approves exactly this plan.',
+      ),
+    createdAt: timeSchema.describe('Time at which core made the plan.'),
+    create: z.int().describe('Number of objects that core would create.'),
+    change: z.int().describe('Number of objects that core would change.'),
+    delete: z.int().describe('Number of objects that core would delete.'),
+    unchanged: z.int().describe('Number of objects that core would leave unchanged.'),
     changes: z
       .array(plannedChangeSchema)
-      .describe('The first changes; all of them are in the full plan that rukpakctl plan shows.'),
+      .describe('First changes of the plan. Command rukpakctl plan shows all of them.'),
     hooks: z
       .array(z.string())
       .optional()
-      .describe('The first hooks that would run, in their order, each with its event.'),
-    truncated: z.boolean().optional().describe('True where changes are missing in the list.'),
+      .describe('First hooks that core would run, in order, each with its event.'),
+    truncated: z
+      .boolean()
+      .optional()
+      .describe('True when changes contains only a part of the plan.'),
     problems: z
       .array(z.string())
       .optional()
-      .describe('Why the plan would fail, and cannot be approved; the first of them.'),
+      .describe('First reasons why the plan would fail. A plan with problems cannot be approved.'),
   })
-  .describe('What would be done, waiting for approval.');
+  .describe('Plan that waits for approval: what core would change.');
 
 export const approvalStatusSchema = z
   .object({
     bundle: z.string().describe('Name of the Bundle.'),
-    uid: z.string().describe('UID of the Bundle: one that is made again may have other content.'),
+    uid: z
+      .string()
+      .describe('UID of the Bundle. A new Bundle of the same name needs a new approval.'),
     rendering: z
       .string()
-      .describe('Digest of the class and the config that its objects are made with.'),
-    objects: z
-      .string()
-      .optional()
-      .describe('Digest of all rendered objects, and of their namespace.'),
+      .describe('Digest of the class and the config from which core renders the objects.'),
+    objects: z.string().optional().describe('Digest of all rendered objects and their namespace.'),
     digest: z
       .string()
       .optional()
-      .describe('Digest of the plan that was approved; absent for what was there before.'),
-    approvedAt: timeSchema.optional().describe('When the approval was seen.'),
+      .describe(
+        'Digest of the approved plan. Absent for content installed before upgradePolicy was Manual.',
+      ),
+    approvedAt: timeSchema.optional().describe('Time at which core saw the approval.'),
   })
-  .describe('What may be applied, and is kept in place, without another approval.');
+  .describe('Content that core applies and repairs without another approval.');
 
 export const appliedStatusSchema = z
   .object({
     bundle: z.string().describe('Name of the Bundle.'),
     uid: z.string().describe('UID of the Bundle.'),
     rendering: z.string().describe('Digest of the class and the config.'),
-    inputs: z.string().optional().describe('Digest of the values that the config names.'),
-    seed: z.string().optional().describe('Identity of the seed of generated values.'),
+    inputs: z.string().optional().describe('Digest of the input values that the config refers to.'),
+    seed: z.string().optional().describe('Identity of the seed for generated values.'),
     objects: z
       .string()
       .optional()
-      .describe('Digest of all rendered objects; only with upgradePolicy Manual.'),
+      .describe('Digest of all rendered objects. Only with upgradePolicy Manual.'),
     kubernetes: z.string().optional().describe('Version of the API server.'),
-    apiGroups: z.array(z.string()).optional().describe('API groups of others that it served.'),
+    apiGroups: z
+      .array(z.string())
+      .optional()
+      .describe('API groups that the API server served besides those of Kubernetes.'),
     superseded: z
       .boolean()
       .optional()
-      .describe('True once core has begun to apply another Bundle, config or input since.'),
+      .describe('True after core began to apply another Bundle, config or input.'),
   })
   .describe(
-    'What was applied completely last. Core deletes an object unasked only where the Bundle, the config or an input differs from it.',
+    'Content that core last applied completely. Core deletes objects without confirmation only when the Bundle, the config or an input differs from it.',
   );
 
 export const progressStatusSchema = z
   .object({
-    bundle: z.string().describe('Name of the Bundle that is being, or was last, brought out.'),
-    startedAt: timeSchema.describe('When it was first applied.'),
-    healthyAt: timeSchema.optional().describe('When it was healthy for the first time.'),
-    secondsToHealthy: z.int().optional().describe('Seconds between the two.'),
+    bundle: z.string().describe('Name of the Bundle that core is rolling out or rolled out last.'),
+    startedAt: timeSchema.describe('Time at which core first applied the Bundle.'),
+    healthyAt: timeSchema.optional().describe('Time at which the Bundle was first healthy.'),
+    secondsToHealthy: z.int().optional().describe('Seconds from startedAt to healthyAt.'),
   })
-  .describe('How far the current Bundle is.');
+  .describe('Rollout of the current Bundle.');
 
 export const rollbackStatusSchema = z
   .object({
     from: z.string().describe('Name of the Bundle that was not healthy in time.'),
-    to: z.string().describe('Name of the Bundle that was gone back to.'),
-    reason: z.string().describe('Why.'),
-    at: timeSchema.describe('When.'),
+    to: z.string().describe('Name of the Bundle that core rolled back to.'),
+    reason: z.string().describe('Reason for the rollback.'),
+    at: timeSchema.describe('Time of the rollback.'),
   })
-  .describe('The rollback in force; gone with the next change of the template.');
+  .describe('Automatic rollback in effect. It ends with the next change of the template.');
 
 export const revisionSchema = z.object({
-  revision: z.int().describe('1 for the first.'),
+  revision: z.int().describe('Number of the revision, counted from 1.'),
   bundle: z.string().describe('Name of the Bundle.'),
   template: bundleTemplateSchema.describe(
-    'The template of that time: putting it back is a rollback.',
+    'Template of the revision. Setting spec.template to it rolls back to the revision.',
   ),
-  appliedAt: timeSchema.describe('When it was first applied.'),
-  appliedBy: z.string().optional().describe('Who changed the deployment to it, where known.'),
-  healthyAt: timeSchema.optional().describe('When it was first healthy.'),
-  rolledBackAt: timeSchema.optional().describe('When it was given up for an earlier one.'),
+  appliedAt: timeSchema.describe('Time at which core first applied the Bundle.'),
+  appliedBy: z
+    .string()
+    .optional()
+    .describe('User or field manager that set the template, if known.'),
+  healthyAt: timeSchema.optional().describe('Time at which the Bundle was first healthy.'),
+  rolledBackAt: timeSchema.optional().describe('Time at which core rolled back from the Bundle.'),
 });
 
 export const heldPruneSchema = z
@@ -122,54 +139,61 @@ export const heldPruneSchema = z
     digest: z
       .string()
       .describe(
-        'Confirms exactly these deletions: the annotation core.rukpak.io/confirm-prune takes it.',
+        'Digest of these deletions. The annotation core.rukpak.io/confirm-prune with this value confirms exactly them.',
       ),
-    reason: z.string().describe('Why they wait.'),
-    count: z.int().describe('Number of objects that wait to be deleted.'),
-    objects: z.array(objectRefSchema).describe('The first of them.'),
+    reason: z.string().describe('Reason why the deletions need confirmation.'),
+    count: z.int().describe('Number of objects that wait for deletion.'),
+    objects: z.array(objectRefSchema).describe('First objects that wait for deletion.'),
   })
-  .describe('Deletions that wait to be confirmed.');
+  .describe('Deletions that wait for confirmation.');
 
 export const finishedObjectSchema = objectRefSchema.extend({
   outcome: z
     .enum(['Succeeded', 'Failed', 'Unknown'])
-    .describe('How it ended; Unknown where it was deleted while core did not run.'),
-  digest: z.string().describe('Digest of its spec: another spec runs.'),
+    .describe('Result of the Job or Pod. Unknown when it was deleted while core did not run.'),
+  digest: z
+    .string()
+    .describe('Digest of the rendered spec. Core runs the object again when the spec changes.'),
 });
 
 export const finishedSchema = z
   .object({
     bundle: z
       .string()
-      .describe('Name of the Bundle that they are of; another Bundle runs them again.'),
-    objects: z.array(finishedObjectSchema).describe('The first 500 of them.'),
+      .describe(
+        'Name of the Bundle that contains the objects. Core runs them again for another Bundle.',
+      ),
+    objects: z.array(finishedObjectSchema).describe('First 500 finished objects.'),
   })
-  .describe('Jobs and Pods that have ended: core does not create them again after their deletion.');
+  .describe('Finished Jobs and Pods. Core does not create them again after their deletion.');
 
 export const hookRunSchema = z
   .object({
-    event: z.string().describe('Such as pre-install.'),
-    revision: z.string().describe('Digest of the objects and hooks that it is for.'),
+    event: z.string().describe('Event of the hooks, for example pre-install.'),
+    revision: z.string().describe('Digest of the objects and hooks of the run.'),
     startedAt: timeSchema.describe(
-      'When it was begun; tells its objects from those of earlier runs.',
+      'Time at which the run began. It identifies the objects of the run.',
     ),
-    completed: z.int().describe('How many hooks of the event have succeeded, in their order.'),
-    failures: z.int().optional().describe('How often the next one has failed.'),
-    failure: z.string().optional().describe('Why it failed the last time.'),
-    retryAt: timeSchema.optional().describe('When it is tried again.'),
+    completed: z.int().describe('Number of hooks of the event that succeeded, in order.'),
+    failures: z.int().optional().describe('Number of failures of the next hook.'),
+    failure: z.string().optional().describe('Message of the last failure.'),
+    retryAt: timeSchema.optional().describe('Time of the next attempt.'),
   })
-  .describe('The event whose hooks are being run, or were run last.');
+  .describe('Current or last run of the hooks of one event.');
 
 export const hooksStatusSchema = z
   .object({
     applied: z
       .string()
       .optional()
-      .describe('Digest of the objects and hooks that were last applied and run completely.'),
-    onDelete: z.int().optional().describe('How many of these hooks run at the deletion.'),
+      .describe('Digest of the objects and hooks that core last applied and ran completely.'),
+    onDelete: z
+      .int()
+      .optional()
+      .describe('Number of hooks that run when the deployment is deleted.'),
     run: hookRunSchema.optional(),
   })
-  .describe('Which hooks have run; only where the objects have any.');
+  .describe('Progress of hooks. Set only when the bundle has hooks.');
 
 /** The optional fields of a BundleDeployment's status. */
 export const deploymentProgress = {
@@ -181,11 +205,13 @@ export const deploymentProgress = {
   history: z
     .array(revisionSchema)
     .optional()
-    .describe('The last Bundles that were applied, the latest first.'),
+    .describe('Revisions: the Bundles that core applied last, the latest first.'),
   installNamespace: z
     .string()
     .optional()
-    .describe('Namespace that core installs objects in that name none; it stays the same.'),
+    .describe(
+      'Namespace in which core installs namespaced objects without a namespace. It does not change after the first installation.',
+    ),
   heldPrune: heldPruneSchema.optional(),
   hooks: hooksStatusSchema.optional(),
   finished: finishedSchema.optional(),
