@@ -198,9 +198,12 @@ describe('a body that is too large', () => {
     socket.on('error', () => undefined);
     socket.write('PUT /uploads/demo.tgz HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n');
     const sending = setInterval(() => socket.write('x'.repeat(1000)), 50);
-    const answered = text(socket);
-    expect(await answered).toContain('413 Payload Too Large');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
+    // The server ends the connection, by a reset where bytes of the client are under way.
+    await once(socket, 'close');
     clearInterval(sending);
+    expect(answer).toContain('413 Payload Too Large');
   });
 });
 
