@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
+import { aborted } from '../core/platform/clock.ts';
 import type { Exposition } from '../core/platform/observe/index.ts';
-import { aborted, parseBindAddress, type Runnable } from '../core/platform/runtime/index.ts';
+import { parseBindAddress, type Runnable } from '../core/platform/runtime/index.ts';
 
 /** Serves /metrics over HTTP, as v0.16's webhooks do; `0` is off. */
 export function createMetricsServer(bindAddress: string, metrics: Exposition): Runnable {

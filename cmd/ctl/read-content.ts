@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { Backoff } from '../../core/platform/kube/index.ts';
+import { Backoff } from '../../core/platform/clock.ts';
 import { type ListedEntry, listArchive } from './archive-listing.ts';
 import type { Caller } from './caller.ts';
 import type { Cluster } from './cluster.ts';

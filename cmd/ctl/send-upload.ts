@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { Backoff } from '../../core/platform/kube/index.ts';
+import { Backoff } from '../../core/platform/clock.ts';
 import type { ContentServer } from './content-server.ts';
 
 export interface SendOptions {

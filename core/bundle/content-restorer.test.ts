@@ -12,7 +12,7 @@ import { defaultLimits } from '../content/index.ts';
 import type { BundleHandler } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import { WaitingError } from '../errors.ts';
-import { aborted } from '../platform/runtime/index.ts';
+import { aborted } from '../platform/clock.ts';
 import { ContentRestorer } from './content-restorer.ts';
 import { SharedFetches } from './shared-fetches.ts';
 import { UnpackSlots } from './unpack-slots.ts';

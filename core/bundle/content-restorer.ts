@@ -1,7 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { errorMessage, WaitingError } from '../errors.ts';
+import { aborted } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
-import { aborted } from '../platform/runtime/index.ts';
 import { storedContentKey } from './content-key.ts';
 import type { BundleCache, UnpackDependencies } from './dependencies.ts';
 import { isPinned } from './known-pin.ts';

@@ -1,6 +1,7 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../contracts/source.ts';
-import { aborted, type MemoryShare } from '../platform/runtime/index.ts';
+import { aborted } from '../platform/clock.ts';
+import { type MemoryShare } from '../platform/runtime/index.ts';
 
 /** What was fetched, for each Bundle that has it to release when it needs it no longer. */
 export interface FetchedContent extends SourceResult {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { measureClockOffset } from '../platform/kube/clock-offset.ts';
+import { measureClockOffset } from '../platform/kube/connect.ts';
 import type { ClockOffset } from '../platform/kube/index.ts';
 import type { HttpRequest } from '../platform/kube/transport.ts';
 import { createClockCheck } from './clock-check.ts';

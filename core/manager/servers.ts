@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
 import { StoredPlans } from '../bundle-deployment/index.ts';
-import type { Clock } from '../platform/clock.ts';
+import { aborted, type Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { Metrics } from '../platform/observe/index.ts';
 import {
-  aborted,
   type BindAddress,
   HealthServer,
   parseBindAddress,

@@ -1,5 +1,8 @@
+import { parseJson } from '../../../api/json.ts';
+import type { TextResponse } from './transport.ts';
+
 /** metav1.Status, as the API server answers a refused request. */
-export interface ApiStatus {
+interface ApiStatus {
   readonly message?: string;
   readonly reason?: string;
   readonly code?: number;
@@ -47,4 +50,57 @@ export function isConflict(error: unknown): boolean {
 
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ApiError && error.code === 409 && error.status.reason === 'AlreadyExists';
+}
+
+/** The server no longer has the resourceVersion or page that was asked for. */
+export function isExpired(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 410;
+}
+
+/** The refusal in an answer: the server's own Status, or what a proxy on the way said. */
+export function apiErrorOf({ status, text }: Omit<TextResponse, 'headers'>): ApiError {
+  return new ApiError(status, statusIn(text) ?? { message: plainMessage(status, text) });
+}
+
+/** A metav1.Status of any origin, as an error. */
+export function apiErrorOfStatus(object: object): ApiError {
+  const status = object as ApiStatus;
+  return new ApiError(status.code ?? 500, status);
+}
+
+function statusIn(text: string): ApiStatus | undefined {
+  try {
+    const value = parseJson(text);
+    const isStatus = typeof value === 'object' && value !== null && 'kind' in value;
+    return isStatus && value['kind'] === 'Status' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function plainMessage(status: number, text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  return `the server answered with HTTP status ${status}${line === '' ? '' : `: ${line}`}`;
+}
+
+/** What a request about one object answers; undefined if the object is deleted meanwhile. */
+export async function unlessGone<T>(request: Promise<T>): Promise<T | undefined> {
+  return await unless(isObjectNotFound, request);
+}
+
+/** What a request answers; undefined if there is no such object, or no such kind. */
+export async function unlessNotFound<T>(request: Promise<T>): Promise<T | undefined> {
+  return await unless(isNotFound, request);
+}
+
+async function unless<T>(
+  isExpected: (error: unknown) => boolean,
+  request: Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isExpected(error)) return undefined;
+    throw error;
+  }
 }

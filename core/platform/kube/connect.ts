@@ -1,16 +1,18 @@
 import type { Logger } from '../../contracts/logger.ts';
-import { systemClock } from '../clock.ts';
-import { telling } from './api-warnings.ts';
-import { type ClockOffset, measureClockOffset } from './clock-offset.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { CredentialSource } from './credentials.ts';
-import type { Discovery, NamespacedKinds, ServedApis } from './discovery.ts';
-import { DiscoveryClient } from './discovery-client.ts';
+import {
+  type Discovery,
+  DiscoveryClient,
+  type NamespacedKinds,
+  type ServedApis,
+} from './discovery.ts';
 import { HttpKubeClient } from './http-kube-client.ts';
 import type { KubeClient } from './kube-client.ts';
 import { type KubeconfigOptions, loadKubeconfig } from './kubeconfig.ts';
-import { Transport } from './transport.ts';
+import { type HttpTransport, Transport } from './transport.ts';
 
-export interface ConnectOptions extends KubeconfigOptions {
+interface ConnectOptions extends KubeconfigOptions {
   /** Its part before the slash names the field manager of writes that give none. */
   readonly userAgent: string;
   /** Is told where the API server leaves out what it served. */
@@ -53,4 +55,65 @@ export function connect({
     clockOffset: async (signal) => await measureClockOffset(transport, systemClock, signal),
     close: async () => await transport.close(),
   };
+}
+
+/** Tells what the API server, or an admission webhook, warns of in its answers (RFC 7234, code 299). */
+function telling(transport: HttpTransport, tell: (warning: string) => void): HttpTransport {
+  return {
+    send: async (request, timeout) => {
+      const response = await transport.send(request, timeout);
+      for (const warning of warningsIn(response.headers['warning'])) tell(warning);
+      return response;
+    },
+    stream: async (request, timeout) => await transport.stream(request, timeout),
+  };
+}
+
+/** Texts of the headers, each `299 - "text"`; several may stand in one, divided by commas. */
+function warningsIn(headers: string | readonly string[] = []): readonly string[] {
+  return [headers]
+    .flat()
+    .flatMap((header) => [...header.matchAll(/299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g)])
+    .map(([, text = '']) => text.replaceAll(/\\(.)/g, '$1'));
+}
+
+/**
+ * How far this computer's clock is ahead of the API server's, in milliseconds: negative where it is
+ * behind. The truth lies between the two; the server tells whole seconds, and answers take time.
+ */
+export interface ClockOffset {
+  readonly least: number;
+  readonly most: number;
+}
+
+const timeout = 10_000;
+
+/**
+ * Compares the clocks by one small request.
+ * @throws Error where the API server cannot be reached, or does not say what time it is.
+ */
+export async function measureClockOffset(
+  transport: Pick<HttpTransport, 'send'>,
+  clock: Pick<Clock, 'now'>,
+  signal: AbortSignal,
+): Promise<ClockOffset> {
+  const sent = clock.now();
+  const { headers } = await transport.send({ method: 'GET', path: '/version', signal }, timeout);
+  const came = clock.now();
+  const told = Date.parse(headers['date']?.toString() ?? '');
+  if (Number.isNaN(told)) throw new Error('the API server does not say what time it is');
+  return { least: sent - (told + 1_000), most: came - told };
+}
+
+/** A clock that is off by more is worth a word, in milliseconds. */
+const tolerated = 10_000;
+
+/** That a clock is certainly off, as in `12 s ahead of`; undefined where it need not be. */
+export function clockProblem({ least, most }: ClockOffset): string | undefined {
+  if (least > tolerated) return `${seconds(least)} s ahead of`;
+  return most < -tolerated ? `${seconds(-most)} s behind` : undefined;
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 1_000);
 }

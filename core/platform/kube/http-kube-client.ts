@@ -1,9 +1,9 @@
 import { parseJson, stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
-import { apiErrorOf } from './api-status.ts';
-import { watchEvents } from './http-watch.ts';
-import { impersonating } from './impersonation.ts';
+import { errorMessage } from '../../errors.ts';
+import { apiErrorOf } from './api-error.ts';
+import { readLines, readText } from './body.ts';
 import type {
   ApplyOptions,
   DeleteOptions,
@@ -15,8 +15,7 @@ import type {
   WatchEvent,
   WatchOptions,
 } from './kube-client.ts';
-import { acceptMetadata } from './metadata-only.ts';
-import { collectionPath, objectPath, queryString } from './object-url.ts';
+import { acceptMetadata, collectionPath, objectPath, queryString } from './object-url.ts';
 import { apiVersionOf, keyOf, type ObjectKey, type Resource } from './resource.ts';
 import type { HttpRequest, HttpTransport } from './transport.ts';
 
@@ -151,5 +150,90 @@ export class HttpKubeClient implements KubeClient {
     const type = response.headers['content-type']?.toString() ?? '';
     // Health endpoints answer in plain text.
     return type.includes('json') ? parseJson(response.text) : response.text;
+  }
+}
+
+/** The name that the API server knows a ServiceAccount by. */
+function serviceAccountUser({ namespace, name }: ServiceAccountRef): string {
+  return `system:serviceaccount:${namespace}:${name}`;
+}
+
+/**
+ * Sends every request as a ServiceAccount, over the connections there are. It has the groups that
+ * its own token would give it: a token would have to be made, renewed and kept.
+ */
+function impersonating(transport: HttpTransport, account: ServiceAccountRef): HttpTransport {
+  // Of a ServiceAccount the API server knows the groups: to name them takes rights of its own.
+  const headers = { 'impersonate-user': serviceAccountUser(account) };
+  return {
+    send: async (request, timeout) =>
+      await transport.send({ ...request, headers: { ...request.headers, ...headers } }, timeout),
+    stream: async (request, timeout) =>
+      await transport.stream({ ...request, headers: { ...request.headers, ...headers } }, timeout),
+  };
+}
+
+const headTimeout = 30_000;
+/** How much longer than it promised a server may keep a watch open before it counts as dead. */
+const grace = 30_000;
+
+/** The events of one watch request, to its end. */
+async function* watchEvents(
+  transport: HttpTransport,
+  resource: Resource,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent> {
+  const { namespace, signal, timeoutSeconds, metadataOnly, ...selection } = options;
+  const query = queryString({
+    ...selection,
+    ...(selection.sendInitialEvents === true && { resourceVersionMatch: 'NotOlderThan' }),
+    watch: true,
+    allowWatchBookmarks: true,
+    timeoutSeconds,
+  });
+  const path = collectionPath(resource, namespace) + query;
+  const dead = new AbortController();
+  const timer = setTimeout(
+    () => dead.abort(new Error(`the watch of ${resource.plural} outlived its time`)),
+    timeoutSeconds * 1000 + grace,
+  );
+  try {
+    const request = {
+      method: 'GET',
+      path,
+      accept: metadataOnly === true ? acceptMetadata.watch : undefined,
+      signal: AbortSignal.any([signal, dead.signal]),
+    } as const;
+    const { statusCode, headers, body } = await transport.stream(request, headTimeout);
+    if (statusCode >= 300) {
+      const text = await readText(body, headers['content-encoding']?.toString());
+      throw apiErrorOf({ status: statusCode, text });
+    }
+    for await (const event of eventsIn(body, resource)) {
+      yield metadataOnly === true ? ofKind(event, resource) : event;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What was asked for in another form says the form's kind, not its own. */
+function ofKind(event: WatchEvent, resource: Resource): WatchEvent {
+  if (event.type === 'ERROR') return event;
+  const { kind } = resource;
+  return { ...event, object: { ...event.object, apiVersion: apiVersionOf(resource), kind } };
+}
+
+async function* eventsIn(
+  body: AsyncIterable<Uint8Array>,
+  { plural }: Resource,
+): AsyncGenerator<WatchEvent> {
+  try {
+    for await (const line of readLines(body)) yield parseJson(line) as unknown as WatchEvent;
+  } catch (error) {
+    throw new Error(`the watch of ${plural} broke: ${errorMessage(error)}`, { cause: error });
   }
 }

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
+import { unlessNotFound } from './api-error.ts';
 import type { ObjectKey, Resource } from './resource.ts';
 
 export interface ListOptions {
@@ -111,4 +112,13 @@ export interface KubeClient {
   request(request: RawRequest): Promise<unknown>;
   /** The same connections with the permissions of a ServiceAccount, and none of ours. */
   impersonate(account: ServiceAccountRef): KubeClient;
+}
+
+/** An object, or undefined if there is none. */
+export async function liveObject(
+  client: Pick<KubeClient, 'get'>,
+  { resource, key }: { readonly resource: Resource; readonly key: ObjectKey },
+  signal?: AbortSignal,
+): Promise<KubernetesObject | undefined> {
+  return await unlessNotFound(client.get(resource, key, signal));
 }

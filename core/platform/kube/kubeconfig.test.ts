@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+import os, { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { inspect, promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CredentialSource } from './credentials.ts';
-import { loadKubeconfig } from './kubeconfig.ts';
+import { homeFolder, loadKubeconfig } from './kubeconfig.ts';
 
 const run = promisify(execFile);
 
@@ -280,4 +281,25 @@ test('nothing of what the manager uses loads the library, which takes as much me
   const args = ['--input-type=module', '--eval', script, kubeconfig];
   const { stdout } = await run(process.execPath, args);
   expect(JSON.parse(stdout)).toEqual({ authorization: 'Bearer secret' });
+});
+
+describe('the home folder', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    syncBuiltinESMExports();
+  });
+
+  test('is what HOME says', () => {
+    vi.stubEnv('HOME', '/home/someone');
+    expect(homeFolder()).toBe('/home/someone');
+  });
+
+  test('is the root for a user that the machine does not know', () => {
+    vi.spyOn(os, 'homedir').mockImplementation(() => {
+      throw new Error('uv_os_homedir returned ENOENT');
+    });
+    syncBuiltinESMExports();
+    expect(homeFolder()).toBe('/');
+  });
 });

@@ -1,7 +1,7 @@
-import { accessSync } from 'node:fs';
+import { accessSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
+import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { homeFolder } from './home-folder.ts';
 import {
   type KubeconfigCluster,
   type KubeconfigFile,
@@ -146,5 +146,28 @@ function exists(file: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * The user's home; the root for a user without one, where container runtimes put those too: a
+ * cluster may run a pod as a user that the image does not know.
+ */
+export function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
+}
+
+const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+/** The namespace that this pod runs in; outside of pods another one. */
+export function podNamespace(otherwise = 'rukpak-system'): string {
+  try {
+    return readFileSync(namespaceFile, 'utf8').trim();
+  } catch {
+    return otherwise;
   }
 }

@@ -1,10 +1,9 @@
 import type { Logger } from '../../contracts/logger.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from './api-error.ts';
-import { apiServiceResource, definitionResource } from './core-resources.ts';
 import type { DiscoveredGroups } from './discovered-groups.ts';
 import type { KubeClient } from './kube-client.ts';
-import type { Resource } from './resource.ts';
+import { apiServiceResource, definitionResource, type Resource } from './resource.ts';
 
 /** Milliseconds for which a kind must be missing before it is taken as not served any more. */
 const missingTime = 60_000;
@@ -15,7 +14,7 @@ const namedGroups = 10;
 /** On APIServices that the API server makes itself, of built-in groups and of CRDs. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged';
 
-export interface LostKindsOptions {
+interface LostKindsOptions {
   readonly client: Pick<KubeClient, 'list'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger?: Logger | undefined;

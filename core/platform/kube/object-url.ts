@@ -1,3 +1,4 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
 import { TerminalError } from '../../errors.ts';
 import type { ObjectKey, Resource } from './resource.ts';
 
@@ -47,4 +48,19 @@ function segment(value: string, what: string): string {
     throw new TerminalError(`"${value}" cannot be the ${what}`);
   }
   return encodeURIComponent(value);
+}
+
+const metadata = (kind: string): string => `application/json;as=${kind};v=v1;g=meta.k8s.io`;
+
+/** What asks the API server for objects without anything but their metadata. */
+export const acceptMetadata = {
+  list: metadata('PartialObjectMetadataList'),
+  watch: metadata('PartialObjectMetadata'),
+} as const;
+
+/** Which version of which object, of an object of which no more is of interest. */
+export function versionOnly({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const kept = { name, namespace, uid, resourceVersion } as KubernetesObject['metadata'];
+  return { apiVersion, kind, metadata: kept };
 }

@@ -1,15 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
-import { ApiError } from './api-error.ts';
-import { apiErrorOfStatus } from './api-status.ts';
-import { Backoff } from './backoff.ts';
-import { InitialEvents, refusesInitialEvents } from './initial-events.ts';
+import { abortable, Backoff, type Clock } from '../clock.ts';
+import { ApiError, apiErrorOfStatus, isExpired } from './api-error.ts';
 import type { KubeClient, WatchEvent } from './kube-client.ts';
-import { isExpired, listAll } from './list-all.ts';
-import { apiVersionOf, type Resource } from './resource.ts';
-import { compareResourceVersions } from './resource-version.ts';
+import { InitialEvents, listAll, refusesInitialEvents } from './list.ts';
+import { apiVersionOf, compareResourceVersions, type Resource } from './resource.ts';
 
 /** Receives what a reflector sees; calls come in order and never overlap. */
 export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
@@ -92,15 +88,7 @@ export class Reflector<T extends KubernetesObject = KubernetesObject> {
 
   /** Resolves at the first whole list; rejects with the signal's reason. */
   async whenSynced(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      await Promise.race([this.#firstSync.promise, aborted]);
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-    }
+    await abortable(this.#firstSync.promise, signal);
   }
 
   /** Resolves when the signal is aborted, and never rejects. */

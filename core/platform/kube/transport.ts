@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Dispatcher } from 'undici';
 import { errorMessage } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, withDeadline } from '../clock.ts';
 import { readText } from './body.ts';
 import {
   type Connections,
@@ -10,11 +10,8 @@ import {
   retireConnections,
 } from './connections.ts';
 import type { CredentialSource, TlsOptions } from './credentials.ts';
-import { withDeadline } from './deadline.ts';
-import { isStaleConnection, retryDelay } from './retry.ts';
-import type { TextResponse } from './text-response.ts';
 
-export interface TransportOptions {
+interface TransportOptions {
   /** Base URL of the API server, path prefix allowed. */
   readonly server: string;
   readonly proxyUrl?: string | undefined;
@@ -33,6 +30,13 @@ export interface HttpRequest {
   /** More headers; a list is sent as one header each. */
   readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer of the API server, read whole. */
+export interface TextResponse {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly text: string;
 }
 
 /** What sends requests: the transport itself, or one that adds to them. */
@@ -168,4 +172,24 @@ export class Transport {
       cause,
     });
   }
+}
+
+const longestDelay = 10_000;
+
+/** Milliseconds until the server wants to be asked again; undefined where it does not. */
+function retryDelay({ status, headers }: Omit<TextResponse, 'text'>): number | undefined {
+  const header = headers['retry-after'];
+  const busy = status === 429 || (status >= 500 && header !== undefined);
+  if (!busy) return undefined;
+  const seconds = Number(header ?? 1);
+  if (!Number.isFinite(seconds) || seconds < 0) return 1000;
+  return Math.min(seconds * 1000, longestDelay);
+}
+
+const staleCodes: readonly unknown[] = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
+/** Whether a kept-alive connection broke rather than the server being away. */
+function isStaleConnection(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && staleCodes.includes(cause.code);
 }

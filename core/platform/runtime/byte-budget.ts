@@ -1,6 +1,5 @@
 import { TerminalError, WaitingError } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
-import { aborted } from './aborted.ts';
+import { aborted, type Clock } from '../clock.ts';
 import { MemoryShare, type ShareKind, type ShareOptions } from './memory-share.ts';
 
 export interface ByteBudgetOptions {

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
+import { aborted, type Clock } from '../clock.ts';
 import { ApiError, isConflict } from '../kube/index.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import { aborted } from './aborted.ts';
 import { conditionMessage } from './conditions.ts';
 import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
 import type { Claim, Precedence } from './fair-queue.ts';

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
-import { aborted } from './aborted.ts';
+import { aborted } from '../clock.ts';
 import { type BindAddress, parseBindAddress } from './bind-address.ts';
 
 /** Throws, or rejects, with the reason why not. */

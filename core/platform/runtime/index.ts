@@ -1,4 +1,3 @@
-export { aborted } from './aborted.ts';
 export { type BindAddress, parseBindAddress } from './bind-address.ts';
 export { ByteBudget } from './byte-budget.ts';
 export { conditionMessage, findCondition, setCondition, timestamp } from './conditions.ts';

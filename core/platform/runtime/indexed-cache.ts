@@ -1,12 +1,12 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   compareResourceVersions,
+  formatKey,
   keyOf,
   type ObjectKey,
   type ReflectorSink,
 } from '../kube/index.ts';
 import { BoundedMap } from './bounded-map.ts';
-import { formatKey } from './object-key.ts';
 import { ValueIndex } from './value-index.ts';
 
 export interface CacheChange<T extends KubernetesObject> {

@@ -1,7 +1,7 @@
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
-import { isAlreadyExists, isConflict, withDeadline } from '../kube/index.ts';
+import { type Clock, withDeadline } from '../clock.ts';
+import { isAlreadyExists, isConflict } from '../kube/index.ts';
 import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
 
 export interface LeaderElectorOptions extends LeaseLockOptions {

@@ -1,5 +1,5 @@
 import type { Logger } from '../../contracts/logger.ts';
-import { aborted } from './aborted.ts';
+import { aborted } from '../clock.ts';
 
 /** A part of the process that runs until it is told to stop. */
 export interface Runnable {

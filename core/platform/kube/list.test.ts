@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { configMapResource } from './core-resources.ts';
 import type { KubeClient, ListOptions } from './kube-client.ts';
-import { listAll } from './list-all.ts';
+import { listAll } from './list.ts';
+import { configMapResource } from './resource.ts';
 
 /** As many objects as are there, of so many bytes; and the page sizes that were asked for. */
 function aCluster(count: number, bytes: number) {

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { record } from '../../../api/record.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { SecretContent, SecretReader } from '../../contracts/source.ts';
-import { isNotFound } from './api-error.ts';
-import { secretResource } from './core-resources.ts';
-import type { KubeClient } from './kube-client.ts';
+import type { ConfigMapReader, SecretContent, SecretReader } from '../../contracts/source.ts';
+import { type KubeClient, liveObject } from './kube-client.ts';
+import { configMapResource, secretResource } from './resource.ts';
 
 const secretSchema = z.object({
   metadata: z.object({
@@ -24,17 +23,14 @@ export function createSecretReader(
   return {
     place,
     async read(name, signal) {
-      try {
-        return contentOf(await client.get(secretResource, { namespace, name }, signal));
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
+      const target = { resource: secretResource, key: { namespace, name } };
+      const secret = await liveObject(client, target, signal);
+      return secret && secretContent(secret);
     },
   };
 }
 
-function contentOf(secret: KubernetesObject): SecretContent {
+function secretContent(secret: KubernetesObject): SecretContent {
   const result = secretSchema.safeParse(secret);
   if (!result.success) throw malformed(secret, result.error);
   const { type, data, metadata } = result.data;
@@ -52,4 +48,34 @@ function malformed({ metadata }: KubernetesObject, { issues }: z.ZodError): Erro
   return new Error(
     `Secret "${metadata.name}" in namespace "${metadata.namespace}" is malformed: ${problems}`,
   );
+}
+
+const configMapSchema = z.object({
+  data: record(z.string()).default({}),
+  binaryData: record(z.base64()).default({}),
+});
+
+/** Reads ConfigMaps of one namespace, each time anew. */
+export function createConfigMapReader(
+  client: Pick<KubeClient, 'get'>,
+  namespace: string,
+): ConfigMapReader {
+  return {
+    namespace,
+    async read(name, signal) {
+      const target = { resource: configMapResource, key: { namespace, name } };
+      const configMap = await liveObject(client, target, signal);
+      return configMap && configMapContent(configMap);
+    },
+  };
+}
+
+function configMapContent(configMap: KubernetesObject): ReadonlyMap<string, Uint8Array> {
+  const { data, binaryData } = configMapSchema.parse(configMap);
+  return new Map([
+    ...Object.entries(data).map(([key, text]) => [key, Buffer.from(text)] as const),
+    ...Object.entries(binaryData).map(
+      ([key, base64]) => [key, Buffer.from(base64, 'base64')] as const,
+    ),
+  ]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { DiscoveryClient } from './discovery-client.ts';
+import { DiscoveryClient } from './discovery.ts';
 import type { KubeClient, RawRequest } from './kube-client.ts';
 import type { Resource } from './resource.ts';
 
