@@ -201,7 +201,7 @@ describe('a body that is too large', () => {
     let answer = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
     // The server ends the connection, by a reset where bytes of the client are under way.
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.on('close', resolve));
     clearInterval(sending);
     expect(answer).toContain('413 Payload Too Large');
   });
