@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 
-const buildInfoSchema = z.object({
+const states = ['clean', 'dirty', 'unknown'] as const;
+
+export interface BuildInfo {
   /** The commit; empty where it is not known. */
-  revision: z.string(),
+  readonly revision: string;
   /** Of the commit, RFC 3339. */
-  date: z.string(),
+  readonly date: string;
   /** `dirty` where files differed from the commit. */
-  state: z.enum(['clean', 'dirty', 'unknown']),
-});
-
-export interface BuildInfo extends Readonly<z.infer<typeof buildInfoSchema>> {}
+  readonly state: (typeof states)[number];
+}
 
 /** The file that `npm pack` puts into the package. */
 export const buildInfoFile = 'build-info.json';
@@ -40,7 +39,12 @@ export function checkedOut(root: string): BuildInfo {
 
 function recorded(root: string): BuildInfo | undefined {
   try {
-    return buildInfoSchema.parse(JSON.parse(readFileSync(join(root, buildInfoFile), 'utf8')));
+    const text = readFileSync(join(root, buildInfoFile), 'utf8');
+    const { revision, date, state } = JSON.parse(text) as Partial<Record<keyof BuildInfo, unknown>>;
+    const known = states.find((each) => each === state);
+    return typeof revision === 'string' && typeof date === 'string' && known !== undefined
+      ? { revision, date, state: known }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { defaultContent } from '../core/manager/index.ts';
 import type { ContentOptions } from '../core/run-manager.ts';
-import { collect, collectUrls, httpUrl, listenAddress } from './flag-values.ts';
+import { listenAddress } from './bind-address.ts';
+import { collect, collectUrls, httpUrl } from './flag-values.ts';
 
 /** Flags of what keeps content and serves it. */
 export interface ContentServerFlags {

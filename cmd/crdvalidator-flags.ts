@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { bindAddress } from './bind-address.ts';
 import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-default-flags.ts';
-import { bindAddress, booleanFlag, withoutEffect } from './flag-values.ts';
+import { booleanFlag, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import { addWebhookClientFlags, type WebhookClientFlags } from './webhook-clients.ts';
 import { addWebhookServerFlags, type WebhookServerFlags } from './webhook-flags.ts';

@@ -1,13 +1,12 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
+import { bindAddress, listenAddress } from './bind-address.ts';
 import {
-  bindAddress,
   booleanFlag,
   collect,
   collectUrls,
   duration,
   httpUrl,
-  listenAddress,
   positiveInteger,
 } from './flag-values.ts';
 

@@ -1,7 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../api/duration.ts';
-import { errorMessage } from '../core/errors.ts';
-import { parseBindAddress } from '../core/platform/runtime/index.ts';
 
 /** Parsers of flag values; each refuses with the sentence that commander prints. */
 
@@ -30,22 +28,6 @@ export function duration(text: string): number {
   }
   if (value < 1 || value > longest) throw new InvalidArgumentError('It must be from 1ms to 24h.');
   return value;
-}
-
-/** `:8081` or `host:8081`; `0` is off. */
-export function bindAddress(text: string): string {
-  try {
-    parseBindAddress(text);
-    return text;
-  } catch (error) {
-    throw new InvalidArgumentError(`${errorMessage(error)}.`);
-  }
-}
-
-/** `:8443` or `host:8443`, for what cannot be turned off. */
-export function listenAddress(text: string): string {
-  if (isAddress(text)) return text;
-  throw new InvalidArgumentError('It is no address to listen on: use ":8443" or "host:8443".');
 }
 
 export function httpUrl(text: string): string {
@@ -83,12 +65,4 @@ export function booleanFlag(name: string, description: string): Option {
 /** A v0.16 flag that is accepted so that old manifests start, and does nothing. */
 export function withoutEffect(flags: string, reason: string): Option {
   return new Option(flags, `no effect: ${reason}`);
-}
-
-function isAddress(text: string): boolean {
-  try {
-    return parseBindAddress(text) !== undefined;
-  } catch {
-    return false;
-  }
 }

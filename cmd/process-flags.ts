@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultHealthProbeBindAddress } from '../core/manager/index.ts';
 import { podNamespace } from '../core/platform/kube/index.ts';
 import type { LogLevel } from '../core/platform/observe/index.ts';
-import { bindAddress, withoutEffect } from './flag-values.ts';
+import { bindAddress } from './bind-address.ts';
+import { withoutEffect } from './flag-values.ts';
 
 /** What every program of the system takes. */
 export interface ProcessFlags {

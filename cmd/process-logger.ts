@@ -1,12 +1,6 @@
 import type { Logger } from '../core/contracts/logger.ts';
-import {
-  type Colour,
-  coloured,
-  createLogger,
-  type LogLevel,
-  type Screen,
-  showsColour,
-} from '../core/platform/observe/index.ts';
+import { createLogger, type LogLevel } from '../core/platform/observe/index.ts';
+import { type Colour, coloured, type Screen, showsColour } from './colour.ts';
 import { readableLine } from './ctl/readable-line.ts';
 
 const colourOf: ReadonlyMap<string, Colour> = new Map([

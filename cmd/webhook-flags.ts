@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { bindAddress, booleanFlag, collect, listenAddress, withoutEffect } from './flag-values.ts';
+import { bindAddress, listenAddress } from './bind-address.ts';
+import { booleanFlag, collect, withoutEffect } from './flag-values.ts';
 import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
 import { addWebhookClientFlags, type WebhookClientFlags } from './webhook-clients.ts';

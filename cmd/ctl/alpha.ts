@@ -4,8 +4,5 @@ import { bootstrapCommand } from './bootstrap.ts';
 
 /** `rukpakctl alpha`: what may still change; not shown in the help. */
 export function alphaCommand(): Command {
-  return new Command('alpha')
-    .description('commands that may still change')
-    .addCommand(bootstrapCommand())
-    .addCommand(helpCommand());
+  return new Command('alpha').addCommand(bootstrapCommand()).addCommand(helpCommand());
 }

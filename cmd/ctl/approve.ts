@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
@@ -15,7 +14,6 @@ interface ApproveFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl approve`: lets a BundleDeployment do what its plan says, and nothing else. */
 export function approveCommand(): Command {
   const command = new Command('approve')
-    .description('approve the plan that a BundleDeployment waits with')
     .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
     .option('--digest <digest>', 'approve this plan only, and fail where there is another one')
     .option('--wait', 'wait until the plan is applied')
@@ -30,9 +28,8 @@ async function approve(name: string, flags: ApproveFlags): Promise<void> {
     import('../../core/bundle-deployment/index.ts'),
   ]);
   const report = new Report(flags);
-  const signal = stopSignal();
   const { digest } = flags;
-  await withCluster(flags, async ({ client }) => {
+  await withCluster(flags, async ({ client, signal }) => {
     const plan = await approvePlan(client, { name, digest, signal });
     await report.line(`plan ${plan.digest} of Bundle ${plan.bundle}: ${planCounts(plan)}`);
     await report.line(`bundledeployment.core.rukpak.io "${name}" approved`);

@@ -1,7 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
 import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -30,7 +29,6 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
     import('./run-bundle.ts'),
     import('./bootstrap-objects.ts'),
   ]);
-  const signal = stopSignal();
   const builder = new BundleFilesBuilder(defaultLimits);
   builder.addFile('manifests/manifests.yaml', await buffer(process.stdin));
   const files = builder.build();
@@ -38,6 +36,7 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   const { systemNamespace, timeout } = flags;
   const progress = progressOn(process.stderr);
   const result = await withCluster(flags, async (cluster) => {
+    const { signal } = cluster;
     await progress(`applying ${objects.length} objects`, () =>
       applyAsRelease(objects, { name, systemNamespace, signal }, cluster),
     );

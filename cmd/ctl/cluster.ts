@@ -6,6 +6,7 @@ import {
   type Kubeconfig,
   loadKubeconfig,
 } from '../../core/platform/kube/index.ts';
+import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { type ClusterFlags, kubeconfigOptions } from './cluster-flags.ts';
 import { explainedNotFound } from './explained-not-found.ts';
 
@@ -14,6 +15,8 @@ export interface Cluster extends Pick<KubeConnection, 'client' | 'discovery' | '
   readonly config: Kubeconfig;
   /** User that the command was told to act as. */
   readonly actsAs?: string;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
   /** What the user shows the API server. */
   credentials(): Promise<Credentials>;
 }
@@ -39,6 +42,7 @@ export async function withCluster<T>(
       discovery,
       clockOffset,
       config,
+      signal: stopSignal(),
       ...(flags.as === undefined ? {} : { actsAs: flags.as }),
       credentials: () => source.current(),
     });

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { Resource } from '../../core/platform/kube/index.ts';
 import type { ClusterFlags } from './cluster-flags.ts';
+import { namesOf } from './object-names.ts';
 import { TypedWords } from './typed-words.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -29,7 +30,7 @@ const namedKinds: ReadonlyMap<string, Resource> = new Map<string, Resource>([
 const directories: ReadonlySet<string> = new Set(['bundleDir']);
 
 /** The hidden command that completion scripts and kubectl ask. */
-export function completeCommand(lookUp: NameLookUp): Command {
+export function completeCommand(): Command {
   const command = new Command('__complete')
     .argument('[words...]')
     .allowUnknownOption()
@@ -38,7 +39,7 @@ export function completeCommand(lookUp: NameLookUp): Command {
   return command.action(async (words: readonly string[]) => {
     const { parent } = command;
     if (parent === null) return;
-    const result = await complete(parent, words, lookUp);
+    const result = await complete(parent, words, namesOf);
     const lines = result.candidates.map(({ text, description }) =>
       description === undefined ? text : `${text}\t${description}`,
     );

@@ -5,7 +5,6 @@ import { writeOutput } from './write-output.ts';
 /** `rukpakctl completion`: a script for the shell, to be evaluated at its start. */
 export function completionCommand(): Command {
   return new Command('completion')
-    .description('print what completes commands, flags and names in a shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(shells))
     .addHelpText('after', '\nIn ~/.bashrc: source <(rukpakctl completion bash)')
     .action(async (shell: Shell) => {

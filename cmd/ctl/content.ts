@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander';
 import { errorMessage } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
@@ -13,7 +12,6 @@ interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
 /** `rukpakctl content`: lists what is stored of a Bundle. */
 export function contentCommand(): Command {
   const command = new Command('content')
-    .description('list the files of an unpacked Bundle, as its content server has them')
     .addArgument(new Argument('<bundleName>', 'name of the Bundle'))
     .addOption(
       namespaceOption('namespace that the content server runs in').default('rukpak-system'),
@@ -29,11 +27,10 @@ async function content(bundle: string, flags: ContentFlags): Promise<void> {
   ]);
   const report = new Report(flags);
   const progress = progressOn(process.stderr);
-  const signal = stopSignal();
   try {
     const entries = await withCluster(flags, async (cluster) =>
       progress(`reading the content of "${bundle}"`, () =>
-        readContent(cluster, { bundle, server: flags, signal }),
+        readContent(cluster, { bundle, server: flags, signal: cluster.signal }),
       ),
     );
     await report.lines(entries.map(listingLine));

@@ -3,7 +3,6 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addCertificatesFlag, type CertificatesFlag } from './certificates/certificates-flag.ts';
 import {
@@ -36,7 +35,6 @@ const exitCodes = { same: 0, different: 1, failed: 2 } as const;
 /** `rukpakctl diff`: what an upgrade to a bundle would change. Writes nothing. */
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .description('show what an upgrade of a BundleDeployment to a bundle would change')
     .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
     .addArgument(new Argument('<bundleDeploymentName>', 'the BundleDeployment to compare with'))
     .option('--class <name>', 'provisioner class of the bundle (default: that of the template)')
@@ -76,11 +74,11 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
   const { systemNamespace } = flags;
   const config = await deploymentConfig(flags);
   const progress = progressOn(process.stderr);
-  const signal = stopSignal();
   const files = await progress(`reading ${bundle}`, () =>
     loadContent(bundle, { limits: defaultLimits, registries: flags }),
   );
   return await withCluster(flags, async (cluster) => {
+    const { signal } = cluster;
     const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
     const owner = live as BundleDeployment;
     const { class: className, certificates } = flags;

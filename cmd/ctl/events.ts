@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import type { ShownEvent } from './objects/family-events.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
@@ -14,9 +13,6 @@ interface EventsFlags extends ClusterFlags, OutputFlags, WatchFlag {
 /** `rukpakctl events`: what happened to a deployment, its Bundles and everything of it. */
 export function eventsCommand(): Command {
   const command = new Command('events')
-    .description(
-      'list the Events of a BundleDeployment, its Bundles, its objects and their Pods, the oldest first',
-    )
     .addArgument(new Argument('<bundleDeploymentName>', 'whose Events are listed'))
     .addOption(namespaceOption('only Events of objects in this namespace; all where absent'))
     .addOption(watchOption('go on with Events as they come'))
@@ -31,10 +27,10 @@ async function events(name: string, flags: EventsFlags): Promise<void> {
   ]);
   const report = new Report(flags);
   const { namespace, systemNamespace, watch = false } = flags;
-  const signal = stopSignal();
   const printed = new Set<string>();
-  await withCluster(flags, (cluster) =>
-    repeated({ watch, signal }, async () => {
+  await withCluster(flags, async (cluster) => {
+    const { signal } = cluster;
+    await repeated({ watch, signal }, async () => {
       const found = await eventsOf(cluster, { name, namespace, systemNamespace, signal });
       const fresh = found.filter((event) => !printed.has(keyOf(event)));
       const isFirst = printed.size === 0;
@@ -49,8 +45,8 @@ async function events(name: string, flags: EventsFlags): Promise<void> {
           events: fresh,
         });
       }
-    }),
-  );
+    });
+  });
 }
 
 /** Another one where the Event happened again. */

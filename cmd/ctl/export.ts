@@ -3,7 +3,6 @@ import { stringifyJson } from '../../api/json.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { listAll } from '../../core/platform/kube/index.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { toYaml } from '../../core/sdk.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -17,7 +16,6 @@ interface ExportFlags extends ClusterFlags {
 /** `rukpakctl export`: BundleDeployments as the manifests that make them again. */
 export function exportCommand(): Command {
   const command = new Command('export')
-    .description('print the manifest of a BundleDeployment, for git or another cluster')
     .addArgument(new Argument('[bundleDeploymentName]', 'all BundleDeployments where absent'))
     .addOption(
       new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
@@ -32,7 +30,7 @@ async function exportManifests(name: string | undefined, flags: ExportFlags): Pr
     import('./cluster.ts'),
     import('./deployments/manifest.ts'),
   ]);
-  const found = await withCluster(flags, ({ client }) => deploymentsOf(client, name));
+  const found = await withCluster(flags, (cluster) => deploymentsOf(cluster, name));
   for (const { metadata, spec } of found) {
     if (spec.template.spec.source.type !== 'upload') continue;
     const text = `"${metadata.name}" has uploaded content, which is not in its manifest: keep the directory, and rukpakctl run it again`;
@@ -46,10 +44,9 @@ async function exportManifests(name: string | undefined, flags: ExportFlags): Pr
 }
 
 async function deploymentsOf(
-  client: Cluster['client'],
+  { client, signal }: Cluster,
   name: string | undefined,
 ): Promise<readonly BundleDeployment[]> {
-  const signal = stopSignal();
   if (name !== undefined) {
     const live = await client.get(bundleDeploymentResource, { name }, signal);
     return [live as BundleDeployment];

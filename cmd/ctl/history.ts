@@ -1,7 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { tableLines } from './status/tree.ts';
@@ -10,9 +9,9 @@ interface HistoryFlags extends ClusterFlags, OutputFlags {}
 
 /** `rukpakctl history`: the Bundles that a BundleDeployment had, who applied them and when. */
 export function historyCommand(): Command {
-  const command = new Command('history')
-    .description('list the revisions of a BundleDeployment: what was applied, by whom and when')
-    .addArgument(new Argument('<bundleDeploymentName>', 'whose revisions are listed'));
+  const command = new Command('history').addArgument(
+    new Argument('<bundleDeploymentName>', 'whose revisions are listed'),
+  );
   return addClusterFlags(command).addOption(outputOption()).action(history);
 }
 
@@ -22,8 +21,8 @@ async function history(name: string, flags: HistoryFlags): Promise<void> {
     import('./revisions/revision-rows.ts'),
   ]);
   const report = new Report(flags);
-  const live = await withCluster(flags, ({ client }) =>
-    client.get(bundleDeploymentResource, { name }, stopSignal()),
+  const live = await withCluster(flags, ({ client, signal }) =>
+    client.get(bundleDeploymentResource, { name }, signal),
   );
   const deployment = live as BundleDeployment;
   const rows = revisionRows(deployment);

@@ -1,5 +1,4 @@
 import { Argument, Command, Option } from 'commander';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { readableLine } from './readable-line.ts';
@@ -18,7 +17,6 @@ interface LogsFlags extends ClusterFlags, WatchFlag {
 /** `rukpakctl logs`: what the programs of the system have logged, of one deployment or all. */
 export function logsCommand(): Command {
   const command = new Command('logs')
-    .description('show what core and the webhooks have logged, of all or one BundleDeployment')
     .addArgument(new Argument('[bundleDeploymentName]', 'only lines that name it or its Bundles'))
     .addOption(durationOption('--since', 'how far back', '1h'))
     .addOption(
@@ -42,9 +40,8 @@ async function logs(name: string | undefined, flags: LogsFlags): Promise<void> {
     import('./logs/log-reader.ts'),
   ]);
   const { systemNamespace: namespace, level, watch = false } = flags;
-  const signal = stopSignal();
   const show = flags.output === 'json' ? asLogged : readableLine;
-  await withCluster(flags, async ({ client }) => {
+  await withCluster(flags, async ({ client, signal }) => {
     const since = new Date(Date.now() - flags.since);
     const reader = new LogReader(client, { namespace, name, level, since });
     let isFirst = true;

@@ -1,8 +1,7 @@
 import { Writable } from 'node:stream';
 import { Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
-import { showsColour } from '../../core/platform/observe/index.ts';
-import { toYaml } from '../../core/sdk.ts';
+import { showsColour } from '../colour.ts';
 import { type Paint, paintStates } from './terminal/paint.ts';
 import { visibleText } from './visible-text.ts';
 import { writeOutput } from './write-output.ts';
@@ -63,7 +62,7 @@ export class Report {
   /** One object; of several, each is a document or line of its own. */
   async result(value: object): Promise<void> {
     if (this.#format !== 'json' && this.#format !== 'yaml') return;
-    const text = this.#format === 'json' ? `${stringifyJson(value)}\n` : toYaml([value]);
+    const text = this.#format === 'json' ? `${stringifyJson(value)}\n` : await yamlOf(value);
     await writeOutput(this.#onlyNews ? await this.#news([text]) : [text], process.stdout);
   }
 
@@ -85,6 +84,12 @@ async function* printed(
   for await (const text of texts) {
     yield `${visibleText(text).split('\n').map(paint).join('\n')}\n`;
   }
+}
+
+/** Its library takes long to load, and few want YAML. */
+async function yamlOf(value: object): Promise<string> {
+  const { toYaml } = await import('../../core/sdk.ts');
+  return toYaml([value]);
 }
 
 function asItIs(line: string): string {

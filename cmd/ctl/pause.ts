@@ -1,7 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 
@@ -9,27 +8,18 @@ interface PauseFlags extends ClusterFlags, OutputFlags {}
 
 /** `rukpakctl pause`: nothing in the cluster is changed for the BundleDeployment until `resume`. */
 export function pauseCommand(): Command {
-  return commandThat(true, {
-    name: 'pause',
-    description: 'change nothing in the cluster for a BundleDeployment until it is resumed',
-  });
+  return pausing('pause', true);
 }
 
 /** `rukpakctl resume`: ends a pause. */
 export function resumeCommand(): Command {
-  return commandThat(false, {
-    name: 'resume',
-    description: 'end the pause of a BundleDeployment: it goes on with what its spec says now',
-  });
+  return pausing('resume', false);
 }
 
-function commandThat(
-  paused: boolean,
-  { name, description }: { readonly name: string; readonly description: string },
-): Command {
-  const command = new Command(name)
-    .description(description)
-    .addArgument(new Argument('<bundleDeploymentName>', 'the one that is meant'));
+function pausing(name: string, paused: boolean): Command {
+  const command = new Command(name).addArgument(
+    new Argument('<bundleDeploymentName>', 'the one that is meant'),
+  );
   return addClusterFlags(command)
     .addOption(outputOption())
     .action((deployment: string, flags: PauseFlags) => setPaused(deployment, paused, flags));
@@ -41,8 +31,7 @@ async function setPaused(name: string, paused: boolean, flags: PauseFlags): Prom
   // Where it is not paused the field is not there, as before.
   const patch = { spec: { paused: paused ? true : null } };
   const target = { resource: bundleDeploymentResource, key: { name } };
-  const signal = stopSignal();
-  const changed = await withCluster(flags, async ({ client }) => {
+  const changed = await withCluster(flags, async ({ client, signal }) => {
     const live = await client.get(bundleDeploymentResource, { name }, signal);
     if (((live as BundleDeployment).spec.paused === true) === paused) return false;
     await client.patch(target, patch, { type: 'merge', signal });

@@ -3,7 +3,6 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { collect } from '../flag-values.ts';
 import { addRegistryFlags } from '../registry-flags.ts';
@@ -20,7 +19,6 @@ import { writeOutput } from './write-output.ts';
 /** `rukpakctl permissions`: what a ServiceAccount needs for some content, as RBAC objects. */
 export function permissionsCommand(): Command {
   const command = new Command('permissions')
-    .description('print the roles and bindings that a ServiceAccount needs to install a bundle')
     .addArgument(
       new Argument('<bundle>', 'directory or image that holds the bundle, or a BundleDeployment'),
     )
@@ -58,9 +56,10 @@ function serviceAccount(text: string): ServiceAccountRef {
 }
 
 async function permissions(bundle: string, flags: PermissionsFlags): Promise<void> {
-  const { permissionsOfContent, permissionsOfDeployment } = await import(
-    './permissions/permission-objects.ts'
-  );
+  const [{ permissionsOfContent, permissionsOfDeployment }, { stopSignal }] = await Promise.all([
+    import('./permissions/permission-objects.ts'),
+    import('../../core/platform/runtime/index.ts'),
+  ]);
   const progress = progressOn(process.stderr);
   const signal = stopSignal();
   const find = isContent(bundle) ? permissionsOfContent : permissionsOfDeployment;

@@ -3,7 +3,6 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { FullPlan } from '../../core/bundle-deployment/index.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
@@ -18,7 +17,6 @@ interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
 /** `rukpakctl plan`: all that a BundleDeployment waits to be allowed to do. */
 export function planCommand(): Command {
   const command = new Command('plan')
-    .description('show what a BundleDeployment with upgradePolicy Manual waits to do')
     .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
     .option('--service-name <name>', 'Service of the content server', 'core');
@@ -40,7 +38,7 @@ async function plan(name: string, flags: PlanFlags): Promise<void> {
 
 async function waitingPlan(cluster: Cluster, name: string, flags: PlanFlags): Promise<FullPlan> {
   const { readPlan } = await import('./read-plan.ts');
-  const signal = stopSignal();
+  const { signal } = cluster;
   const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
   const { status } = live as BundleDeployment;
   if (status?.plan === undefined)

@@ -7,7 +7,6 @@ import { sampleCommand } from './provisioner/sample.ts';
 /** `rukpakctl provisioner`: for who writes a provisioner class. */
 export function provisionerCommand(): Command {
   return new Command('provisioner')
-    .description('write a provisioner class of your own')
     .addCommand(newCommand())
     .addCommand(devCommand())
     .addCommand(sampleCommand())

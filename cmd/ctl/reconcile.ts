@@ -3,7 +3,6 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import { isNotFound, type Resource } from '../../core/platform/kube/index.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -19,7 +18,6 @@ interface ReconcileFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl reconcile`: has core look at a deployment now, without waiting for the next try. */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
-    .description('try a BundleDeployment, and its Bundle, again now instead of after the back-off')
     .addArgument(new Argument('<bundleDeploymentName>', 'the one to reconcile'))
     .option('--wait', 'end only when it is installed, and healthy where that is reported')
     .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
@@ -32,8 +30,7 @@ async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
     import('./deployments/await-good.ts'),
   ]);
   const report = new Report(flags);
-  const signal = stopSignal();
-  await withCluster(flags, async ({ client }) => {
+  await withCluster(flags, async ({ client, signal }) => {
     const requestedAt = new Date().toISOString();
     const deployment = await request(client, { name, requestedAt, signal });
     await report.line(`bundledeployment.core.rukpak.io "${name}" reconciliation requested`);

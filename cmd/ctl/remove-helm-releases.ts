@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 
@@ -13,9 +12,6 @@ interface RemoveFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl remove-helm-releases`: the last that is left of RukPak v0.16 after an upgrade. */
 export function removeHelmReleasesCommand(): Command {
   const command = new Command('remove-helm-releases')
-    .description(
-      'delete the Secrets in which RukPak v0.16 kept Helm releases, of deployments that no longer need them',
-    )
     .addArgument(new Argument('[bundleDeploymentName...]', 'whose release Secrets are deleted'))
     .option('--all', 'those of every BundleDeployment; of some that still need them none')
     .option('--dry-run', 'delete nothing, print what would be deleted')
@@ -34,12 +30,12 @@ async function remove(names: readonly string[], flags: RemoveFlags): Promise<voi
   ]);
   const report = new Report(flags);
   const suffix = flags.dryRun === true ? ' (dry run)' : '';
-  const result = await withCluster(flags, ({ client }) =>
+  const result = await withCluster(flags, ({ client, signal }) =>
     removeReleases(client, {
       ...(flags.all === true ? {} : { names }),
       dryRun: flags.dryRun === true,
       namespace: flags.systemNamespace,
-      signal: stopSignal(),
+      signal,
       onDeleted: (secret) => report.line(`secret "${secret}" deleted${suffix}`),
       onKept: (name, because) =>
         report.line(`bundledeployment.core.rukpak.io "${name}" skipped: ${because}`),

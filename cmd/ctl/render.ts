@@ -37,7 +37,6 @@ interface RenderFlags
 /** `rukpakctl render`: what a bundle becomes, without a cluster. */
 export function renderCommand(): Command {
   const command = new Command('render')
-    .description('print the objects that a bundle would install, without a cluster')
     .addArgument(new Argument('[bundle]', 'directory or image that holds the bundle'))
     .option(
       '--class <name>',

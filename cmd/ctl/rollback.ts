@@ -1,7 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -18,7 +17,6 @@ interface RollbackFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl rollback`: puts the template of an earlier revision back into a BundleDeployment. */
 export function rollbackCommand(): Command {
   const command = new Command('rollback')
-    .description('put an earlier Bundle of a BundleDeployment back: the last one that was healthy')
     .addArgument(new Argument('<bundleDeploymentName>', 'whose history names the Bundles'))
     .option('--to <bundle>', 'the Bundle to put back; rukpakctl history lists them')
     .option('--wait', 'end only when it is installed, and healthy where that is reported')
@@ -39,7 +37,7 @@ interface PutBack {
 }
 
 async function putBack(
-  { client }: Pick<Cluster, 'client'>,
+  { client, signal }: Cluster,
   { name, flags, report }: PutBack,
 ): Promise<void> {
   const [{ chooseRevision }, { templateBundle }, { awaitBundle }] = await Promise.all([
@@ -47,7 +45,6 @@ async function putBack(
     import('./template-bundle.ts'),
     import('./revisions/await-bundle.ts'),
   ]);
-  const signal = stopSignal();
   const live = await client.get(bundleDeploymentResource, { name }, signal);
   const deployment = live as BundleDeployment;
   const from = templateBundle(deployment);

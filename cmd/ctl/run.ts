@@ -1,7 +1,6 @@
 import { Argument, Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { defaultLimits } from '../../core/content/index.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
 import { registryClass } from './class-of-content.ts';
 import { classWarning } from './class-warning.ts';
@@ -22,7 +21,6 @@ interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, O
 /** `rukpakctl run`: a BundleDeployment from a directory. */
 export function runCommand(): Command {
   const command = new Command('run')
-    .description('run the bundle of a directory as a BundleDeployment: apply it, and upload it')
     .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'))
     .addArgument(new Argument('<bundleDir>', 'directory that holds the bundle'))
     .addOption(
@@ -60,7 +58,7 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
       isRemovedOnFailure: true,
       onApplied: () => report.line(`bundledeployment.core.rukpak.io "${name}" applied`),
     };
-    const context = { cluster, progress: progressOn(process.stderr), signal: stopSignal() };
+    const context = { cluster, progress: progressOn(process.stderr), signal: cluster.signal };
     const done = await runBundle(request, context);
     await report.line(
       done.result === 'uploaded'

@@ -4,7 +4,6 @@ import { installNamespaceOf } from '../../api/v1alpha1/install-namespace.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { stringAt } from '../../core/apply/index.ts';
 import { listAll } from '../../core/platform/kube/index.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
@@ -26,9 +25,6 @@ interface StatusFlags extends ClusterFlags, OutputFlags, WatchFlag {
 /** `rukpakctl status`: what became of a BundleDeployment, and why. */
 export function statusCommand(): Command {
   const command = new Command('status')
-    .description(
-      'show a BundleDeployment with its Bundles and objects, or list all with their state',
-    )
     .addArgument(new Argument('[bundleDeploymentName]', 'all BundleDeployments where absent'))
     .addOption(
       namespaceOption(
@@ -45,15 +41,13 @@ export function statusCommand(): Command {
 async function status(name: string | undefined, flags: StatusFlags): Promise<void> {
   const { withCluster } = await import('./cluster.ts');
   const { watch = false } = flags;
-  const signal = stopSignal();
   const report = new Report(flags, { onlyNews: watch });
-  const request = { flags, report, signal };
   let good = true;
   await withCluster(flags, (cluster) =>
-    repeated({ watch, signal }, async () => {
+    repeated({ watch, signal: cluster.signal }, async () => {
       good = await (name === undefined
-        ? listStates(cluster, request)
-        : showOne(cluster, { ...request, name }));
+        ? listStates(cluster, { flags, report })
+        : showOne(cluster, { name, flags, report }));
     }),
   );
   if (flags.exitCode === true && !good) process.exitCode = 1;
@@ -62,15 +56,15 @@ async function status(name: string | undefined, flags: StatusFlags): Promise<voi
 interface Request {
   readonly flags: StatusFlags;
   readonly report: Report;
-  readonly signal: AbortSignal;
 }
 
 async function showOne(
   cluster: Cluster,
-  { name, flags, report, signal }: Request & { readonly name: string },
+  { name, flags, report }: Request & { readonly name: string },
 ): Promise<boolean> {
   const { statusReport } = await import('./status/status-report.ts');
   const { systemNamespace, namespace, allObjects = false } = flags;
+  const { signal } = cluster;
   const found = await progressOn(process.stderr)(`looking at "${name}"`, () =>
     statusReport(cluster, { name, systemNamespace, namespace, signal }),
   );
@@ -102,8 +96,8 @@ function summaryOf(deployment: BundleDeployment): object {
 }
 
 async function listStates(
-  { client }: Cluster,
-  { flags, report, signal }: Request,
+  { client, signal }: Cluster,
+  { flags, report }: Request,
 ): Promise<boolean> {
   const { namespace, systemNamespace } = flags;
   const all = await listAll(client, bundleDeploymentResource, {

@@ -4,7 +4,6 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { liveObject } from '../../core/platform/kube/index.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import type { Origin } from './objects/owners.ts';
@@ -23,7 +22,6 @@ interface Named {
 /** `rukpakctl trace`: the BundleDeployment that an object is there for. */
 export function traceCommand(): Command {
   const command = new Command('trace')
-    .description('name the BundleDeployment that an object, such as a Pod, is there for')
     .addArgument(
       new Argument('<kind/name>', 'pod/web-7d4-x2, deploy/web, crd/gizmos.example.com').argParser(
         kindAndName,
@@ -42,10 +40,9 @@ function kindAndName(text: string): Named {
 async function trace(named: Named, flags: TraceFlags): Promise<void> {
   const { withCluster } = await import('./cluster.ts');
   const report = new Report(flags);
-  const signal = stopSignal();
   await withCluster(flags, async (cluster) => {
-    const origin = await originOfNamed(cluster, named, { ...flags, signal });
-    const deployment = await deploymentOf(cluster, origin, signal);
+    const origin = await originOfNamed(cluster, named, flags);
+    const deployment = await deploymentOf(cluster, origin);
     await report.lines(treeLines(await originTree(origin, deployment), report.width));
     await report.result(await resultOf(origin, deployment));
   });
@@ -54,12 +51,13 @@ async function trace(named: Named, flags: TraceFlags): Promise<void> {
 async function originOfNamed(
   cluster: Cluster,
   { kind, name }: Named,
-  { namespace, signal }: { readonly namespace?: string; readonly signal: AbortSignal },
+  { namespace }: TraceFlags,
 ): Promise<Origin> {
   const [{ kindNamed }, { originOf }] = await Promise.all([
     import('./objects/find-kind.ts'),
     import('./objects/owners.ts'),
   ]);
+  const { signal } = cluster;
   const resource = await kindNamed(cluster.client, kind, signal);
   const place = namespace ?? cluster.config.namespace ?? 'default';
   const key = resource.namespaced ? { namespace: place, name } : { name };
@@ -68,9 +66,8 @@ async function originOfNamed(
 
 /** @throws TerminalError where the object is of no deployment, or of one that is gone. */
 async function deploymentOf(
-  { client }: Cluster,
+  { client, signal }: Cluster,
   { chain, deployment: name, end }: Origin,
-  signal: AbortSignal,
 ): Promise<BundleDeployment> {
   const { pathOf } = await import('./objects/owners.ts');
   const [object] = chain;

@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
@@ -13,7 +12,6 @@ interface TreeFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl tree`: what there is because of a BundleDeployment, down to Pods. */
 export function treeCommand(): Command {
   const command = new Command('tree')
-    .description('show the objects of a BundleDeployment, and what was made for them, down to Pods')
     .addArgument(new Argument('<bundleDeploymentName>', 'whose objects are shown'))
     .addOption(namespaceOption('only objects in this namespace; all where absent'))
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
@@ -28,9 +26,11 @@ async function tree(name: string, flags: TreeFlags): Promise<void> {
   ]);
   const report = new Report(flags);
   const { namespace, systemNamespace } = flags;
-  const request = { name, namespace, systemNamespace, signal: stopSignal() };
+  const request = { name, namespace, systemNamespace };
   const family = await withCluster(flags, (cluster) =>
-    progressOn(process.stderr)(`looking at "${name}"`, () => familyOf(cluster, request)),
+    progressOn(process.stderr)(`looking at "${name}"`, () =>
+      familyOf(cluster, { ...request, signal: cluster.signal }),
+    ),
   );
   const objects = treeObjects(family, Date.now());
   await report.lines(treeLines(familyTree(family, objects), report.width));

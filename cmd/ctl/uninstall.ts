@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline/promises';
 import { Argument, Command } from 'commander';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -22,7 +21,6 @@ interface UninstallFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl uninstall`: deletes a BundleDeployment, and says first what goes with it. */
 export function uninstallCommand(): Command {
   const command = new Command('uninstall')
-    .description('delete a BundleDeployment with what it installed: say what goes, ask, and wait')
     .addArgument(new Argument('<bundleDeploymentName>', 'the one to delete'))
     .option('-y, --yes', 'do not ask; needed where no terminal can answer, or with -o json')
     .option('--dry-run', 'only say what would go')
@@ -55,7 +53,7 @@ async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Pr
   ]);
   const report = new Report(flags);
   const { systemNamespace, timeout } = flags;
-  const signal = stopSignal();
+  const { signal } = cluster;
   const progress = progressOn(process.stderr);
   const foreseen = await progress(`looking at "${name}"`, () =>
     foreseeDeletion(cluster, { name, systemNamespace, signal }),

@@ -23,7 +23,6 @@ interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags, ThirdPa
 /** `rukpakctl validate`: all that is wrong with a bundle, without a cluster. */
 export function validateCommand(): Command {
   const command = new Command('validate')
-    .description('say everything that is wrong with a bundle, without a cluster')
     .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
     .option('--class <name>', 'provisioner class of the bundle (default: as render tells it)')
     .addOption(

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { addServerFlags, type ServerFlags } from './server-flags.ts';
@@ -14,7 +13,6 @@ interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .alias('check')
-    .description('say whether the installation is healthy, part by part')
     .option('--pre', 'before there is one: say whether this user can install it on this cluster')
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
   return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(verify);
@@ -28,10 +26,9 @@ async function verify(flags: VerifyFlags): Promise<void> {
   ]);
   const { systemNamespace } = flags;
   const report = new Report(flags);
-  const signal = stopSignal();
   const checks: Check[] = [];
   await withCluster(flags, async (cluster) => {
-    const context = { cluster, systemNamespace, server: flags, signal };
+    const context = { cluster, systemNamespace, server: flags, signal: cluster.signal };
     const running = flags.pre === true ? runChecks(context, preCheckers) : runChecks(context);
     await report.lines(linesOf(running, checks));
   });

@@ -1,10 +1,8 @@
 import { Command } from 'commander';
-import { stopSignal } from '../../core/platform/runtime/index.ts';
 import { buildInfo } from '../build-info.ts';
 import { version } from '../version.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
-import { tableLines } from './status/tree.ts';
 
 interface VersionFlags extends ClusterFlags, OutputFlags {
   readonly server?: true;
@@ -14,7 +12,6 @@ interface VersionFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl version`: what this program was built from. */
 export function versionCommand(): Command {
   const command = new Command('version')
-    .description('say which revision this is')
     .option('--server', 'also the versions of this program, of the system and of Kubernetes')
     .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
   return addClusterFlags(command).addOption(outputOption()).action(printVersion);
@@ -25,13 +22,14 @@ async function printVersion(flags: VersionFlags): Promise<void> {
   const report = new Report(flags);
   await report.line(`revision: "${info.revision}", date: "${info.date}", state: "${info.state}"`);
   if (flags.server !== true) return await report.result(info);
-  const [{ withCluster }, { serverVersions }] = await Promise.all([
+  const [{ withCluster }, { tableLines }, { serverVersions }] = await Promise.all([
     import('./cluster.ts'),
+    import('./status/tree.ts'),
     import('./verify/server-versions.ts'),
   ]);
   const { systemNamespace } = flags;
-  const versions = await withCluster(flags, ({ client }) =>
-    serverVersions(client, { systemNamespace, signal: stopSignal() }),
+  const versions = await withCluster(flags, ({ client, signal }) =>
+    serverVersions(client, { systemNamespace, signal }),
   );
   const all = [{ program: 'rukpakctl', version: version() }, ...versions];
   const rows = all.map(({ program, version: running }) => [program, running]);

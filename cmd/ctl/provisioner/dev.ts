@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
-import { stopSignal } from '../../../core/platform/runtime/index.ts';
 import { visibleText } from '../visible-text.ts';
 
 /** `rukpakctl provisioner dev`: the class of a project, run again at every save. */
@@ -18,7 +17,10 @@ async function dev(module: string): Promise<void> {
     throw new TerminalError(`there is no ${resolve(module)}: run this in the folder of a project`);
   }
   endWithTerminal();
-  const { develop } = await import('./develop.ts');
+  const [{ develop }, { stopSignal }] = await Promise.all([
+    import('./develop.ts'),
+    import('../../../core/platform/runtime/index.ts'),
+  ]);
   await develop({ module: resolve(module), folder: process.cwd(), say }, stopSignal());
 }
 

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { stopSignal } from '../../../core/platform/runtime/index.ts';
 import { progressOn } from '../progress.ts';
 import { writeOutput } from '../write-output.ts';
 import { className } from './class-name.ts';
@@ -30,7 +29,10 @@ export function newCommand(): Command {
 }
 
 async function newProject(name: string, { dir = name, sdk }: NewFlags): Promise<void> {
-  const { fillFolder } = await import('./new-folder.ts');
+  const [{ fillFolder }, { stopSignal }] = await Promise.all([
+    import('./new-folder.ts'),
+    import('../../../core/platform/runtime/index.ts'),
+  ]);
   const folder = resolve(dir);
   const signal = stopSignal();
   await fillFolder(folder, async (draft) => {

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
-import { stopSignal } from '../../../core/platform/runtime/index.ts';
 import { durationOption } from '../../flag-values.ts';
 import type { Cluster } from '../cluster.ts';
 import { addClusterFlags, type ClusterFlags } from '../cluster-flags.ts';
@@ -60,7 +59,7 @@ async function deployed(objects: Sample, { cluster, flags }: Place): Promise<rea
   ]);
   const { timeout, systemNamespace } = flags;
   const name = objects.deployment.metadata.name ?? '';
-  const signal = stopSignal();
+  const { signal } = cluster;
   await progressOn(process.stderr)(`waiting for "${name}"`, () =>
     deploySample(cluster.client, objects, { timeout, signal }),
   );

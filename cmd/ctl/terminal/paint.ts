@@ -1,4 +1,4 @@
-import { type Colour, coloured } from '../../../core/platform/observe/index.ts';
+import { type Colour, coloured } from '../../colour.ts';
 
 /** Gives a printed line its colours. Lines come without control characters. */
 export type Paint = (line: string) => string;

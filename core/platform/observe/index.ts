@@ -1,7 +1,6 @@
 export type { AppliedSet, ApplyMetrics } from './apply-metrics.ts';
 export { CertificateMetrics } from './certificate-metrics.ts';
 export type { ClockMetrics } from './clock-metrics.ts';
-export { type Colour, coloured, type Screen, showsColour } from './colour.ts';
 export type { ContentMetrics } from './content-metrics.ts';
 export { Exposition } from './exposition.ts';
 export type { LeaderMetrics } from './leader-metrics.ts';

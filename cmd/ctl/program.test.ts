@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { commandTable } from './program.ts';
+
+test.each(commandTable)('"$usage" is what its command takes', async ({ usage, load }) => {
+  const command = await load();
+  expect(command.createHelp().subcommandTerm(command)).toBe(usage);
+});
+
+test('version loads no library but that of the commands, and nothing that speaks to a cluster', {
+  tags: ['process'],
+}, () => {
+  const program = fileURLToPath(new URL('../rukpakctl.ts', import.meta.url));
+  const listing = `
+    import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
+  const hook = `data:text/javascript,${encodeURIComponent(listing)}`;
+  const { stderr } = spawnSync(process.execPath, ['--import', hook, program, 'version'], {
+    encoding: 'utf8',
+  });
+  const root = new URL('../../', import.meta.url).href;
+  const loaded = stderr.split('\n').filter((url) => url.startsWith(root));
+  const paths = loaded.map((url) => url.slice(root.length));
+  expect(paths).toContain('cmd/ctl/version.ts');
+  expect(paths.filter((path) => !/^(?:cmd|node_modules\/commander)\//.test(path))).toEqual([
+    'core/errors.ts',
+    'api/json.ts',
+  ]);
+});
