@@ -24,6 +24,16 @@ export const systemClock: Clock = {
   },
 };
 
+/** Milliseconds since the epoch as metav1.Time has them: in whole seconds. */
+export function metaTime(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d{3}Z$/, 'Z');
+}
+
+/** The same as metav1.MicroTime has them. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
+}
+
 interface BackoffOptions {
   /** Milliseconds. */
   readonly initial: number;

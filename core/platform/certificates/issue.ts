@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { generate } from 'selfsigned';
-import type { KeyPair } from './key-pair.ts';
+
+/** A certificate chain and its private key, in PEM. */
+export interface KeyPair {
+  readonly certificate: string;
+  readonly privateKey: string;
+}
 
 /** When a certificate is valid; milliseconds. */
 export interface Validity {

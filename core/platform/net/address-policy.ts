@@ -10,7 +10,7 @@ export interface AddressPolicy {
 }
 
 /** The host has addresses of denied ranges only. */
-export class DeniedAddressError extends Error {
+class DeniedAddressError extends Error {
   override readonly name = 'DeniedAddressError';
 
   /** Does not tell the address: who names the host may not know it. */

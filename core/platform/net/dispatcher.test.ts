@@ -7,7 +7,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { generateCertificates } from '../../../deploy/local/cluster/certificates.ts';
 import { ConnectProxy, type ConnectProxyOptions } from '../../../test/helpers/connect-proxy.ts';
 import { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
-import { proxyProblem } from './proxy-problem.ts';
+import { proxyProblem } from './failed-request.ts';
 
 type Certificates = Awaited<ReturnType<typeof generateCertificates>>;
 

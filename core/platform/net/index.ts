@@ -1,10 +1,18 @@
 export { type AddressPolicy, createAddressGuard, rangeProblem } from './address-policy.ts';
 export { type ClientCertificate, createDispatcher } from './dispatcher.ts';
-export { HostAddresses } from './host-addresses.ts';
-export { createProxyChooser, type ProxyChooser, type ProxyConfig } from './proxy.ts';
-export { proxyFromEnvironment } from './proxy-from-environment.ts';
-export { proxyProblem } from './proxy-problem.ts';
-export { connectionCode, connectionProblem, requestError } from './request-error.ts';
-export { type Failure, RetryPolicy } from './retry-policy.ts';
-export { isThisMachine } from './this-machine.ts';
-export { matchesWildcard } from './wildcard.ts';
+export {
+  connectionCode,
+  connectionProblem,
+  type Failure,
+  proxyProblem,
+  RetryPolicy,
+  requestError,
+} from './failed-request.ts';
+export { HostAddresses, matchesWildcard } from './hosts.ts';
+export {
+  createProxyChooser,
+  isThisMachine,
+  type ProxyChooser,
+  type ProxyConfig,
+  proxyFromEnvironment,
+} from './proxy.ts';

@@ -1,7 +1,55 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
-import { requestBuckets } from './buckets.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { requestBuckets } from './controller-metrics.ts';
 
-export interface ContentRequest {
+/** Seconds of what crosses networks: up to the longest time limit. */
+const transferBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+type UnpackOutcome = 'unpacked' | 'waiting' | 'failed';
+
+/** How content comes from its source into the store. */
+export class UnpackMetrics {
+  readonly #seconds: Histogram;
+  readonly #phases: Histogram;
+  readonly #bytes: Counter;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#seconds = new Histogram({
+      name: 'rukpak_unpack_duration_seconds',
+      help: 'Time of an unpacking, from the fetch to the stored archive.',
+      labelNames: ['source', 'outcome'],
+      buckets: transferBuckets,
+      registers,
+    });
+    this.#phases = new Histogram({
+      name: 'rukpak_unpack_phase_duration_seconds',
+      help: 'Time of a part of an unpacking: fetch, convert or persist.',
+      labelNames: ['source', 'phase'],
+      buckets: transferBuckets,
+      registers,
+    });
+    this.#bytes = new Counter({
+      name: 'rukpak_unpack_bytes_total',
+      help: 'Bytes of the files that were fetched, uncompressed.',
+      labelNames: ['source'],
+      registers,
+    });
+  }
+
+  ended(source: string, outcome: UnpackOutcome, seconds: number): void {
+    this.#seconds.observe({ source, outcome }, seconds);
+  }
+
+  phaseEnded(source: string, phase: string, seconds: number): void {
+    this.#phases.observe({ source, phase }, seconds);
+  }
+
+  fetched(source: string, bytes: number): void {
+    this.#bytes.inc({ source }, bytes);
+  }
+}
+
+interface ContentRequest {
   readonly method: string;
   /** The status that was answered. */
   readonly code: number;
@@ -65,5 +113,66 @@ export class ContentMetrics {
 
   restored(result: 'success' | 'error'): void {
     this.#restores.inc({ result });
+  }
+}
+
+/** What content and worker processes may take together, and what they do. */
+interface MeasuredMemory {
+  readonly bytes: number;
+  readonly taken: number;
+  readonly waiting: number;
+  readonly ended: number;
+}
+
+const gauges = [
+  {
+    name: 'rukpak_memory_budget_bytes',
+    help: 'Bytes that content and worker processes may take together.',
+    field: 'bytes',
+  },
+  {
+    name: 'rukpak_memory_reserved_bytes',
+    help: 'Bytes of the memory budget that are taken.',
+    field: 'taken',
+  },
+  {
+    name: 'rukpak_memory_waiting_fetches',
+    help: 'Fetches that wait for memory.',
+    field: 'waiting',
+  },
+] as const;
+
+/** The memory budget at the time of a scrape. */
+export class MemoryMetrics {
+  #memory: MeasuredMemory | undefined;
+
+  constructor(registry: Registry) {
+    const read = (field: keyof MeasuredMemory) => this.#memory?.[field] ?? 0;
+    for (const { field, ...options } of gauges) {
+      registry.registerMetric(
+        new Gauge({
+          ...options,
+          registers: [],
+          collect() {
+            this.set(read(field));
+          },
+        }),
+      );
+    }
+    registry.registerMetric(
+      new Counter({
+        name: 'rukpak_memory_ended_total',
+        help: 'Fetches and worker processes that were ended for others to have their memory.',
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(read('ended'));
+        },
+      }),
+    );
+  }
+
+  watch(memory: MeasuredMemory): void {
+    this.#memory = memory;
   }
 }

@@ -1,12 +1,6 @@
-export type { AppliedSet, ApplyMetrics } from './apply-metrics.ts';
-export { CertificateMetrics } from './certificate-metrics.ts';
-export type { ClockMetrics } from './clock-metrics.ts';
-export type { ContentMetrics } from './content-metrics.ts';
-export { Exposition } from './exposition.ts';
-export type { LeaderMetrics } from './leader-metrics.ts';
+export type { ContentMetrics, UnpackMetrics } from './content-metrics.ts';
+export type { LeaderMetrics, QueueSnapshot } from './controller-metrics.ts';
+export type { AppliedSet, ApplyMetrics, ObjectCount, ObjectCounts } from './deployment-metrics.ts';
 export { createLogger, type LogLevel } from './logger.ts';
-export { Metrics } from './metrics.ts';
-export type { ObjectCount, ObjectCounts } from './object-metrics.ts';
-export type { QueueSnapshot } from './queue-metrics.ts';
-export type { UnpackMetrics } from './unpack-metrics.ts';
-export { WebhookMetrics } from './webhook-metrics.ts';
+export { type ClockMetrics, Exposition, Metrics } from './metrics.ts';
+export { CertificateMetrics, WebhookMetrics } from './serving-metrics.ts';

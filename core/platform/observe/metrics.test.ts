@@ -1,8 +1,7 @@
 import { generate } from 'selfsigned';
 import { expect, test } from 'vitest';
-import { Exposition } from './exposition.ts';
-import { Metrics } from './metrics.ts';
-import { WebhookMetrics } from './webhook-metrics.ts';
+import { Exposition, Metrics } from './metrics.ts';
+import { WebhookMetrics } from './serving-metrics.ts';
 
 async function linesOf(exposition: Exposition): Promise<readonly string[]> {
   const { contentType, body } = await exposition.render();

@@ -1,18 +1,26 @@
-import { ApplyMetrics } from './apply-metrics.ts';
-import { CertificateMetrics } from './certificate-metrics.ts';
-import { ClockMetrics } from './clock-metrics.ts';
-import { ContentMetrics } from './content-metrics.ts';
-import { ControllerMetrics } from './controller-metrics.ts';
-import { Exposition } from './exposition.ts';
-import { LeaderMetrics } from './leader-metrics.ts';
-import { MemoryMetrics } from './memory-metrics.ts';
-import { ObjectMetrics } from './object-metrics.ts';
-import { QueueMetrics } from './queue-metrics.ts';
-import { UnpackMetrics } from './unpack-metrics.ts';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { ContentMetrics, MemoryMetrics, UnpackMetrics } from './content-metrics.ts';
+import { LeaderMetrics, QueueMetrics, ReconcileMetrics } from './controller-metrics.ts';
+import { ApplyMetrics, ObjectMetrics } from './deployment-metrics.ts';
+import { CertificateMetrics } from './serving-metrics.ts';
+
+/** A process's metrics, with what Node tells of itself, as `/metrics` answers them. */
+export class Exposition {
+  readonly registry = new Registry();
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** In Prometheus' text format. */
+  async render(): Promise<{ readonly contentType: string; readonly body: string }> {
+    return { contentType: this.registry.contentType, body: await this.registry.metrics() };
+  }
+}
 
 /** The metrics of core, by area; controller-runtime's names where it has them. */
 export class Metrics extends Exposition {
-  readonly controllers = new ControllerMetrics(this.registry);
+  readonly controllers = new ReconcileMetrics(this.registry);
   readonly queues = new QueueMetrics(this.registry);
   readonly unpacking = new UnpackMetrics(this.registry);
   readonly memory = new MemoryMetrics(this.registry);
@@ -22,4 +30,22 @@ export class Metrics extends Exposition {
   readonly clock = new ClockMetrics(this.registry);
   readonly leader = new LeaderMetrics(this.registry);
   readonly certificates = new CertificateMetrics(this.registry);
+}
+
+/** How right this process's clock is. */
+export class ClockMetrics {
+  readonly #offset: Gauge;
+
+  constructor(registry: Registry) {
+    this.#offset = new Gauge({
+      name: 'rukpak_clock_offset_seconds',
+      help: "How far this process's clock is ahead of the API server's, compared every hour.",
+      registers: [registry],
+    });
+  }
+
+  /** In milliseconds. */
+  measured(offset: number): void {
+    this.#offset.set(offset / 1_000);
+  }
 }

@@ -2,7 +2,7 @@ import { TerminalError, WaitingError } from '../../errors.ts';
 import { aborted, type Clock } from '../clock.ts';
 import { MemoryShare, type ShareKind, type ShareOptions } from './memory-share.ts';
 
-export interface ByteBudgetOptions {
+interface ByteBudgetOptions {
   readonly bytes: number;
   /** Of each share, which are given at once whatever others have; 2 MiB where absent. */
   readonly unwaited?: number;

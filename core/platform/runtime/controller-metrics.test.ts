@@ -4,8 +4,7 @@ import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import { Controller, type ControllerOptions } from './controller.ts';
-import type { ControllerMetrics } from './controller-metrics.ts';
+import { Controller, type ControllerMetrics, type ControllerOptions } from './controller.ts';
 
 /** What a controller has told, one line each. */
 function recordingMetrics() {

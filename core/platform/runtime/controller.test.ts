@@ -7,7 +7,7 @@ import { TerminalError, WaitingError } from '../../errors.ts';
 import { ApiError } from '../kube/index.ts';
 import { Controller, type ControllerOptions, type ReconcileContext } from './controller.ts';
 import { precedence } from './fair-queue.ts';
-import { FairSemaphore } from './fair-semaphore.ts';
+import { FairSemaphore } from './semaphore.ts';
 
 interface Line {
   readonly level: string;

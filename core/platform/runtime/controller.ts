@@ -4,10 +4,9 @@ import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { aborted, type Clock } from '../clock.ts';
 import { ApiError, isConflict } from '../kube/index.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import { conditionMessage } from './conditions.ts';
-import type { ControllerMetrics, ReconcileOutcome } from './controller-metrics.ts';
 import type { Claim, Precedence } from './fair-queue.ts';
-import type { FairSemaphore } from './fair-semaphore.ts';
+import type { FairSemaphore } from './semaphore.ts';
+import { conditionMessage } from './status.ts';
 import { WorkQueue } from './work-queue.ts';
 
 export interface ReconcileContext {
@@ -220,4 +219,27 @@ function logFailure(logger: Logger, error: unknown, tries: number): void {
     const stack = conditionMessage(error instanceof Error ? (error.stack ?? '') : '');
     logger.error({ ...fields, stack }, 'reconcile failed');
   }
+}
+
+type ReconcileOutcome = 'success' | 'requeue_after' | 'error';
+
+/** What controllers tell of themselves; named as controller-runtime names its metrics. */
+export interface ControllerMetrics {
+  readonly controllers: {
+    reconcileTotal(controller: string, result: ReconcileOutcome): void;
+    /** Seconds. */
+    reconcileTime(controller: string, seconds: number): void;
+    activeWorkers(controller: string, count: number): void;
+    maxWorkers(controller: string, count: number): void;
+  };
+  readonly queues: {
+    /** The probe tells how things stand whenever somebody asks. */
+    watch(controller: string, probe: () => QueueSnapshot): void;
+    added(controller: string): void;
+    retried(controller: string): void;
+    /** How many seconds a key waited before a worker took it. */
+    waited(controller: string, seconds: number): void;
+    /** How many seconds a worker had it. */
+    worked(controller: string, seconds: number): void;
+  };
 }

@@ -1,10 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
-import type { Clock } from '../clock.ts';
-import { isNotFound, type KubeClient } from '../kube/index.ts';
-import { BoundedMap } from './bounded-map.ts';
-import { conditionMessage } from './conditions.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import { abortable, type Clock } from '../clock.ts';
+import { type KubeClient, unlessNotFound } from '../kube/index.ts';
 import {
   type EventText,
   eventKey,
@@ -13,9 +12,9 @@ import {
   type ObjectEvent,
   repeatPatch,
 } from './object-event.ts';
-import { SpamFilter } from './spam-filter.ts';
+import { conditionMessage } from './status.ts';
 
-export interface EventRecorderOptions {
+interface EventRecorderOptions {
   readonly client: KubeClient;
   /** Who reports, as `kubectl describe` shows it. */
   readonly component: string;
@@ -64,12 +63,9 @@ export class EventRecorder {
 
   /** Resolves when all is written, or when the signal is aborted. */
   async flush(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const { promise: aborted, resolve } = Promise.withResolvers<void>();
-    const onAbort = (): void => resolve();
-    signal.addEventListener('abort', onAbort, { once: true });
-    await Promise.race([this.#writing, aborted]);
-    signal.removeEventListener('abort', onAbort);
+    if (this.#writing !== undefined) {
+      await abortable(this.#writing, signal).catch(() => undefined);
+    }
   }
 
   async #writeAll(): Promise<void> {
@@ -106,11 +102,37 @@ export class EventRecorder {
     const { namespace, name } = event.metadata;
     const target = { resource: eventResource, key: { namespace, name: name ?? '' } };
     const patch = repeatPatch(event, clock.now());
-    try {
-      return await client.patch(target, patch, { type: 'merge' });
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return await unlessNotFound(client.patch(target, patch, { type: 'merge' }));
+  }
+}
+
+/** As in client-go: a burst of 25 events of one object, then one every five minutes. */
+const burst = 25;
+const refillEvery = 300_000;
+const rememberedObjects = 4096;
+
+interface Bucket {
+  readonly tokens: number;
+  readonly at: number;
+}
+
+/** Keeps one object from flooding the cluster with events. */
+class SpamFilter {
+  readonly #clock: Clock;
+  readonly #buckets = new BoundedMap<string, Bucket>(rememberedObjects);
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether one more event of the object may be written now; counts it. */
+  allows({ kind, metadata }: KubernetesObject): boolean {
+    const key = metadata.uid ?? `${kind}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+    const now = this.#clock.monotonic();
+    const { tokens, at } = this.#buckets.get(key) ?? { tokens: burst, at: now };
+    const filled = Math.min(burst, tokens + (now - at) / refillEvery);
+    if (filled < 1) return false;
+    this.#buckets.set(key, { tokens: filled - 1, at: now });
+    return true;
   }
 }

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { parseBindAddress } from './bind-address.ts';
-import { HealthServer, type HealthServerOptions } from './health-server.ts';
+import { HealthServer, type HealthServerOptions, parseBindAddress } from './health-server.ts';
 
 const stops: (() => Promise<void>)[] = [];
 

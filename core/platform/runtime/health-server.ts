@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
 import { aborted } from '../clock.ts';
-import { type BindAddress, parseBindAddress } from './bind-address.ts';
 
 /** Throws, or rejects, with the reason why not. */
-export type HealthCheck = () => void | Promise<void>;
+type HealthCheck = () => void | Promise<void>;
 
 export interface HealthServerOptions {
   /** As parseBindAddress reads it. */
@@ -109,3 +108,27 @@ async function listen(server: Server, { host, port }: BindAddress, text: string)
 function respond(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
 }
+
+export interface BindAddress {
+  /** All addresses where absent. */
+  readonly host?: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+}
+
+/**
+ * `:8081`, `127.0.0.1:0` or `[::1]:8081`; `0` means off and gives undefined.
+ * @throws Error for anything else.
+ */
+export function parseBindAddress(text: string): BindAddress | undefined {
+  if (text === '0') return undefined;
+  const [, bracketed, plain, digits] = pattern.exec(text) ?? [];
+  const port = Number(digits);
+  if (!(port <= 65_535)) {
+    throw new Error(`"${text}" is not an address to listen on: use host:port, :port, or 0 for off`);
+  }
+  const host = bracketed || plain;
+  return host ? { host, port } : { port };
+}
+
+const pattern = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]/\s]*)):([0-9]{1,5})$/;

@@ -1,23 +1,24 @@
-export { type BindAddress, parseBindAddress } from './bind-address.ts';
 export { ByteBudget } from './byte-budget.ts';
-export { conditionMessage, findCondition, setCondition, timestamp } from './conditions.ts';
 export { Controller, type ControllerOptions, type ReconcileResult } from './controller.ts';
 export { EventRecorder } from './event-recorder.ts';
 export { type Claim, precedence } from './fair-queue.ts';
-export { FairSemaphore } from './fair-semaphore.ts';
-export { addFinalizer, removeFinalizer } from './finalizers.ts';
-export { HealthServer } from './health-server.ts';
+export { addFinalizer, removeFinalizer, UnservedDeletions } from './finalizers.ts';
+export { type BindAddress, HealthServer, parseBindAddress } from './health-server.ts';
 export { type CacheChange, IndexedCache } from './indexed-cache.ts';
 export { LeaderElector } from './leader-elector.ts';
-export { type Lease, leaseResource } from './lease.ts';
-export { Manager, type Runnable } from './manager.ts';
+export { type Lease, leaseResource } from './lease-lock.ts';
+export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
 export type { MemoryShare } from './memory-share.ts';
 export { handlerOf, nameClass } from './name-class.ts';
 export { creatorBehind, onBehalfOf } from './on-behalf-of.ts';
-export { type Readiness, withReadiness } from './readiness.ts';
-export { reflectorRunnable } from './reflector-runnable.ts';
-export { Semaphore } from './semaphore.ts';
-export { statusPatch } from './status-patch.ts';
-export { stopSignal } from './stop-signal.ts';
+export { FairSemaphore, Semaphore } from './semaphore.ts';
+export {
+  conditionMessage,
+  findCondition,
+  type Readiness,
+  setCondition,
+  statusPatch,
+  timestamp,
+  withReadiness,
+} from './status.ts';
 export { uncounted, withTimeLimit } from './time-limit.ts';
-export { UnservedDeletions } from './unserved-deletions.ts';

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { BoundedMap } from '../bounded-map.ts';
 import {
   compareResourceVersions,
   formatKey,
@@ -6,8 +7,6 @@ import {
   type ObjectKey,
   type ReflectorSink,
 } from '../kube/index.ts';
-import { BoundedMap } from './bounded-map.ts';
-import { ValueIndex } from './value-index.ts';
 
 export interface CacheChange<T extends KubernetesObject> {
   readonly type: 'added' | 'updated' | 'deleted';
@@ -17,10 +16,10 @@ export interface CacheChange<T extends KubernetesObject> {
   readonly previous: T | undefined;
 }
 
-export type CacheListener<T extends KubernetesObject> = (change: CacheChange<T>) => void;
+type CacheListener<T extends KubernetesObject> = (change: CacheChange<T>) => void;
 
 /** The values under which an object is found again. */
-export type IndexFunction<T extends KubernetesObject> = (object: T) => readonly string[];
+type IndexFunction<T extends KubernetesObject> = (object: T) => readonly string[];
 
 const rememberedDeletions = 4096;
 
@@ -205,4 +204,39 @@ function isOlder(object: KubernetesObject, than: KubernetesObject): boolean {
 function isFinalized({ metadata }: KubernetesObject): boolean {
   const graceful = 'deletionGracePeriodSeconds' in metadata && metadata.deletionGracePeriodSeconds;
   return metadata.deletionTimestamp !== undefined && !metadata.finalizers?.length && !graceful;
+}
+
+/** Finds keys by values derived from their objects. */
+class ValueIndex<T> {
+  readonly #valuesOf: (object: T) => readonly string[];
+  readonly #keys = new Map<string, Set<string>>();
+  readonly #values = new Map<string, ReadonlySet<string>>();
+
+  constructor(valuesOf: (object: T) => readonly string[]) {
+    this.#valuesOf = valuesOf;
+  }
+
+  keys(value: string): readonly string[] {
+    return [...(this.#keys.get(value) ?? [])];
+  }
+
+  set(key: string, object: T): void {
+    this.delete(key);
+    const values = new Set(this.#valuesOf(object));
+    this.#values.set(key, values);
+    for (const value of values) {
+      const keys = this.#keys.get(value);
+      if (keys === undefined) this.#keys.set(value, new Set([key]));
+      else keys.add(key);
+    }
+  }
+
+  delete(key: string): void {
+    for (const value of this.#values.get(key) ?? []) {
+      const keys = this.#keys.get(value);
+      keys?.delete(key);
+      if (keys?.size === 0) this.#keys.delete(value);
+    }
+    this.#values.delete(key);
+  }
 }

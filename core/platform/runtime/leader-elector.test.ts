@@ -4,7 +4,7 @@ import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { LeaderElector } from './leader-elector.ts';
-import type { Lease } from './lease.ts';
+import type { Lease } from './lease-lock.ts';
 
 const key = { namespace: 'system', name: 'lock' };
 

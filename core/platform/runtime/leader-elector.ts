@@ -4,11 +4,11 @@ import { type Clock, withDeadline } from '../clock.ts';
 import { isAlreadyExists, isConflict } from '../kube/index.ts';
 import { LeaseLock, type LeaseLockOptions } from './lease-lock.ts';
 
-export interface LeaderElectorOptions extends LeaseLockOptions {
+interface LeaderElectorOptions extends LeaseLockOptions {
   readonly logger: Logger;
 }
 
-export interface LeaderCallbacks {
+interface LeaderCallbacks {
   /** Leads until the signal is aborted, then resolves when its work is finished. */
   onStarted(signal: AbortSignal): Promise<void>;
   /** The lease went to another or could not be renewed in time: another may lead by now. */

@@ -1,6 +1,31 @@
-import type { Clock } from '../clock.ts';
-import { isConflict, isNotFound, type KubeClient } from '../kube/index.ts';
-import { type Lease, leaseResource, microTime } from './lease.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { type Clock, microTime } from '../clock.ts';
+import {
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../kube/index.ts';
+
+/** Where the API server serves leases. */
+export const leaseResource: Resource = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};
+
+export interface Lease extends KubernetesObject {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    readonly leaseTransitions?: number;
+  };
+}
 
 export interface LeaseLockOptions {
   readonly client: KubeClient;
@@ -13,7 +38,7 @@ export interface LeaseLockOptions {
 }
 
 /** Seconds, as in client-go. */
-export const leaseDurationSeconds = 15;
+const leaseDurationSeconds = 15;
 
 /** A Lease as a lock: taken where free or expired, and kept by renewing it. */
 export class LeaseLock {
@@ -100,12 +125,7 @@ export class LeaseLock {
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
     const { client, namespace, name } = this.#options;
-    try {
-      return await client.get(leaseResource, { namespace, name }, signal);
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
+    return await liveObject(client, { resource: leaseResource, key: { namespace, name } }, signal);
   }
 
   #newLease(now: string): Lease {

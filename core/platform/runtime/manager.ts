@@ -1,5 +1,6 @@
 import type { Logger } from '../../contracts/logger.ts';
 import { aborted } from '../clock.ts';
+import type { Reflector } from '../kube/index.ts';
 
 /** A part of the process that runs until it is told to stop. */
 export interface Runnable {
@@ -85,4 +86,28 @@ async function runOne(runnable: Runnable, signal: AbortSignal): Promise<void> {
 async function stopAll(stage: readonly Started[]): Promise<void> {
   for (const { stop } of stage) stop.abort(new Error('the process stops'));
   await Promise.all(stage.map(async ({ ended }) => await ended));
+}
+
+/** A reflector as a part of the process; what comes after it starts when its sink is filled. */
+export function reflectorRunnable(
+  name: string,
+  reflector: Pick<Reflector, 'run' | 'whenSynced'>,
+): Runnable {
+  return {
+    name,
+    run: (signal) => reflector.run(signal),
+    ready: (signal) => reflector.whenSynced(signal),
+  };
+}
+
+/** Aborted by the first SIGINT or SIGTERM; a second one ends the process at once. */
+export function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(1);
+      stop.abort(new Error(`received ${name}`));
+    });
+  }
+  return stop.signal;
 }

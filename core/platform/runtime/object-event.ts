@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { metaTime } from '../clock.ts';
 import type { Resource } from '../kube/index.ts';
-import { microTime } from './lease.ts';
 
 export interface EventText {
   readonly type: 'Normal' | 'Warning';
@@ -45,7 +45,7 @@ export function eventKey({ kind, metadata }: KubernetesObject, text: EventText):
 
 export function newEvent({ regarding, text, component, now }: NewEvent): ObjectEvent {
   const { name = '', namespace, uid, resourceVersion } = regarding.metadata;
-  const time = wholeSeconds(now);
+  const time = metaTime(now);
   return {
     apiVersion: 'v1',
     kind: 'Event',
@@ -73,7 +73,7 @@ export function newEvent({ regarding, text, component, now }: NewEvent): ObjectE
 }
 
 export function repeatPatch({ count = 1 }: ObjectEvent, now: number): object {
-  return { count: count + 1, lastTimestamp: wholeSeconds(now) };
+  return { count: count + 1, lastTimestamp: metaTime(now) };
 }
 
 /** An object's name may be longer, or have other characters, than an event's may. */
@@ -93,8 +93,4 @@ function cutBytes(text: string, limit: number): string {
   const cut = bytes.subarray(0, limit - Buffer.byteLength(ellipsis)).toString('utf8');
   // A character cut in half decodes as the replacement character.
   return `${cut.replace(/\uFFFD+$/, '')}${ellipsis}`;
-}
-
-function wholeSeconds(ms: number): string {
-  return microTime(ms).replace(/\.\d+Z$/, 'Z');
 }

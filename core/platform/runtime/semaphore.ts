@@ -1,10 +1,64 @@
+import { type Claim, FairQueue, type FairQueueOptions } from './fair-queue.ts';
+
+interface Ticket {
+  readonly turn: PromiseWithResolvers<void>;
+}
+
+/** Lets a bounded number of tasks run at once; of those who wait, creators are served by turns. */
+export class FairSemaphore {
+  readonly #queue: FairQueue<Ticket>;
+
+  constructor(options: FairQueueOptions) {
+    this.#queue = new FairQueue(options);
+  }
+
+  /** Creators that have a place or wait for one. */
+  get creators(): number {
+    return this.#queue.creators;
+  }
+
+  /**
+   * Waits for a place; the function that it resolves to gives it back, at its first call.
+   * @throws the signal's reason where it is aborted before.
+   */
+  async take(claim: Claim, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
+    const ticket = { turn: Promise.withResolvers<void>() };
+    this.#queue.add(ticket, claim);
+    this.#grant();
+    const giveUp = (): void => {
+      // Whoever has been given a turn already must take it, or it would be lost.
+      if (this.#queue.delete(ticket)) ticket.turn.reject(signal.reason);
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      await ticket.turn.promise;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+    return () => {
+      this.#queue.release(ticket);
+      this.#grant();
+    };
+  }
+
+  #grant(): void {
+    for (;;) {
+      const ticket = this.#queue.next();
+      if (ticket === undefined) return;
+      ticket.turn.resolve();
+    }
+  }
+}
+
+const anybody: Claim = { creator: '' };
+
 /** Lets a bounded number of tasks run at once; the others wait in the order in which they came. */
 export class Semaphore {
-  readonly #waiting = new Set<() => void>();
-  #free: number;
+  readonly #places: FairSemaphore;
 
-  constructor(size: number) {
-    this.#free = size;
+  constructor(places: number) {
+    this.#places = new FairSemaphore({ places, keepsNone: true });
   }
 
   /**
@@ -20,43 +74,8 @@ export class Semaphore {
     }
   }
 
-  /**
-   * Waits for room; the function that it resolves to gives it back, at its first call.
-   * @throws the signal's reason where it is aborted before.
-   */
+  /** As FairSemaphore's. */
   async take(signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
-    if (this.#free > 0) this.#free--;
-    else await this.#turn(signal);
-    let taken = true;
-    return () => {
-      if (taken) this.#pass();
-      taken = false;
-    };
-  }
-
-  async #turn(signal: AbortSignal): Promise<void> {
-    const turn = Promise.withResolvers<void>();
-    const giveUp = (): void => {
-      // Whoever has been given a turn already must take it, or it would be lost.
-      if (this.#waiting.delete(turn.resolve)) turn.reject(signal.reason);
-    };
-    this.#waiting.add(turn.resolve);
-    signal.addEventListener('abort', giveUp, { once: true });
-    try {
-      await turn.promise;
-    } finally {
-      signal.removeEventListener('abort', giveUp);
-    }
-  }
-
-  #pass(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#free++;
-      return;
-    }
-    this.#waiting.delete(next);
-    next();
+    return await this.#places.take(anybody, signal);
   }
 }

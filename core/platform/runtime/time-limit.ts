@@ -1,6 +1,47 @@
-import { Countdown } from './countdown.ts';
+/** As AbortSignal.timeout(), and may be stopped for a while. */
+class Countdown {
+  readonly #over = new AbortController();
+  #left: number;
+  #since = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
 
-export interface TimeLimit {
+  /** Begins with so many milliseconds. */
+  constructor(left: number) {
+    this.#left = left;
+    this.goOn();
+  }
+
+  /** Aborted when no time is left. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  stop(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#left -= performance.now() - this.#since;
+  }
+
+  goOn(): void {
+    if (this.#ended || this.#timer !== undefined) return;
+    this.#since = performance.now();
+    this.#timer = setTimeout(() => this.#expire(), Math.max(this.#left, 0)).unref();
+  }
+
+  /** For good. */
+  end(): void {
+    this.stop();
+    this.#ended = true;
+  }
+
+  #expire(): void {
+    this.#over.abort(new DOMException('The time is over', 'TimeoutError'));
+  }
+}
+
+interface TimeLimit {
   /** Milliseconds. */
   readonly limit: number;
   /** More of them, for work that keeps the limit itself and says so in words of its own. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { systemClock } from '../../../../core/platform/clock.ts';
+import { microTime, systemClock } from '../../../../core/platform/clock.ts';
 import { type Lease, leaseResource } from '../../../../core/platform/runtime/index.ts';
-import { microTime } from '../../../../core/platform/runtime/lease.ts';
 import { insisting } from '../world/insisting.ts';
 import { between, type Fault } from './fault.ts';
 

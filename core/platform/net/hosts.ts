@@ -1,8 +1,9 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP, isIPv4 } from 'node:net';
+import { BoundedMap } from '../bounded-map.ts';
 import type { Clock } from '../clock.ts';
 
-export interface HostAddressesOptions {
+interface HostAddressesOptions {
   readonly clock: Clock;
   /** All addresses of a name, as texts. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
@@ -23,7 +24,7 @@ const lookupTime = 1_000;
 export class HostAddresses {
   readonly #clock: Clock;
   readonly #resolve: (name: string) => Promise<readonly string[]>;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new BoundedMap<string, Known>(mostNames);
 
   constructor({ clock, resolve = resolveName }: HostAddressesOptions) {
     this.#clock = clock;
@@ -40,10 +41,7 @@ export class HostAddresses {
     const known = this.#known.get(name);
     if (known !== undefined && known.until > this.#clock.monotonic()) return await known.address;
     const address = this.#find(name);
-    this.#known.delete(name);
     this.#known.set(name, { address, until: this.#clock.monotonic() + remembered });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > mostNames && oldest !== undefined) this.#known.delete(oldest);
     return await address;
   }
 
@@ -90,4 +88,30 @@ function groupsOf(address: string): readonly number[] {
 
 function numbersOf(groups: string): readonly number[] {
   return groups === '' ? [] : groups.split(':').map((group) => Number.parseInt(group, 16));
+}
+
+/**
+ * Whether a text is what a pattern of `*` and `?` stands for. Takes one try after another at the last
+ * `*` only, so that no pattern is slow.
+ */
+export function matchesWildcard(pattern: string, text: string): boolean {
+  let position = 0;
+  let star: { readonly after: number; covers: number } | undefined;
+  for (let index = 0; index < text.length; ) {
+    const char = pattern[position];
+    if (char === '*') {
+      position += 1;
+      star = { after: position, covers: index };
+    } else if (char === '?' || char === text[index]) {
+      position += 1;
+      index += 1;
+    } else if (star !== undefined) {
+      star.covers += 1;
+      position = star.after;
+      index = star.covers;
+    } else {
+      return false;
+    }
+  }
+  return /^\**$/.test(pattern.slice(position));
 }

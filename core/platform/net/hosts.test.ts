@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { HostAddresses } from './host-addresses.ts';
+import { HostAddresses } from './hosts.ts';
 
 const names: Readonly<Record<string, readonly string[]>> = {
   'one.example': ['192.0.2.7'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Clock } from '../clock.ts';
-import { RetryPolicy } from './retry-policy.ts';
+import { RetryPolicy } from './failed-request.ts';
 
 const error = new Error('busy');
 const start = Date.parse('2026-01-01T00:00:00Z');
