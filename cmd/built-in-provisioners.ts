@@ -1,9 +1,14 @@
-import { isSmallContent, runInWorkers, type WorkerProvisioners } from '../core/classes/index.ts';
+import {
+  type ClassHost,
+  isSmallContent,
+  joinedHosts,
+  runInWorkers,
+} from '../core/classes/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { ByteBudget } from '../core/platform/runtime/index.ts';
 import { builtInProvisionerModules, chartProvisionerModules } from '../provisioners/index.ts';
 
-export interface BuiltInProvisioners extends WorkerProvisioners {
+export interface BuiltInProvisioners extends ClassHost {
   /** Classes that run what their content says: a template may go on for as long as it may. */
   readonly slow: readonly string[];
 }
@@ -44,10 +49,7 @@ export async function runBuiltInProvisioners({
     }),
   ]);
   return {
-    provisioners: [...quick.provisioners, ...charts.provisioners],
+    ...joinedHosts([quick, charts]),
     slow: charts.provisioners.map(({ className }) => className),
-    close: async () => {
-      await Promise.all([quick.close(), charts.close()]);
-    },
   };
 }

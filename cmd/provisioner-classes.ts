@@ -1,8 +1,8 @@
 import {
+  type ClassHost,
+  joinedHosts,
   runThirdParty,
-  type ThirdPartyClass,
   type ThirdPartyOptions,
-  type WorkerProvisioners,
 } from '../core/classes/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import { errorMessage } from '../core/errors.ts';
@@ -19,28 +19,25 @@ export async function openProvisioners(
   { provisioner: names, provisionerMemory: memoryMegabytes }: ProvisionerFlags,
   served: readonly string[],
   process: { readonly memory: ByteBudget; readonly logger: Logger },
-): Promise<WorkerProvisioners> {
+): Promise<ClassHost> {
   const opened = await Promise.allSettled(
     names.map(async (name) => await open(name, { memoryMegabytes, ...process })),
   );
-  const classes = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const close = async (): Promise<void> => {
-    await Promise.all(classes.map((each) => each.close()));
-  };
+  const hosts = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   try {
     for (const each of opened) if (each.status === 'rejected') throw each.reason as Error;
-    refuseTwice(classes, names, served);
+    refuseTwice(hosts, names, served);
   } catch (error) {
-    await close();
+    await joinedHosts(hosts).close();
     throw error;
   }
-  return { provisioners: classes.map(({ provisioner }) => provisioner), close };
+  return joinedHosts(hosts);
 }
 
 async function open(
   name: string,
   options: Pick<ThirdPartyOptions, 'memoryMegabytes' | 'memory' | 'logger'>,
-): Promise<ThirdPartyClass> {
+): Promise<ClassHost> {
   try {
     return await runThirdParty({ ...provisionerModule(name), ...options });
   } catch (error) {
@@ -50,15 +47,14 @@ async function open(
 }
 
 function refuseTwice(
-  classes: readonly ThirdPartyClass[],
+  hosts: readonly ClassHost[],
   names: readonly string[],
   served: readonly string[],
 ): void {
   const known = new Map(
     served.map((className) => [className, 'this program or --provisioner-url']),
   );
-  for (const [index, { provisioner }] of classes.entries()) {
-    const { className } = provisioner;
+  for (const [index, { className }] of joinedHosts(hosts).provisioners.entries()) {
     const flag = `--provisioner ${names[index]}`;
     const other = known.get(className);
     if (other !== undefined) {

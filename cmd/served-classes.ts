@@ -1,4 +1,4 @@
-import { processesPerClass, type WorkerProvisioners } from '../core/classes/index.ts';
+import { type ClassHost, joinedHosts, processesPerClass } from '../core/classes/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { Provisioner } from '../core/contracts/provisioner.ts';
 import { defaultMemoryBudget } from '../core/manager/index.ts';
@@ -26,7 +26,7 @@ export async function withServedClasses(
   logger: Logger,
   run: (classes: ServedClasses) => Promise<void>,
 ): Promise<void> {
-  const open: WorkerProvisioners[] = [];
+  const open: ClassHost[] = [];
   const memory = memoryBudget(flags);
   try {
     // Who installs reads no content itself, however small.
@@ -43,9 +43,9 @@ export async function withServedClasses(
       // More could not be worked on anyway.
       ...namesOf(others).map((name) => [name, processesPerClass] as const),
     ]);
-    await run({ memory, provisioners: open.flatMap((each) => each.provisioners), ownWorkers });
+    await run({ memory, provisioners: joinedHosts(open).provisioners, ownWorkers });
   } finally {
-    await Promise.all(open.map((each) => each.close()));
+    await joinedHosts(open).close();
   }
 }
 
@@ -56,6 +56,6 @@ function memoryBudget({ memoryBudget: megabytes }: CoreFlags): ByteBudget {
   return new ByteBudget({ bytes, clock: systemClock });
 }
 
-function namesOf({ provisioners }: WorkerProvisioners): readonly string[] {
+function namesOf({ provisioners }: ClassHost): readonly string[] {
   return provisioners.map(({ className }) => className);
 }

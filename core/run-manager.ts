@@ -1,12 +1,12 @@
 /**
  * Runs provisioner classes in a process of their own (`rukpak-ts/manager`).
  */
+import { openClasses } from './classes/index.ts';
 import {
   defaultMemoryBudget,
   defaultWorkers,
   type ManagerOptions,
   type OpenSources,
-  openClasses,
   openSources,
   runReconcilers,
   settingsOf,

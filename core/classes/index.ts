@@ -1,18 +1,14 @@
+export { type ClassHost, joinedHosts } from './class-host.ts';
+export { fetchInWorkers, type WorkerSource } from './fetch-in-workers.ts';
 export {
   createRemoteProvisioner,
   type RemoteProvisioner,
   type RemoteProvisionerOptions,
-} from './http/index.ts';
-export { checkedClass } from './worker/checked-class.ts';
-export { fetchInWorkers } from './worker/fetch-in-workers.ts';
-export { judgeInWorkers, type WorkerJudge } from './worker/judge-in-workers.ts';
-export { moduleFolders } from './worker/module-folders.ts';
-export { runInWorkers, type WorkerProvisioners } from './worker/run-in-workers.ts';
-export {
-  processesPerClass,
-  runThirdParty,
-  type ThirdPartyClass,
-  type ThirdPartyOptions,
-} from './worker/run-third-party.ts';
-export { OutOfTimeError } from './worker/running-limit.ts';
-export { isSmallContent } from './worker/small-content.ts';
+} from './http/remote-provisioner.ts';
+export { judgeInWorkers, type WorkerJudge } from './judge-in-workers.ts';
+export { openClasses } from './open-classes.ts';
+export { isSmallContent, runInWorkers } from './run-in-workers.ts';
+export { runRemote } from './run-remote.ts';
+export { processesPerClass, runThirdParty, type ThirdPartyOptions } from './run-third-party.ts';
+export { OutOfTimeError } from './worker/ends.ts';
+export { moduleFolders } from './worker/start-process.ts';

@@ -1,5 +1,4 @@
 export { followFile, readAuthorities } from './client-authorities.ts';
-export { openClasses } from './defaults/classes.ts';
 export { imagePullerOptions } from './defaults/image-puller-options.ts';
 export { openJudge } from './defaults/judge.ts';
 export type { RegistryOptions } from './defaults/registry-options.ts';

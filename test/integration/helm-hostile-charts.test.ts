@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runInWorkers, type WorkerProvisioners } from '../../core/classes/index.ts';
+import { type ClassHost, runInWorkers } from '../../core/classes/index.ts';
 import { TerminalError } from '../../core/sdk.ts';
 import { chartProvisionerModules } from '../../provisioners/index.ts';
 import { aBundleDeployment, aContext, bundleFiles } from '../../testing/index.ts';
@@ -8,7 +8,7 @@ import { ampleMemory } from '../helpers/ample-memory.ts';
 import { silentLogger } from '../helpers/silent-logger.ts';
 
 // Without a control plane: what the class does with a chart, in processes as the manager has them.
-let workers: WorkerProvisioners;
+let workers: ClassHost;
 
 beforeAll(async () => {
   workers = await runInWorkers({

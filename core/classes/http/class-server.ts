@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { contractVersion, type ProvisionerContext } from '../../contracts/provisioner.ts';
 import { errorMessage, WaitingError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
@@ -6,18 +8,28 @@ import {
   type Failure,
   RetryPolicy,
 } from '../../platform/net/index.ts';
+import { checkBody, readBody, refusalOf } from './answers.ts';
 import type { ClassAddress } from './class-address.ts';
 import type { ClassAnswer, ClassConnection, ClassRequest } from './class-connection.ts';
-import { refusalOf } from './refusal.ts';
+
+/** What a server says of itself; what else is in it is for later versions. */
+export const classDescriptionSchema = z.object({
+  contractVersion: z.number(),
+  className: z.string(),
+  handlers: z.array(z.enum(['bundle', 'configure', 'deployment', 'inputs'])),
+  uses: z.array(z.enum(['cluster', 'seed'])).optional(),
+});
+
+type ClassDescription = z.infer<typeof classDescriptionSchema>;
+
+type ReadAnswer<T> = (answer: ClassAnswer) => Promise<T>;
+type Outcome<T> = { readonly value: T } | { readonly failure: Failure } | { readonly final: Error };
 
 export interface ClassServerOptions {
   readonly address: ClassAddress;
   readonly connection: ClassConnection;
   readonly clock: Clock;
 }
-
-type ReadAnswer<T> = (answer: ClassAnswer) => Promise<T>;
-type Outcome<T> = { readonly value: T } | { readonly failure: Failure } | { readonly final: Error };
 
 /** The server is not there, or no longer: it may be soon. Certificates that are wrong stay wrong. */
 const lost: ReadonlySet<string> = new Set([
@@ -36,10 +48,14 @@ const lost: ReadonlySet<string> = new Set([
 ]);
 
 const caPlace = 'ca.crt in the folder of --provisioner-url-credentials';
+const maxDescriptionBytes = 64 * 1024;
+/** Milliseconds. A server that was replaced by another version has said so after that. */
+const validFor = 60_000;
 
 /** Requests as the contract has them: what passes by itself is tried again a few times. */
 export class ClassServer {
   readonly #options: ClassServerOptions;
+  #known: { readonly description: ClassDescription; readonly until: number } | undefined;
 
   constructor(options: ClassServerOptions) {
     this.#options = options;
@@ -48,6 +64,35 @@ export class ClassServer {
   /** For messages. */
   get name(): string {
     return this.#options.address.name;
+  }
+
+  /** What the class was last said to use. */
+  get uses(): NonNullable<ClassDescription['uses']> {
+    return this.#known?.description.uses ?? [];
+  }
+
+  /**
+   * What the server says of itself: asked when it is first needed, as it may start later than we do.
+   * @throws Error where another class, or another version of the contract, is served there
+   */
+  async describe({
+    signal,
+    logger,
+  }: Pick<ProvisionerContext, 'signal' | 'logger'>): Promise<ClassDescription> {
+    const { address, clock } = this.#options;
+    if (this.#known !== undefined && clock.monotonic() < this.#known.until) {
+      return this.#known.description;
+    }
+    const wanted = { path: 'v1/class', accept: 'application/json', signal };
+    const description = await this.call(wanted, async (answer) => {
+      checkBody(answer, ['application/json']);
+      const text = (await readBody(answer, maxDescriptionBytes)).toString('utf8');
+      return checkedDescription(JSON.parse(text), address.className);
+    });
+    if (this.#known === undefined)
+      logger.info({ server: this.name, ...description }, 'class found');
+    this.#known = { description, until: clock.monotonic() + validFor };
+    return description;
   }
 
   /**
@@ -98,4 +143,30 @@ export class ClassServer {
 /** Nothing more of the answer is wanted, where there is more. */
 function leave({ body }: ClassAnswer): void {
   body.on('error', () => undefined).destroy();
+}
+
+function checkedDescription(answer: unknown, className: string): ClassDescription {
+  const { success, data, error } = classDescriptionSchema.safeParse(answer);
+  if (!success) {
+    const [issue] = error.issues;
+    throw new Error(
+      `the answer to GET v1/class is no description of a class: ${issue?.path.join('.')}: ${issue?.message}`,
+    );
+  }
+  if (data.contractVersion !== contractVersion) {
+    throw new Error(
+      `it serves version ${data.contractVersion} of the contract, and this manager knows version ${contractVersion}`,
+    );
+  }
+  if (data.className !== className) {
+    throw new Error(
+      `it serves class ${JSON.stringify(data.className.slice(0, 100))}: correct --provisioner-url`,
+    );
+  }
+  if (data.handlers.includes('configure') && !data.handlers.includes('bundle')) {
+    throw new Error(
+      'its handlers have "configure" and not "bundle": only the class that a Bundle is unpacked by adapts its content',
+    );
+  }
+  return data;
 }

@@ -1,23 +1,21 @@
-import type { KubernetesObject } from '../../../api/meta.ts';
+import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { Bundle, BundleDeployment, BundleSource } from '../../../api/v1alpha1/index.ts';
-import { checkFiles } from '../../content/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type { JudgedObject, Verdict } from '../../contracts/object-judge.ts';
 import type {
   DeploymentContext,
   Provisioner,
   ProvisionerContext,
 } from '../../contracts/provisioner.ts';
 import type { Source, SourceContext } from '../../contracts/source.ts';
-import type { ContentCollector } from './content-transfer.ts';
-import { describeModule } from './describe-module.ts';
-import { checkFilesShape } from './files-shape.ts';
-import { forwardingLogger } from './forwarding-logger.ts';
-import { type JudgeFunction, judgedObjects, verdictFiles } from './judge-files.ts';
-import { loadModule } from './load-module.ts';
+import { errorMessage } from '../../errors.ts';
+import type { ContentCollector } from './frames.ts';
 import type { CallMessage, FetchOrigin, HandlerName } from './messages.ts';
-import { objectTexts } from './object-texts.ts';
 import type { Sender } from './sender.ts';
+import { deniedText } from './thrown.ts';
 
 /** A call in its worker process. */
 export interface RunningCall {
@@ -52,8 +50,23 @@ async function answerWithContent(call: RunningCall): Promise<void> {
 
 async function answerWithVerdicts({ message, sender, content }: RunningCall): Promise<void> {
   const judge = (await loadModule(message.module)) as JudgeFunction;
-  const rules = message.object as readonly HealthRule[];
-  await sender.sendFiles(verdictFiles(judge(rules, judgedObjects(content.files()))));
+  const verdicts = judge(message.object as readonly HealthRule[], judgedObjects(content.files()));
+  const files = verdicts.map((each, at) => [`${at}`, Buffer.from(JSON.stringify(each))] as const);
+  await sender.sendFiles({ files: new Map(files), directories: new Set() });
+}
+
+/** What a judge's module exports. */
+type JudgeFunction = (
+  rules: readonly HealthRule[],
+  objects: Iterable<JudgedObject>,
+) => readonly Verdict[];
+
+/** Objects come as content, in pieces; the name of each ends in the index of its rule. */
+function* judgedObjects({ files }: BundleFiles): Generator<JudgedObject> {
+  for (const [name, content] of files) {
+    const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    yield { rule: Number(name.split('.')[1]), json: text.toString('utf8') };
+  }
 }
 
 async function answerWithStored(call: RunningCall): Promise<void> {
@@ -77,9 +90,9 @@ async function answerWithFiles(
   const result = await handle(files);
   if (result === undefined) throw new Error('the handler returned no files');
   if (result === files) return await sender.send({ type: 'unchanged' });
-  checkFilesShape(result, message.callee);
-  checkFiles(result as BundleFiles, message.limits);
-  await sender.sendFiles(result as BundleFiles);
+  // Loaded when first needed: sources and rules are spared the readers of manifests.
+  const { checkedFiles } = await import('./results.ts');
+  await sender.sendFiles(checkedFiles(result, message));
 }
 
 async function answerWithObjects(call: RunningCall): Promise<void> {
@@ -89,9 +102,8 @@ async function answerWithObjects(call: RunningCall): Promise<void> {
   const object = message.object as BundleDeployment;
   const result: unknown = await deployment?.(files, object, deploymentContext(call));
   if (result === undefined) throw new Error('the handler returned no objects');
-  for (const texts of objectTexts(result as readonly KubernetesObject[], message)) {
-    await sender.sendObjects(texts);
-  }
+  const { objectTexts } = await import('./results.ts');
+  for (const texts of objectTexts(result, message)) await sender.sendObjects(texts);
 }
 
 async function answerWithInputs(call: RunningCall): Promise<void> {
@@ -102,17 +114,27 @@ async function answerWithInputs(call: RunningCall): Promise<void> {
   await sender.send({ type: 'inputs', references: [...references] });
 }
 
+/** What a module's default export says that it is; the manager judges it. */
 async function answerWithDescription({ message, sender }: RunningCall): Promise<void> {
-  await sender.send(describeModule(await loadModule(message.module)));
+  const fields = Object(await loadModule(message.module)) as Readonly<Record<string, unknown>>;
+  const { className, contractVersion, uses } = fields;
+  await sender.send({
+    type: 'description',
+    ...(typeof className === 'string' ? { className } : {}),
+    ...(typeof contractVersion === 'number' ? { contractVersion } : {}),
+    handlers: handlerNames.filter((name) => typeof fields[name] === 'function'),
+    uses: Array.isArray(uses) ? uses.map(String) : [],
+  });
 }
+
+const handlerNames = ['bundle', 'configure', 'deployment', 'inputs'] as const;
 
 async function loadClass({ message }: RunningCall): Promise<Provisioner> {
   return (await loadModule(message.module)) as Provisioner;
 }
 
 function contextOf({ message, abort, sender }: RunningCall): ProvisionerContext {
-  const logger = forwardingLogger((line) => void sender.send(line));
-  return { signal: abort.signal, logger, limits: message.limits };
+  return { signal: abort.signal, logger: sender.logger, limits: message.limits };
 }
 
 function deploymentContext(call: RunningCall): DeploymentContext {
@@ -135,3 +157,42 @@ const noConfigMaps: SourceContext['configMaps'] = {
     throw new Error('a source in a worker process cannot read ConfigMaps');
   },
 };
+
+/** What a module exports as its default; an error says in a sentence why it cannot be loaded. */
+async function loadModule(module: string): Promise<unknown> {
+  try {
+    return ((await import(module)) as { readonly default?: unknown }).default;
+  } catch (error) {
+    throw new Error(`cannot load ${module}: ${reasonOf(error, module)}`, { cause: error });
+  }
+}
+
+function reasonOf(error: unknown, module: string): string {
+  const { code } = Object(error) as { code?: unknown };
+  if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
+    return 'it is TypeScript inside node_modules, which Node does not run: have the package bring JavaScript, or name the file where it lies outside';
+  }
+  return (
+    deniedText(error) ?? syntaxText(error, module) ?? `${errorMessage(error)}${placeOf(error)}`
+  );
+}
+
+/** Node says where a file is wrong in the first line of the stack alone, before the message. */
+function placeOf(error: unknown): string {
+  const stack = error instanceof Error ? error.stack : undefined;
+  const [, file, line] = /^(?:file:\/\/)?(\/\S+):(\d+)\n/.exec(stack ?? '') ?? [];
+  return file === undefined ? '' : ` (line ${line} of ${file})`;
+}
+
+/** Of JavaScript Node does not say where it is wrong, and what it reads TypeScript with does. */
+function syntaxText(error: unknown, module: string): string | undefined {
+  if (!(error instanceof SyntaxError) || placeOf(error) !== '') return undefined;
+  try {
+    stripTypeScriptTypes(readFileSync(fileURLToPath(module), 'utf8'));
+  } catch (parsed) {
+    const line = /^\S*:(\d+)\n/.exec((parsed as Error).stack ?? '')?.[1];
+    if (line === undefined) return undefined;
+    return `${errorMessage(parsed)} (line ${line} of ${fileURLToPath(module)})`;
+  }
+  return undefined;
+}

@@ -2,19 +2,18 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import type { InputReference } from '../../contracts/provisioner.ts';
-import { AnswerAllowance } from './answer-allowance.ts';
-import { ContentCollector, type FileTable } from './content-transfer.ts';
-import type { Description, FromWorker } from './messages.ts';
-import { checkObject } from './object-check.ts';
+import { ContentCollector, type FileTable, pieceBytes } from './frames.ts';
+import { type Description, type FromWorker, maxFrameBytes } from './messages.ts';
+import { checkObject } from './results.ts';
 
-export interface AnswerOptions {
+interface AnswerOptions {
   /** Who answers, for messages. */
   readonly callee: string;
   readonly limits: ContentLimits;
 }
 
 /** A message of an answer, with what it brings along. */
-export interface Received {
+interface Received {
   readonly message: FromWorker;
   readonly body: Uint8Array;
   /** Of message and body. */
@@ -129,5 +128,36 @@ export class Answer {
     for (const object of objects) {
       this.#objects.push(checkObject(object, { callee, index: this.#objects.length }));
     }
+  }
+}
+
+/** Messages of an answer that has next to nothing in it. */
+const fewMessages = 100;
+
+/** More than the longest path takes, of what stands around it in a table of files. */
+const entryBytes = 100;
+
+/**
+ * What one answer may be at most, whatever it consists of: reading what a process sends without an
+ * end would leave the manager no time for anybody else.
+ */
+class AnswerAllowance {
+  readonly #most: { readonly messages: number; readonly bytes: number };
+  #messages = 0;
+  #bytes = 0;
+
+  constructor({ maxBytes, maxEntries, maxPathLength }: ContentLimits) {
+    this.#most = {
+      messages: fewMessages + maxEntries + Math.ceil((2 * maxBytes) / pieceBytes),
+      bytes: maxFrameBytes + 2 * maxBytes + maxEntries * (entryBytes + maxPathLength),
+    };
+  }
+
+  /** @throws Error where it is too much. */
+  count(bytes: number): void {
+    this.#messages += 1;
+    this.#bytes += bytes;
+    if (this.#messages > this.#most.messages) throw new Error('it has too many messages');
+    if (this.#bytes > this.#most.bytes) throw new Error('it is too large');
   }
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { needsExactIntegers, parseJson } from '../../../api/json.ts';
 import { record } from '../../../api/record.ts';
 import type { ContentLimits } from '../../contracts/bundle-files.ts';
 import type { DeploymentContext } from '../../contracts/provisioner.ts';
 import type { SecretContent } from '../../contracts/source.ts';
 import type { ContentKey } from '../../contracts/store.ts';
-import type { FileTable } from './content-transfer.ts';
+import { TerminalError } from '../../errors.ts';
+import type { FileTable } from './frames.ts';
 import type { Thrown } from './thrown.ts';
 
 /**
@@ -130,9 +132,93 @@ export type FromWorker = z.infer<typeof fromWorker>;
 export interface LogMessage extends Extract<FromWorker, { type: 'log' }> {}
 export interface Description extends z.infer<typeof description> {}
 
-/** @throws Error where it is none. */
-export function parseFromWorker(value: unknown): FromWorker {
-  const { data, error } = fromWorker.safeParse(value);
+/**
+ * A message of a worker process. Numbers that a double cannot hold make parsing it ten times slower,
+ * so that some megabytes of nothing but brackets would hold up the manager for seconds.
+ * @throws Error where it is none, or has too many values to be read so.
+ */
+export function parseMessage(head: Buffer, allowance: OutputAllowance): FromWorker {
+  const text = head.toString('utf8');
+  if (needsExactIntegers(text)) allowance.values(countValues(parsed(text, JSON.parse)));
+  const { data, error } = fromWorker.safeParse(parsed(text, parseJson));
   if (data !== undefined) return data;
   throw new Error(z.prettifyError(error).replaceAll(/\s+/g, ' '));
+}
+
+function parsed(text: string, parse: (text: string) => unknown): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    // Its own message quotes what came, whatever that is.
+    throw new Error('it is not JSON', { cause: error });
+  }
+}
+
+/** More than an object of three mebibytes has that anybody would write. */
+const maxValuesOfMessage = 250_000;
+
+function countValues(root: unknown): number {
+  const open: unknown[] = [root];
+  let count = 0;
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const values: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    count += values.length;
+    if (count > maxValuesOfMessage) {
+      throw new Error(
+        `it has long numbers among more than ${maxValuesOfMessage} values in one message`,
+      );
+    }
+    for (const inner of values) if (typeof inner === 'object') open.push(inner);
+  }
+  return count;
+}
+
+const maxLines = 10_000;
+const maxBytes = 8 * 1024 * 1024;
+
+/** Messages that come late, after their call was given up. */
+const maxStray = 1_000;
+
+/** JSON values in messages with long numbers. */
+const maxValues = 5_000_000;
+
+/** What one call may write to the log, and what may come without a call: the manager reads it all. */
+export class OutputAllowance {
+  #lines = 0;
+  #bytes = 0;
+  #stray = 0;
+  #values = 0;
+
+  /** For another call. */
+  renew(): void {
+    this.#lines = 0;
+    this.#bytes = 0;
+    this.#stray = 0;
+    this.#values = 0;
+  }
+
+  /** @throws TerminalError where it is too much. */
+  write(bytes: number, callee: string): void {
+    this.#lines += 1;
+    this.#bytes += bytes;
+    if (this.#lines <= maxLines && this.#bytes <= maxBytes) return;
+    throw new TerminalError(
+      `${callee} wrote more than ${maxLines} lines or ${maxBytes / 1024 / 1024} MiB to the log in one call: have it write less`,
+    );
+  }
+
+  /** @throws Error where it is too much. */
+  values(count: number): void {
+    this.#values += count;
+    if (this.#values <= maxValues) return;
+    throw new Error(`it has long numbers among more than ${maxValues} values in one call`);
+  }
+
+  /** @throws Error where it is too much. */
+  stray(): void {
+    this.#stray += 1;
+    if (this.#stray > maxStray) throw new Error('it does not stop to send what nobody asked for');
+  }
 }

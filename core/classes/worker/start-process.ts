@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { extname, join } from 'node:path';
-import { ownFolders } from './module-folders.ts';
+import { dirname, extname, join } from 'node:path';
 
 /** For code that we did not write: it gets as little of this process and machine as it can do with. */
 export interface Confinement {
@@ -63,6 +63,26 @@ function permissions(
     // A file from a ConfigMap has no package.json next to it to say what it is.
     '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
   ];
+}
+
+/** What of the disk our own modules are loaded from. */
+function ownFolders(): readonly string[] {
+  const root = packageRoot(import.meta.dirname);
+  return [join(root, '/'), ...moduleFolders(root)];
+}
+
+/** The folders in which Node looks for packages, from here upwards, as far as they exist. */
+export function moduleFolders(from: string): readonly string[] {
+  const parent = dirname(from);
+  const above = parent === from ? [] : moduleFolders(parent);
+  const folder = join(from, 'node_modules');
+  return existsSync(folder) ? [folder, ...above] : above;
+}
+
+/** Sources are run in place, or from dist/. */
+function packageRoot(folder: string): string {
+  if (existsSync(join(folder, 'package.json')) || dirname(folder) === folder) return folder;
+  return packageRoot(dirname(folder));
 }
 
 /** What Node and malloc need to work as they do here. */

@@ -1,8 +1,16 @@
+import type {
+  BundleHandler,
+  ConfigureHandler,
+  DeploymentContext,
+  DeploymentHandler,
+  InputsHandler,
+} from '../../contracts/provisioner.ts';
 import { creatorBehind, FairSemaphore, uncounted } from '../../platform/runtime/index.ts';
 import type { Answer } from './answer.ts';
-import type { Call } from './call.ts';
-import { withRunningLimit } from './running-limit.ts';
-import { WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
+import { withRunningLimit } from './ends.ts';
+import { noFiles } from './frames.ts';
+import type { GivenFacts } from './messages.ts';
+import { type Call, WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 
 export interface WorkerPoolOptions extends WorkerProcessOptions {
   /** Processes at once for one creator. */
@@ -62,9 +70,9 @@ export class WorkerPool {
       signal.throwIfAborted();
       const worker = this.#takeIdle() ?? this.#start();
       try {
-        const { pid } = worker;
-        return await withRunningLimit(call, { limit, clock, pid }, (limited) =>
-          worker.run(limited),
+        const running = { limit, clock, callee: call.callee, pid: worker.pid };
+        return await withRunningLimit(running, own, (limited) =>
+          worker.run({ ...call, context: { ...call.context, signal: limited } }),
         );
       } finally {
         if (worker.alive) this.#keep(worker);
@@ -120,4 +128,51 @@ export class WorkerPool {
     await idle.worker.kill(new Error('there has been no work'));
     this.#workers.delete(idle.worker);
   }
+}
+
+interface PlaceInPool {
+  readonly module: URL;
+  /** Who is called, for messages: `class "acme"`. */
+  readonly callee: string;
+  readonly pool: Pick<WorkerPool, 'run'>;
+}
+
+interface HandlersInPool {
+  readonly bundle: BundleHandler;
+  readonly configure: ConfigureHandler;
+  readonly deployment: DeploymentHandler;
+  readonly inputs: InputsHandler;
+}
+
+/** A class's handlers as they are called from here, to run in a process of the pool. */
+export function handlersInPool({ pool, ...origin }: PlaceInPool): HandlersInPool {
+  return {
+    async bundle(files, object, context) {
+      const answer = await pool.run({ ...origin, handler: 'bundle', files, object, context });
+      return answer.files() ?? files;
+    },
+    async configure(files, object, context) {
+      const facts = factsOf(context);
+      const call = { ...origin, handler: 'configure', files, object, facts, context } as const;
+      return (await pool.run(call)).files() ?? files;
+    },
+    async deployment(files, object, context) {
+      const facts = factsOf(context);
+      const call = { ...origin, handler: 'deployment', files, object, facts, context } as const;
+      return (await pool.run(call)).objects();
+    },
+    async inputs(object, context) {
+      const call = { ...origin, handler: 'inputs', files: noFiles, object, context } as const;
+      return (await pool.run(call)).references();
+    },
+  };
+}
+
+function factsOf({ inputs, cluster, seed, installed }: DeploymentContext): GivenFacts {
+  return {
+    inputs,
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(installed === undefined ? {} : { installed }),
+  };
 }

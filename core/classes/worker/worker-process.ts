@@ -2,22 +2,33 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { serialize } from 'node:v8';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type { Logger } from '../../contracts/logger.ts';
+import type { ProvisionerContext } from '../../contracts/provisioner.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ByteBudget, MemoryShare } from '../../platform/runtime/index.ts';
 import { Answer } from './answer.ts';
-import type { Call } from './call.ts';
-import { contentPieces, fileTable } from './content-transfer.ts';
-import { endedBy, needsMore, tooSlow, unreadable } from './ends.ts';
-import { FrameSocket } from './frame-socket.ts';
-import { type FromWorker, maxFrameBytes, type ToWorker } from './messages.ts';
-import { OutputAllowance } from './output-allowance.ts';
-import { parseMessage } from './parse-message.ts';
+import { endedBy, needsMore, tooSlow, unreadable, watchMemory, watchProcessor } from './ends.ts';
+import { contentPieces, FrameSocket, fileTable } from './frames.ts';
+import {
+  type CallMessage,
+  type FromWorker,
+  maxFrameBytes,
+  OutputAllowance,
+  parseMessage,
+  type ToWorker,
+} from './messages.ts';
 import { type Confinement, startProcess } from './start-process.ts';
 import { fromThrown, toThrown } from './thrown.ts';
-import { watchMemory } from './watch-memory.ts';
-import { watchProcessor } from './watch-processor.ts';
+
+/** One call of a provisioner's handler, of a source, or of a judge. */
+export interface Call
+  extends Pick<CallMessage, 'callee' | 'handler' | 'object' | 'origin' | 'facts'> {
+  readonly module: URL;
+  readonly files: BundleFiles;
+  readonly context: ProvisionerContext;
+}
 
 export interface WorkerProcessOptions {
   /** Bound on the JavaScript heap, and on buffers and the like together with it. */
@@ -139,19 +150,10 @@ export class WorkerProcess {
   }
 
   async #deliver(call: Call): Promise<void> {
-    const { module, callee, handler, files, object, origin, facts, context } = call;
+    const { module, files, context, ...named } = call;
     const { limits } = context;
-    await this.#send({
-      type: 'call',
-      module: module.href,
-      callee,
-      handler,
-      object,
-      ...(origin === undefined ? {} : { origin }),
-      ...(facts === undefined ? {} : { facts }),
-      limits,
-      files: fileTable(files),
-    });
+    const message = { ...named, module: module.href, limits, files: fileTable(files) };
+    await this.#send({ type: 'call', ...message });
     for (const parts of contentPieces(files)) await this.#send({ type: 'content' }, parts);
   }
 

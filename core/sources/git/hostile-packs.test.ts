@@ -14,8 +14,7 @@ import {
 } from '../../../test/helpers/packs.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { fetchInWorkers } from '../../classes/index.ts';
-import { type WorkerSource } from '../../classes/worker/fetch-in-workers.ts';
+import { fetchInWorkers, type WorkerSource } from '../../classes/index.ts';
 import type { SourceResult } from '../../contracts/source.ts';
 import type { ByteBudget } from '../../platform/runtime/index.ts';
 

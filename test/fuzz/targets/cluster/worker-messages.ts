@@ -1,5 +1,4 @@
-import { OutputAllowance } from '../../../../core/classes/worker/output-allowance.ts';
-import { parseMessage } from '../../../../core/classes/worker/parse-message.ts';
+import { OutputAllowance, parseMessage } from '../../../../core/classes/worker/messages.ts';
 import type { FuzzTarget } from '../../fuzz-target.ts';
 
 const messages = [

@@ -1,5 +1,32 @@
-import { contractVersion, type Provisioner } from '../../contracts/provisioner.ts';
-import type { Description } from './messages.ts';
+import { contractVersion, type Provisioner } from '../contracts/provisioner.ts';
+
+/**
+ * Classes that run somewhere: in this process, in worker processes, or behind a URL. Core calls the
+ * handlers of all of them alike.
+ */
+export interface ClassHost {
+  readonly provisioners: readonly Provisioner[];
+  /** Ends its processes and connections at once; handlers that are running or called later reject. */
+  close(): Promise<void>;
+}
+
+/** Several hosts as one. */
+export function joinedHosts(hosts: readonly ClassHost[]): ClassHost {
+  return {
+    provisioners: hosts.flatMap(({ provisioners }) => provisioners),
+    close: async () => {
+      await Promise.all(hosts.map((host) => host.close()));
+    },
+  };
+}
+
+/** What a module says of the class that it exports. */
+export interface ClassDescription {
+  readonly className?: string | undefined;
+  readonly contractVersion?: number | undefined;
+  readonly handlers: readonly string[];
+  readonly uses: readonly string[];
+}
 
 const longestName = 63;
 
@@ -12,7 +39,7 @@ export function checkedClass({
   contractVersion: version,
   handlers,
   uses,
-}: Omit<Description, 'type'>): Pick<Provisioner, 'className' | 'uses'> {
+}: ClassDescription): Pick<Provisioner, 'className' | 'uses'> {
   const fix = 'its default export must be defineProvisioner({ className, … })';
   if (className === undefined) throw new Error(`it exports no provisioner: ${fix}`);
   if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(className) || className.length > longestName) {

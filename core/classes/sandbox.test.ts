@@ -1,9 +1,9 @@
 // @module-tag process
 
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { defaultLimits } from '../../content/index.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { defaultLimits } from '../content/index.ts';
 import { runInWorkers } from './run-in-workers.ts';
 
 /** Tries what a hole in a parser would be used for, and says what came of it. */

@@ -5,15 +5,16 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { defaultLimits } from '../../content/index.ts';
-import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
-import type { Provisioner } from '../../contracts/provisioner.ts';
-import { TerminalError } from '../../errors.ts';
-import { runThirdParty, type ThirdPartyClass } from './run-third-party.ts';
+import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { aBundle, aBundleDeployment, anImage } from '../../test/helpers/objects.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { defaultLimits } from '../content/index.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import { TerminalError } from '../errors.ts';
+import type { ClassHost } from './class-host.ts';
+import { runThirdParty } from './run-third-party.ts';
 
 /** As its author would write it. */
 const good = `
@@ -124,7 +125,7 @@ vi.setConfig({ testTimeout: 300_000 });
 const memoryMegabytes = 64;
 
 let directory: string;
-const classes: ThirdPartyClass[] = [];
+const classes: ClassHost[] = [];
 /** One for all tests: where its process is ended, the next call starts another. */
 let acme: Provisioner;
 
@@ -154,7 +155,7 @@ async function open(file: string, readable: readonly string[]): Promise<Provisio
     logger: silentLogger,
   });
   classes.push(started);
-  return started.provisioner;
+  return started.provisioners[0]!;
 }
 
 const noFiles: BundleFiles = { files: new Map(), directories: new Set() };

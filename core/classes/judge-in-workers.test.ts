@@ -1,14 +1,14 @@
 // @module-tag process
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HealthRule } from '../../../api/v1alpha1/deployment-policies.ts';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { Verdict } from '../../contracts/object-judge.ts';
-import { errorMessage } from '../../errors.ts';
-import { systemClock } from '../../platform/clock.ts';
+import type { HealthRule } from '../../api/v1alpha1/deployment-policies.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import type { Verdict } from '../contracts/object-judge.ts';
+import { errorMessage } from '../errors.ts';
+import { systemClock } from '../platform/clock.ts';
 import { judgeInWorkers, type WorkerJudge } from './judge-in-workers.ts';
 
-const module = new URL('../../apply/health/rules/judge-objects.ts', import.meta.url);
+const module = new URL('../apply/health/rules/judge-objects.ts', import.meta.url);
 const { signal } = new AbortController();
 
 let judge: WorkerJudge;

@@ -1,10 +1,10 @@
-import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import type { SecretContent, Source, SourceContext, SourceResult } from '../../contracts/source.ts';
-import { type Clock, systemClock } from '../../platform/clock.ts';
-import type { ByteBudget } from '../../platform/runtime/index.ts';
-import { noFiles } from './content-transfer.ts';
-import { WorkerPool } from './worker-pool.ts';
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { SecretContent, Source, SourceContext, SourceResult } from '../contracts/source.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
+import { noFiles } from './worker/frames.ts';
+import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface SourceWorkerOptions {
   /** Module whose default export makes a source of this type from the settings. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { Provisioner } from '../../contracts/provisioner.ts';
-import { openClasses } from './classes.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import { openClasses } from './open-classes.ts';
 
 const parts = { memory: ampleMemory(), logger: silentLogger };
 
@@ -40,7 +40,7 @@ it.each([
 });
 
 it('may be modules, which run in processes of their own', async () => {
-  const module = new URL('../../../provisioners/plain/index.ts', import.meta.url);
+  const module = new URL('../../provisioners/plain/index.ts', import.meta.url);
   const classes = await openClasses([acme, module], parts);
   await classes.close();
   expect(classes.provisioners.map(({ className }) => className)).toEqual([

@@ -8,23 +8,24 @@ import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
-import { cpuTime } from '../../../test/bench/process-tree.ts';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { eventually } from '../../../test/helpers/eventually.ts';
-import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { aBundle, aBundleDeployment, anImage } from '../../../test/helpers/objects.ts';
-import { defaultLimits } from '../../content/index.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import type { DeploymentContext, Provisioner } from '../../contracts/provisioner.ts';
-import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
-import { systemClock } from '../../platform/clock.ts';
-import { ByteBudget, onBehalfOf, withTimeLimit } from '../../platform/runtime/index.ts';
-import { runInWorkers, type WorkerOptions, type WorkerProvisioners } from './run-in-workers.ts';
-import { OutOfTimeError } from './running-limit.ts';
+import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { cpuTime } from '../../test/bench/process-tree.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { eventually } from '../../test/helpers/eventually.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { aBundle, aBundleDeployment, anImage } from '../../test/helpers/objects.ts';
+import { defaultLimits } from '../content/index.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { DeploymentContext, Provisioner } from '../contracts/provisioner.ts';
+import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
+import { systemClock } from '../platform/clock.ts';
+import { ByteBudget, onBehalfOf, withTimeLimit } from '../platform/runtime/index.ts';
+import type { ClassHost } from './class-host.ts';
+import { runInWorkers, type WorkerOptions } from './run-in-workers.ts';
+import { OutOfTimeError } from './worker/ends.ts';
 
-const errorsModule = new URL('../../errors.ts', import.meta.url).href;
+const errorsModule = new URL('../errors.ts', import.meta.url).href;
 
 /** What it does is told by the name of the object that it is called with. */
 const module = `
@@ -95,9 +96,9 @@ export default { className: 'acme', bundle: run, configure, deployment: run, inp
 `;
 
 let directory: string;
-let workers: WorkerProvisioners | undefined;
+let workers: ClassHost | undefined;
 /** For tests that neither end its only process nor need options of their own. */
-let shared: WorkerProvisioners;
+let shared: ClassHost;
 let acme: Provisioner;
 
 beforeAll(async () => {
@@ -143,7 +144,7 @@ function acmeModule(): URL {
 }
 
 /** Its clock stands still: a handler that a busy machine makes slow is not killed for that. */
-async function open(options: Partial<WorkerOptions>): Promise<WorkerProvisioners> {
+async function open(options: Partial<WorkerOptions>): Promise<ClassHost> {
   return await runInWorkers({
     modules: [acmeModule()],
     clock: new ManualClock(),
@@ -629,8 +630,8 @@ describe('the processes', () => {
   test('end with their manager, even where it does not close them', async () => {
     const script = `
       import { runInWorkers } from '${new URL('./run-in-workers.ts', import.meta.url).href}';
-      import { ByteBudget } from '${new URL('../../platform/runtime/byte-budget.ts', import.meta.url).href}';
-      import { systemClock } from '${new URL('../../platform/clock.ts', import.meta.url).href}';
+      import { ByteBudget } from '${new URL('../platform/runtime/byte-budget.ts', import.meta.url).href}';
+      import { systemClock } from '${new URL('../platform/clock.ts', import.meta.url).href}';
       const logger = { info: (fields) => { console.log(fields.pid); process.exit(0); } };
       const memory = new ByteBudget({ bytes: 2 ** 30, clock: systemClock });
       const { provisioners } = await runInWorkers({ modules: [new URL(process.argv[1])], memory, logger });

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import type { SecretContent } from '../../contracts/source.ts';
-import { TerminalError, WaitingError } from '../../errors.ts';
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { aSourceContext } from '../../test/helpers/source-context.ts';
+import type { SecretContent } from '../contracts/source.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { fetchInWorkers, type WorkerSource } from './fetch-in-workers.ts';
 
-const errorsModule = new URL('../../errors.ts', import.meta.url).href;
+const errorsModule = new URL('../errors.ts', import.meta.url).href;
 
 /** What it does is told by the repository. */
 const module = `

@@ -1,33 +1,28 @@
-import { checkedClass, runInWorkers } from '../../classes/index.ts';
-import type { Logger } from '../../contracts/logger.ts';
+import type { Logger } from '../contracts/logger.ts';
 import {
   contractVersion,
   type DefinedProvisioner,
   type Provisioner,
-} from '../../contracts/provisioner.ts';
-import type { ByteBudget } from '../../platform/runtime/index.ts';
-
-export interface OpenClasses {
-  readonly provisioners: readonly Provisioner[];
-  /** Ends the processes of classes that run in their own. */
-  close(): Promise<void>;
-}
+} from '../contracts/provisioner.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
+import { type ClassHost, checkedClass, joinedHosts } from './class-host.ts';
+import { runInWorkers } from './run-in-workers.ts';
 
 /**
- * Classes as they are given; those given as modules in worker processes.
+ * Classes that are given run in this process, those that are given as modules in worker processes.
  * @throws Error of one sentence for one that is no class of this contract, and where there is none.
  */
 export async function openClasses(
   given: readonly (Provisioner | URL)[],
   { memory, logger }: { readonly memory: ByteBudget; readonly logger: Logger },
-): Promise<OpenClasses> {
+): Promise<ClassHost> {
   if (given.length === 0) throw new Error('provisioners is empty: name a class to serve');
   const modules = given.filter(isModule);
   const here = given.filter(isClass);
   for (const provisioner of here) check(provisioner);
-  if (modules.length === 0) return { provisioners: here, close: async () => undefined };
-  const workers = await runInWorkers({ modules, memory, logger });
-  return { provisioners: [...here, ...workers.provisioners], close: () => workers.close() };
+  const inProcess: ClassHost = { provisioners: here, close: async () => undefined };
+  if (modules.length === 0) return inProcess;
+  return joinedHosts([inProcess, await runInWorkers({ modules, memory, logger })]);
 }
 
 /** Classes that run elsewhere come as they are, without the version of their contract. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { aTree } from '../../../test/helpers/registry-bundle.ts';
-import { isSmallContent } from './small-content.ts';
+import { aTree } from '../../test/helpers/registry-bundle.ts';
+import { isSmallContent } from './run-in-workers.ts';
 
 const manifest = 'kind: ConfigMap\nmetadata: {name: a}\n';
 

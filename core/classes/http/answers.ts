@@ -1,12 +1,51 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { TerminalError, WaitingError } from '../../errors.ts';
-import { mediaTypeOf, readBody } from './answer-body.ts';
 import type { ClassAddress } from './class-address.ts';
 import type { ClassAnswer } from './class-connection.ts';
-import { quoted } from './quoted.ts';
 
-const maxBytes = 64 * 1024;
+/** The type of an answer, without its parameters. */
+export function mediaTypeOf({ headers }: Pick<ClassAnswer, 'headers'>): string {
+  const { 'content-type': type } = headers;
+  return (typeof type === 'string' ? type : '').replace(/;.*$/s, '').trim().toLowerCase();
+}
+
+/**
+ * @throws Error for another type, and for an answer of which nobody could tell whether it has
+ * come whole
+ */
+export function checkBody(answer: ClassAnswer, types: readonly string[]): void {
+  const { headers } = answer;
+  const type = mediaTypeOf(answer);
+  if (!types.includes(type)) {
+    const found = type === '' ? 'has no Content-Type' : `is ${JSON.stringify(type.slice(0, 100))}`;
+    throw new Error(`the answer ${found}, but must be ${types.join(' or ')}`);
+  }
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+    throw new Error('the answer has a Content-Encoding, and none is understood');
+  }
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) {
+    throw new Error(
+      'the answer has no Content-Length (and is not chunked): a part of it would pass for the whole',
+    );
+  }
+}
+
+/** @throws Error where the body is longer; errors of the connection pass through */
+export async function readBody({ body }: ClassAnswer, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength;
+    if (length > maxBytes) {
+      throw new Error(`the answer is larger than the limit of ${maxBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+const maxRefusalBytes = 64 * 1024;
 
 /** `message` for the condition; `reason` as metav1.Condition has them. */
 const refusalSchema = z.object({
@@ -36,7 +75,7 @@ const hints: Readonly<Record<number, string>> = {
 export async function refusalOf(answer: ClassAnswer, { name }: ClassAddress): Promise<Error> {
   const { status, token } = answer;
   if (status >= 300 && status < 400) {
-    await answer.body.dump({ limit: maxBytes }).catch(() => undefined);
+    await answer.body.dump({ limit: maxRefusalBytes }).catch(() => undefined);
     return new Error(
       `${name} answered ${statusText(status)}: redirects are not followed, as credentials are for the address that was given: correct it`,
     );
@@ -55,7 +94,7 @@ export async function refusalOf(answer: ClassAnswer, { name }: ClassAddress): Pr
 
 /** Some servers explain themselves in JSON, as they are asked to, or in a plain text. */
 async function explanation(answer: ClassAnswer): Promise<Refusal | undefined> {
-  const body = await readBody(answer, maxBytes).catch(() => undefined);
+  const body = await readBody(answer, maxRefusalBytes).catch(() => undefined);
   if (body === undefined) return undefined;
   const text = body.toString('utf8');
   const type = mediaTypeOf(answer);
@@ -75,4 +114,18 @@ function jsonIn(text: string): unknown {
 function statusText(status: number): string {
   const text = STATUS_CODES[status];
   return text === undefined ? String(status) : `${status} ${text}`;
+}
+
+const longestQuote = 2_000;
+
+// Control characters, and those that turn the direction of what follows them.
+// oxlint-disable-next-line no-control-regex
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+
+/** What a server said, in one line that shows no token of ours. */
+function quoted(text: string, token: string | undefined): string {
+  const some = text.slice(0, 4 * longestQuote);
+  const discreet = token === undefined ? some : some.replaceAll(token, '***');
+  const line = discreet.replaceAll(unprintable, ' ').trim();
+  return (line.length > longestQuote ? `${line.slice(0, longestQuote)}…` : line).toWellFormed();
 }

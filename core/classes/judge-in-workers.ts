@@ -1,10 +1,11 @@
-import { defaultLimits } from '../../content/index.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import type { ObjectJudge } from '../../contracts/object-judge.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { ByteBudget } from '../../platform/runtime/index.ts';
-import { filesOf, verdictsOf } from './judge-files.ts';
-import { WorkerPool } from './worker-pool.ts';
+import { z } from 'zod';
+import { defaultLimits } from '../content/index.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { JudgedObject, ObjectJudge, Verdict } from '../contracts/object-judge.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
+import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface JudgeWorkerOptions {
   /** Module whose default export judges objects by rules. */
@@ -63,4 +64,23 @@ export function judgeInWorkers({ module, memory, clock, logger }: JudgeWorkerOpt
     },
     close: () => pool.close(),
   };
+}
+
+/** Content goes in pieces, whatever its size. The name of each has the index of its rule. */
+function filesOf(objects: readonly JudgedObject[]): BundleFiles {
+  const files = objects.map(({ rule, json }, at) => [`${at}.${rule}`, Buffer.from(json)] as const);
+  return { files: new Map(files), directories: new Set() };
+}
+
+const verdict = z.object({
+  status: z.enum(['Current', 'InProgress', 'Failed']),
+  message: z.string().max(8_192),
+});
+
+/** @throws Error where the worker process sent something else. */
+function verdictsOf(files: BundleFiles | undefined): readonly Verdict[] {
+  return Array.from(files?.files.values() ?? [], (content) => {
+    const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    return verdict.parse(JSON.parse(text.toString('utf8')));
+  });
 }

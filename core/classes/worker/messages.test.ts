@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { OutputAllowance } from './output-allowance.ts';
-import { parseMessage } from './parse-message.ts';
+import { OutputAllowance, parseMessage } from './messages.ts';
 
 const long = '1234567890123456789';
 

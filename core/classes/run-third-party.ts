@@ -1,14 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { defaultLimits } from '../../content/index.ts';
-import type { Logger } from '../../contracts/logger.ts';
-import type { Provisioner } from '../../contracts/provisioner.ts';
-import { type Clock, systemClock } from '../../platform/clock.ts';
-import { type ByteBudget, withTimeLimit } from '../../platform/runtime/index.ts';
-import { checkedClass } from './checked-class.ts';
-import { noFiles } from './content-transfer.ts';
-import { handlersInPool } from './handlers-in-pool.ts';
-import type { Description } from './messages.ts';
-import { WorkerPool } from './worker-pool.ts';
+import { defaultLimits } from '../content/index.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import { type ByteBudget, withTimeLimit } from '../platform/runtime/index.ts';
+import { type ClassDescription, type ClassHost, checkedClass } from './class-host.ts';
+import { noFiles } from './worker/frames.ts';
+import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 
 export interface ThirdPartyOptions {
   /** Module whose default export is the class. */
@@ -23,12 +21,6 @@ export interface ThirdPartyOptions {
   readonly logger: Logger;
 }
 
-export interface ThirdPartyClass {
-  readonly provisioner: Provisioner;
-  /** Ends its processes at once. */
-  close(): Promise<void>;
-}
-
 /** Processes of one class, and so how many of its objects can be worked on at once. */
 export const processesPerClass = Math.min(2, availableParallelism());
 
@@ -40,7 +32,7 @@ const loadingLimit = 120_000;
  * it does there, at its top level too, is its own affair.
  * @throws Error in one sentence where it cannot be loaded, or is no class of this contract.
  */
-export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPartyClass> {
+export async function runThirdParty(options: ThirdPartyOptions): Promise<ClassHost> {
   const { module, readable, memoryMegabytes, memory, clock = systemClock, logger } = options;
   const pool = new WorkerPool({
     size: processesPerClass,
@@ -52,28 +44,25 @@ export async function runThirdParty(options: ThirdPartyOptions): Promise<ThirdPa
   });
   try {
     const description = await describe(pool, module, logger);
-    const provisioner = checkedClass(description);
-    const { className, uses = [] } = provisioner;
+    const { className, uses = [] } = checkedClass(description);
     const there = handlersInPool({ module, callee: `class "${className}"`, pool });
     const has = (name: keyof typeof there): boolean => description.handlers.includes(name);
-    return {
-      provisioner: {
-        className,
-        ...(uses.length > 0 ? { uses } : {}),
-        ...(has('bundle') ? { bundle: there.bundle } : {}),
-        ...(has('configure') ? { configure: there.configure } : {}),
-        ...(has('deployment') ? { deployment: there.deployment } : {}),
-        ...(has('inputs') ? { inputs: there.inputs } : {}),
-      },
-      close: () => pool.close(),
+    const provisioner: Provisioner = {
+      className,
+      ...(uses.length > 0 ? { uses } : {}),
+      ...(has('bundle') ? { bundle: there.bundle } : {}),
+      ...(has('configure') ? { configure: there.configure } : {}),
+      ...(has('deployment') ? { deployment: there.deployment } : {}),
+      ...(has('inputs') ? { inputs: there.inputs } : {}),
     };
+    return { provisioners: [provisioner], close: () => pool.close() };
   } catch (error) {
     await pool.close();
     throw error;
   }
 }
 
-async function describe(pool: WorkerPool, module: URL, logger: Logger): Promise<Description> {
+async function describe(pool: WorkerPool, module: URL, logger: Logger): Promise<ClassDescription> {
   const call = {
     callee: 'its module',
     module,

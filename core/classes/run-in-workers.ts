@@ -1,17 +1,17 @@
 import { availableParallelism } from 'node:os';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { Logger } from '../../contracts/logger.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
+import type { Logger } from '../contracts/logger.ts';
 import {
   contractVersion,
   type DeploymentHandler,
   type Provisioner,
-} from '../../contracts/provisioner.ts';
-import { errorMessage } from '../../errors.ts';
-import { checkObjectCount } from '../../manifests/index.ts';
-import { type Clock, systemClock } from '../../platform/clock.ts';
-import type { ByteBudget } from '../../platform/runtime/index.ts';
-import { handlersInPool } from './handlers-in-pool.ts';
-import { WorkerPool } from './worker-pool.ts';
+} from '../contracts/provisioner.ts';
+import { errorMessage } from '../errors.ts';
+import { checkObjectCount } from '../manifests/index.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
+import type { ClassHost } from './class-host.ts';
+import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 
 export interface WorkerOptions {
   /** Modules whose default export is a provisioner. */
@@ -40,12 +40,6 @@ export interface WorkerOptions {
   readonly logger: Logger;
 }
 
-export interface WorkerProvisioners {
-  readonly provisioners: readonly Provisioner[];
-  /** Ends the processes at once; handlers that are running or called later reject. */
-  close(): Promise<void>;
-}
-
 /**
  * Provisioners whose handlers run in processes of their own. Large content never holds up this
  * process, and a handler that crashes, loops or needs too much memory fails its own call only.
@@ -54,7 +48,7 @@ export interface WorkerProvisioners {
  * serve, so loading one must be cheap.
  * @throws Error where a module cannot be loaded or exports no provisioner.
  */
-export async function runInWorkers(options: WorkerOptions): Promise<WorkerProvisioners> {
+export async function runInWorkers(options: WorkerOptions): Promise<ClassHost> {
   const served = await Promise.all(
     options.modules.map(async (module) => ({ module, provisioner: await load(module) })),
   );
@@ -129,4 +123,26 @@ async function importModule(module: URL): Promise<{ readonly default?: Partial<P
   } catch (error) {
     throw new Error(`cannot load ${module.href}: ${errorMessage(error)}`, { cause: error });
   }
+}
+
+/** Measured: the worst that was found takes a built-in class some 20 ms (docs/adr/0016). */
+const maxBytes = 16 * 1024;
+const maxFiles = 32;
+
+/** What begins YAML's anchors, tags and complex keys, which make reading slow; rare in manifests. */
+const costly: readonly number[] = Array.from('&!?', (character) => character.charCodeAt(0));
+
+/**
+ * Every registry+v1 bundle has it, and keeps it under `bundle/` where it is stored. A conversion
+ * makes hundreds of times its size: of each deployment an object with all annotations of the CSV.
+ */
+const convertedFiles = ['metadata/annotations.yaml', 'bundle/metadata/annotations.yaml'];
+
+/** Whether content, hostile or not, is read in no more time than the event loop has for it. */
+export function isSmallContent({ files }: BundleFiles): boolean {
+  if (files.size > maxFiles || convertedFiles.some((path) => files.has(path))) return false;
+  let bytes = 0;
+  for (const content of files.values()) bytes += content.byteLength;
+  if (bytes > maxBytes) return false;
+  return ![...files.values()].some((content) => costly.some((byte) => content.includes(byte)));
 }

@@ -1,5 +1,0 @@
-export {
-  createRemoteProvisioner,
-  type RemoteProvisioner,
-  type RemoteProvisionerOptions,
-} from './create-remote-provisioner.ts';

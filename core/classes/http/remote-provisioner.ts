@@ -1,0 +1,226 @@
+import { parseJson } from '../../../api/json.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { unpackTar } from '../../content/index.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import {
+  contractVersion,
+  type DefinedProvisioner,
+  type DeploymentContext,
+  type DeploymentHandler,
+  type InputReference,
+  type ProvisionerContext,
+} from '../../contracts/provisioner.ts';
+import { errorMessage, WaitingError } from '../../errors.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { ProxyConfig } from '../../platform/net/index.ts';
+import { checkBody, mediaTypeOf, readBody } from './answers.ts';
+import { type ClassAddressOptions, classAddress } from './class-address.ts';
+import { type ClassAnswer, ClassConnection } from './class-connection.ts';
+import { ClassServer } from './class-server.ts';
+import { objectsOfAnswer } from './objects-of-answer.ts';
+import { type RequestContent, requestArchive } from './request-archive.ts';
+
+export interface RemoteProvisionerOptions extends ClassAddressOptions {
+  /** Folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
+  readonly credentials?: string | undefined;
+  readonly proxy?: ProxyConfig | undefined;
+  /** Reads the answers with objects: in a process of their own, if need be. In this one where absent. */
+  readonly readObjects?: DeploymentHandler;
+  readonly clock?: Clock;
+}
+
+export interface RemoteProvisioner extends DefinedProvisioner {
+  /** Ends its connections at once. */
+  close(): Promise<void>;
+}
+
+/**
+ * A class that a server provides by HTTP (docs/provisioner-http-v1.yaml). The server need not be
+ * there yet; what it serves is asked when a first object needs it.
+ * @throws Error where address or credentials cannot be used
+ */
+export async function createRemoteProvisioner(
+  options: RemoteProvisionerOptions,
+): Promise<RemoteProvisioner> {
+  const { className, credentials, proxy, clock = systemClock } = options;
+  const { readObjects = objectsOfAnswer } = options;
+  const address = classAddress(options);
+  const connection = await ClassConnection.open({ address, credentials, proxy });
+  const server = new ClassServer({ address, connection, clock });
+  const remote = new RemoteClass(server, readObjects);
+  return {
+    contractVersion,
+    className,
+    bundle: (files, object, context) => remote.bundle(files, object, context),
+    configure: (files, object, context) => remote.configure(files, object, context),
+    deployment: (files, object, context) => remote.deployment(files, object, context),
+    inputs: (object, context) => remote.inputs(object, context),
+    get uses() {
+      return server.uses;
+    },
+    close: () => connection.close(),
+  };
+}
+
+const maxInputsBytes = 256 * 1024;
+
+/** A request for content: what the server is told, and at which path. */
+interface ContentRequest extends RequestContent {
+  readonly path: string;
+  readonly files: BundleFiles;
+}
+
+/** The handlers of a class, each a request to its server. */
+class RemoteClass {
+  readonly #server: ClassServer;
+  readonly #readObjects: DeploymentHandler;
+
+  constructor(server: ClassServer, readObjects: DeploymentHandler) {
+    this.#server = server;
+    this.#readObjects = readObjects;
+  }
+
+  async bundle(files: BundleFiles, object: Bundle, given: ProvisionerContext) {
+    return await this.#withinLimit(given, async (context) => {
+      const { handlers } = await this.#server.describe(context);
+      if (!handlers.includes('bundle')) throw this.#notServed('Bundles', handlers);
+      const { limits } = context;
+      return await this.#content(
+        { path: 'v1/bundle', object, context: { limits }, files },
+        context,
+      );
+    });
+  }
+
+  /** Asks the server only where it says that it adapts content. */
+  async configure(files: BundleFiles, object: BundleDeployment, given: DeploymentContext) {
+    return await this.#withinLimit(given, async (context) => {
+      const { handlers, uses } = await this.#server.describe(context);
+      if (!handlers.includes('configure')) return files;
+      const sent = { object, context: this.#contextOf(context, uses), files };
+      return await this.#content({ path: 'v1/configure', ...sent }, context);
+    });
+  }
+
+  async deployment(
+    files: BundleFiles,
+    object: BundleDeployment,
+    given: DeploymentContext,
+  ): Promise<readonly KubernetesObject[]> {
+    return await this.#withinLimit(given, async (context) => {
+      const { handlers, uses } = await this.#server.describe(context);
+      if (!handlers.includes('deployment')) throw this.#notServed('BundleDeployments', handlers);
+      const sent = { object, context: this.#contextOf(context, uses), files };
+      const archive = await requestArchive(sent);
+      const accept = 'application/json, application/yaml';
+      const wanted = { path: 'v1/deployment', accept, archive, signal: context.signal };
+      const answer = await this.#server.call(wanted, (given) => manifestIn(given, context));
+      try {
+        return await this.#readObjects(answer, object, context);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        // Not terminal, whatever it is: the server may be mended, and then nothing tells us so.
+        throw new Error(`${this.#server.name}: ${errorMessage(error)}`, { cause: error });
+      }
+    });
+  }
+
+  /** Asks the server only where it says that it has an answer. */
+  async inputs(object: BundleDeployment, given: ProvisionerContext) {
+    return await this.#withinLimit(given, async (context) => {
+      const { handlers } = await this.#server.describe(context);
+      if (!handlers.includes('inputs')) return [];
+      const { limits, signal } = context;
+      const archive = await requestArchive({ object, context: { limits } });
+      const wanted = { path: 'v1/inputs', accept: 'application/json', archive, signal };
+      return await this.#server.call(wanted, referencesIn);
+    });
+  }
+
+  /** The content of a tar in the answer; after a 204 what the server was given. */
+  async #content(
+    { path, ...sent }: ContentRequest,
+    { limits, signal }: ProvisionerContext,
+  ): Promise<BundleFiles> {
+    const archive = await requestArchive(sent);
+    const wanted = { path, accept: 'application/x-tar', archive, signal };
+    return await this.#server.call(wanted, async (answer) => {
+      if (answer.status === 204) {
+        await answer.body.dump();
+        return sent.files;
+      }
+      checkBody(answer, ['application/x-tar']);
+      return await unpackTar(answer.body, { limits, signal });
+    });
+  }
+
+  /** What is no text is in base64. Of the facts what the class says that it uses: a seed is a secret. */
+  #contextOf(context: DeploymentContext, uses: readonly ('cluster' | 'seed')[] = []): object {
+    const { limits, inputs, installed } = context;
+    const facts = uses.map((name) => {
+      const { [name]: fact } = context;
+      // It was not known to use it when the facts were read: at the next try they are there.
+      if (fact === undefined) {
+        throw new WaitingError(`${this.#server.name} uses "${name}" since a moment ago`);
+      }
+      return [name, fact instanceof Uint8Array ? base64(fact) : fact] as const;
+    });
+    return {
+      limits,
+      inputs: inputs.map((input) => (input === undefined ? null : base64(input))),
+      ...(installed === true ? { installed } : {}),
+      ...Object.fromEntries(facts),
+    };
+  }
+
+  #notServed(kind: string, handlers: readonly string[]): Error {
+    return new Error(
+      `${this.#server.name} serves no ${kind}: its handlers are [${handlers.join(', ')}]; name another class in spec.provisionerClassName`,
+    );
+  }
+
+  /**
+   * Runs all requests of one call within the time limit, so that the message can say whose fault it
+   * is; the reconciler has the same limit for classes that do not keep it.
+   */
+  async #withinLimit<C extends ProvisionerContext, T>(
+    context: C,
+    work: (context: C) => Promise<T>,
+  ): Promise<T> {
+    const { signal, limits } = context;
+    const timeout = AbortSignal.timeout(limits.timeout);
+    try {
+      return await work({ ...context, signal: AbortSignal.any([signal, timeout]) });
+    } catch (error) {
+      if (!timeout.aborted || signal.aborted) throw error;
+      throw new Error(
+        `${this.#server.name} took longer than the limit of ${limits.timeout / 1000} s (--content-timeout)`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
+
+/** What is to be read as objects, as content of one file. */
+async function manifestIn(
+  answer: ClassAnswer,
+  { limits }: ProvisionerContext,
+): Promise<BundleFiles> {
+  checkBody(answer, ['application/json', 'application/yaml']);
+  const name = mediaTypeOf(answer) === 'application/json' ? 'answer.json' : 'answer.yaml';
+  const body = await readBody(answer, limits.maxBytes);
+  return { files: new Map([[name, body]]), directories: new Set() };
+}
+
+/** The reconciler checks what they ask for. */
+async function referencesIn(answer: ClassAnswer): Promise<readonly InputReference[]> {
+  checkBody(answer, ['application/json']);
+  const references = parseJson((await readBody(answer, maxInputsBytes)).toString('utf8'));
+  if (!Array.isArray(references)) throw new Error('the answer to POST v1/inputs is no array');
+  return references;
+}
