@@ -5,7 +5,6 @@
 export { BundleFilesBuilder, defaultLimits, unpackBundle } from './content/index.ts';
 export {
   checkPlainObjects,
-  hashObject,
   type ManifestFile,
   type PlainObjects,
   parseManifests,
@@ -14,7 +13,6 @@ export {
   type ReadManifestsOptions,
   readManifestFiles,
   readPlainBundle,
-  sortedMap,
   toJsonDocuments,
   toYaml,
 } from './manifests/index.ts';
@@ -29,6 +27,7 @@ import type { Source } from './contracts/source.ts';
 export type { JsonObject, JsonValue } from '../api/json.ts';
 export { parseJson, stringifyJson } from '../api/json.ts';
 export type { KubernetesObject, ObjectMeta } from '../api/meta.ts';
+export { hashObject, sortedMap } from '../api/object-hash.ts';
 export type { Bundle, BundleSource, BundleSpec } from '../api/v1alpha1/bundle.ts';
 export type { BundleDeployment } from '../api/v1alpha1/bundle-deployment.ts';
 export type { BundleTemplate } from '../api/v1alpha1/bundle-template.ts';

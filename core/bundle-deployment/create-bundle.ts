@@ -3,6 +3,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { unresolvedNote } from '../bundle/index.ts';
 import { isAlreadyExists } from '../platform/kube/index.ts';
 import { withMark } from './configured-mark.ts';
@@ -11,7 +12,6 @@ import { desiredBundle } from './desired-bundle.ts';
 import { isMadeFrom } from './is-made-from.ts';
 import { longestWait } from './longest-wait.ts';
 import type { StepContext } from './state.ts';
-import { templateHash } from './template-hash.ts';
 
 /** Makes the Bundle that the deployment's template asks for. */
 export async function createBundle(

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Bundle, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { creatorOfBundle } from './creator-of-bundle.ts';
 import { desiredBundle } from './desired-bundle.ts';
-import { templateHash } from './template-hash.ts';
 
 const annotations = { [annotation.changedBy]: 'alice' };
 

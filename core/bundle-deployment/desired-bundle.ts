@@ -2,7 +2,7 @@ import type { OwnerReference } from '../../api/meta.ts';
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
-import { bundleName } from './template-hash.ts';
+import { bundleName } from '../../api/v1alpha1/template-hash.ts';
 
 /** The Bundle that a deployment's template asks for. */
 export function desiredBundle(deployment: BundleDeployment, hash: string): Bundle {

@@ -26,5 +26,4 @@ export { parsePlan } from './plan/plan-secret.ts';
 export { StoredPlans } from './plan/stored-plans.ts';
 export { isRevision } from './revisions/history.ts';
 export { keepTemplateManager } from './revisions/template-manager.ts';
-export { bundleName, templateHash } from './template-hash.ts';
 export { isBroughtOut, wantedBundle } from './wanted-bundle.ts';

@@ -1,7 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
-import { bundleName, templateHash } from './template-hash.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
 
 /**
  * Whether a Bundle is the one that the deployment's template of that hash asks for. Its labels alone

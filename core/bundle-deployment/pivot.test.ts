@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Bundle, BundleDeploymentStatus } from '../../api/v1alpha1/index.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import {
   aBundleOf,
   BundleDeploymentFixture,
@@ -11,7 +12,6 @@ import {
 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import { ApiError } from '../platform/kube/index.ts';
-import { templateHash } from './template-hash.ts';
 
 const at = (minute: number) => ({ creationTimestamp: `2026-01-01T00:0${minute}:00Z` });
 

@@ -1,5 +1,5 @@
 import type { BundleDeployment, BundleTemplate } from '../../api/v1alpha1/index.ts';
-import { bundleName, templateHash } from './template-hash.ts';
+import { bundleName, templateHash } from '../../api/v1alpha1/template-hash.ts';
 
 const hashes = new WeakMap<BundleTemplate, string>();
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle, aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import { desiredBundle } from '../bundle-deployment/desired-bundle.ts';
-import { templateHash } from '../bundle-deployment/index.ts';
 import { sourceAccount } from './source-account.ts';
 
 const serviceAccount = { namespace: 'team-a', name: 'deployer' };

@@ -1,7 +1,8 @@
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
-import { isMadeFrom, isOwn, isRevision, templateHash } from '../bundle-deployment/index.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
+import { isMadeFrom, isOwn, isRevision } from '../bundle-deployment/index.ts';
 
 interface Deployments {
   get(key: { readonly name: string }): BundleDeployment | undefined;

@@ -8,7 +8,6 @@ export {
 } from './manifest-files.ts';
 export { checkMetadata } from './metadata-types.ts';
 export { checkObjectCount, checkObjectSize } from './object-bounds.ts';
-export { hashObject, sortedMap } from './object-hash.ts';
 export { parseManifests, parseObjects } from './parse-manifests.ts';
 export { checkPlainObjects, type PlainObjects, readPlainBundle } from './plain-bundle.ts';
 export { splitDocuments } from './split-documents.ts';

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
+import { goJson, sortedMap } from '../../api/object-hash.ts';
 import { TerminalError } from '../errors.ts';
 import { isJsonObject, jsonType } from './json-type.ts';
 import { checkMetadata } from './metadata-types.ts';
-import { goJson, sortedMap } from './object-hash.ts';
 import { shortened } from './yaml/yaml-error.ts';
 
 export interface DecodedDocument {

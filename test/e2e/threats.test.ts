@@ -8,8 +8,8 @@ import {
   type BundleDeploymentStatus,
   bundleResource,
 } from '../../api/v1alpha1/index.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { desiredBundle } from '../../core/bundle-deployment/desired-bundle.ts';
-import { templateHash } from '../../core/bundle-deployment/index.ts';
 import { bringOutPlain } from '../helpers/bring-out.ts';
 import { eventually } from '../helpers/eventually.ts';
 import { conditionOf, Kubectl } from '../helpers/kubectl.ts';

@@ -7,6 +7,7 @@ import type {
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import type {
   BundleDeploymentDependencies,
   PlanStore,
@@ -16,7 +17,6 @@ import {
   BundleDeploymentReconciler,
   Certificates,
   defaultCertificates,
-  templateHash,
 } from '../../core/bundle-deployment/index.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
 import type { InventoryEntry } from '../../../core/apply/index.ts';
-import { bundleName, templateHash } from '../../../core/bundle-deployment/index.ts';
 import { defaultLimits, storedLimits, unpackBundle } from '../../../core/content/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { Cluster } from '../cluster.ts';

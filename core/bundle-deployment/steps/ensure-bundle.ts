@@ -1,6 +1,7 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
+import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
 import { errorMessage } from '../../errors.ts';
 import { adoptBundle } from '../adopt-bundle.ts';
 import { keepMark } from '../configured-mark.ts';
@@ -12,7 +13,6 @@ import { ownBundles } from '../own-bundles.ts';
 import { isRevision } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { hasValidBundle } from '../status.ts';
-import { templateHash } from '../template-hash.ts';
 
 /** Finds the Bundle of the current template, or makes it. */
 export async function ensureBundle(

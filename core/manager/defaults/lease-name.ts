@@ -1,5 +1,5 @@
+import { hashObject } from '../../../api/object-hash.ts';
 import type { Provisioner } from '../../contracts/provisioner.ts';
-import { hashObject } from '../../manifests/index.ts';
 
 /** Of an object's name. */
 const maxLength = 253;

@@ -6,9 +6,9 @@ import type {
   BundleStatus,
   BundleTemplate,
 } from '../../../api/v1alpha1/index.ts';
+import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
 import { controllerReference } from '../../../core/apply/objects/desired.ts';
 import { desiredBundle } from '../../../core/bundle-deployment/desired-bundle.ts';
-import { templateHash } from '../../../core/bundle-deployment/index.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { mergePatch } from './merge-patch.ts';
 import { releaseSecret } from './release-secret.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stringifyJson } from '../../api/json.ts';
+import { stringifyJson } from './json.ts';
 
 /**
  * Hash of a value as RukPak computes it: base36 of SHA-224 over the value's Go

@@ -1,6 +1,6 @@
-import type { BundleSource, GitSource } from '../../api/v1alpha1/bundle.ts';
-import type { BundleTemplate } from '../../api/v1alpha1/bundle-template.ts';
-import { hashObject, sortedMap } from '../manifests/index.ts';
+import { hashObject, sortedMap } from '../object-hash.ts';
+import type { BundleSource, GitSource } from './bundle.ts';
+import type { BundleTemplate } from './bundle-template.ts';
 
 const maxBundleName = 52;
 const maxDeploymentName = 45;
