@@ -1,6 +1,6 @@
 import { TerminalError } from '../../core/errors.ts';
 import type { BundleFiles } from '../../core/sdk.ts';
-import { isChart } from '../../provisioners/helm/is-chart.ts';
+import { isChart } from '../../provisioners/helm/index.ts';
 
 const prefix = 'core-rukpak-io-';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../api/json.ts';
-import { parseConfig } from '../../provisioners/registry/config/parse-config.ts';
-import type { RegistryConfig } from '../../provisioners/registry/config/registry-config.ts';
+import type { RegistryConfig } from '../../provisioners/registry/index.ts';
+import { parseConfig } from '../../provisioners/registry/index.ts';
 import { warningLogger } from './warning-logger.ts';
 
 export interface RegistryConfigOptions {

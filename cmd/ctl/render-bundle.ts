@@ -6,8 +6,8 @@ import {
   type KubernetesObject,
   readPlainBundle,
 } from '../../core/sdk.ts';
-import { distinctObjects } from '../../provisioners/plain/plain-objects.ts';
-import { convertRegistryBundle } from '../../provisioners/registry/convert-bundle.ts';
+import { distinctObjects } from '../../provisioners/plain/index.ts';
+import { convertRegistryBundle } from '../../provisioners/registry/index.ts';
 import { classNameOf } from './class-of-content.ts';
 import { type RegistryConfigOptions, registryConfigOf } from './registry-config.ts';
 

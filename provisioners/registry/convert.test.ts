@@ -7,8 +7,8 @@ import {
   aStrategyDeployment,
   aWebhook,
 } from '../../test/helpers/registry-bundle.ts';
+import type { StrategyPermissions } from './cluster-service-version.ts';
 import { convert } from './convert.ts';
-import type { StrategyPermissions } from './csv/cluster-service-version.ts';
 
 const permissions: StrategyPermissions = {
   serviceAccountName: 'sa1',

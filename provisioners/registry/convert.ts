@@ -1,34 +1,103 @@
-import type { KubernetesObject } from '../../core/sdk.ts';
-import { TerminalError, WaitingError } from '../../core/sdk.ts';
+import {
+  type BundleFiles,
+  type ClusterFacts,
+  errorMessage,
+  type KubernetesObject,
+  TerminalError,
+  WaitingError,
+} from '../../core/sdk.ts';
+import type { RegistryConfig } from './config.ts';
 import { generators } from './generators/index.ts';
-import type { Installation } from './installation/installation.ts';
-import { uniqueObjects } from './objects/unique-objects.ts';
-import type { RegistryBundle } from './registry-bundle.ts';
-import { requirements } from './requirements/index.ts';
-import { validators } from './validators/index.ts';
+import {
+  anyInstallation,
+  type Installation,
+  planInstallation,
+  watchesAllNamespaces,
+} from './installation.ts';
+import { uniqueObjects } from './objects.ts';
+import {
+  type ReadBundleOptions,
+  type RegistryBundle,
+  readRegistryBundle,
+} from './registry-bundle.ts';
+import { lackOf } from './requirements.ts';
+import { problemsMessage } from './validators/index.ts';
+
+interface ConvertBundleOptions extends ReadBundleOptions {
+  /** Of the deployment; without one the bundle is installed as by v0.16. */
+  readonly config?: RegistryConfig;
+  /** Of the cluster that it is for, where there is one. */
+  readonly cluster?: ClusterFacts;
+  /** What that lacks is awaited no more: the deployment has the same content installed. */
+  readonly installed?: boolean;
+}
+
+/**
+ * Reads and converts the content of a registry+v1 bundle.
+ * @throws TerminalError with the message of the Bundle's Unpacked condition, and
+ * WaitingError that says what the cluster lacks.
+ */
+export function convertRegistryBundle(
+  files: BundleFiles,
+  options: ConvertBundleOptions = {},
+): readonly KubernetesObject[] {
+  const { config, cluster, installed = false } = options;
+  return explained(() => {
+    const bundle = readRegistryBundle(files, options);
+    return convert(bundle, { ...planInstallation(bundle, config, cluster), installed });
+  });
+}
+
+export interface Unpacked {
+  readonly objects: readonly KubernetesObject[];
+  /** They are what v0.16 makes of the bundle; else namespaces of a spec.config are yet to come. */
+  readonly forAllNamespaces: boolean;
+}
+
+/**
+ * The same before there is a deployment. Where it is known that there will be a spec.config, the
+ * bundle may have any install mode: what is wrong with it in each of them is told already.
+ * @throws TerminalError as above.
+ */
+export function convertForUnpacking(
+  files: BundleFiles,
+  options: ReadBundleOptions & { readonly configured: boolean },
+): Unpacked {
+  return explained(() => {
+    const bundle = readRegistryBundle(files, options);
+    const installation = options.configured ? anyInstallation(bundle) : planInstallation(bundle);
+    return {
+      objects: convert(bundle, installation),
+      forAllNamespaces: watchesAllNamespaces(installation),
+    };
+  });
+}
+
+function explained<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof WaitingError) throw error;
+    throw new TerminalError(
+      `convert registry+v1 bundle to plain+v0 bundle: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
 
 /**
  * Turns a registry+v1 bundle into the objects of a plain+v0 bundle. Content is kept
  * as written; each object appears once, and the bundle's own wins over a generated one.
- * @throws TerminalError with the first validator's complaint, without a prefix, and WaitingError that
- * says what the cluster lacks, where one is known.
+ * @throws TerminalError with all problems that the validators find, without a prefix, and WaitingError
+ * that says what the cluster lacks, where one is known.
  */
 export function convert(
   bundle: RegistryBundle,
   installation: Installation,
 ): readonly KubernetesObject[] {
-  for (const validate of validators) {
-    const complaint = validate(bundle, installation);
-    if (complaint !== undefined) throw new TerminalError(complaint);
-  }
-  checkRequirements(bundle, installation);
+  const problems = problemsMessage(bundle, installation);
+  if (problems !== undefined) throw new TerminalError(problems);
+  const lack = lackOf(bundle, installation);
+  if (lack !== undefined) throw new WaitingError(lack);
   return uniqueObjects(generators.flatMap((generate) => generate(bundle, installation)));
-}
-
-function checkRequirements(bundle: RegistryBundle, { cluster, installed }: Installation): void {
-  if (cluster === undefined || installed === true) return;
-  for (const lackOf of requirements) {
-    const lack = lackOf(bundle, cluster);
-    if (lack !== undefined) throw new WaitingError(lack);
-  }
 }

@@ -11,8 +11,8 @@ import {
   type KubernetesObject,
   TerminalError,
 } from '../../core/sdk.ts';
-import { parseConfig } from './config/parse-config.ts';
-import { convertForUnpacking, convertRegistryBundle } from './convert-bundle.ts';
+import { parseConfig } from './config.ts';
+import { convertForUnpacking, convertRegistryBundle } from './convert.ts';
 import {
   convertedFile,
   deployedContent,
@@ -20,6 +20,21 @@ import {
   plainContent,
   storedContent,
 } from './stored-content.ts';
+
+export { parseConfig, type RegistryConfig } from './config.ts';
+export { convertForUnpacking, convertRegistryBundle } from './convert.ts';
+export { anyInstallation, type Installation, planInstallation } from './installation.ts';
+export {
+  type BundleProblem,
+  type RegistryBundle,
+  readPackageName,
+  readRegistryManifests,
+  registryBundleOf,
+} from './registry-bundle.ts';
+export { markSamples } from './samples.ts';
+export { validators } from './validators/index.ts';
+export { supportedInstallMode } from './validators/install-modes.ts';
+export { servedCrdVersion } from './validators/manifests.ts';
 
 /**
  * The class `core-rukpak-io-registry`: registry+v1 bundles are stored as plain+v0,

@@ -1,5 +1,18 @@
-import type { KubernetesObject } from '../../core/sdk.ts';
-import type { ClusterServiceVersion } from './csv/cluster-service-version.ts';
+import {
+  type BundleFiles,
+  errorMessage,
+  type KubernetesObject,
+  type ManifestFile,
+  parseObjects,
+  parseYaml,
+  readManifestFiles,
+  TerminalError,
+} from '../../core/sdk.ts';
+import {
+  type ClusterServiceVersion,
+  readClusterServiceVersion,
+} from './cluster-service-version.ts';
+import { Field } from './field.ts';
 
 /** What a registry+v1 bundle holds, as validators and generators see it. */
 export interface RegistryBundle {
@@ -8,4 +21,97 @@ export interface RegistryBundle {
   readonly crds: readonly KubernetesObject[];
   /** Every object that is neither a ClusterServiceVersion nor a CustomResourceDefinition. */
   readonly others: readonly KubernetesObject[];
+}
+
+/** A reason why a bundle cannot be converted, and what to do. */
+export interface BundleProblem {
+  readonly message: string;
+  /** The webhook, owned APIService or manifest at fault; absent where the bundle as a whole is. */
+  readonly item?: object;
+}
+
+export interface ReadBundleOptions {
+  /** Type of the Bundle's source, which some messages depend on; that of archives where absent. */
+  readonly sourceType?: string;
+  /** How many objects the bundle may have; unlimited where absent. */
+  readonly maxObjects?: number;
+}
+
+/**
+ * Reads a registry+v1 bundle: the package's name, and the objects sorted by kind alone, whatever
+ * their group. Dependencies, properties and channels are not looked at.
+ * @throws TerminalError that names the file or field, without a prefix.
+ */
+export function readRegistryBundle(
+  files: BundleFiles,
+  options: ReadBundleOptions = {},
+): RegistryBundle {
+  const { sourceType = 'image' } = options;
+  const packageName = readPackageName(files, sourceType);
+  const manifests = readRegistryManifests(files, { ...options, sourceType });
+  return registryBundleOf(
+    packageName,
+    manifests.flatMap((file) => file.objects),
+  );
+}
+
+/** The files of a bundle with their objects, as they are read for conversion. @throws as above. */
+export function readRegistryManifests(
+  files: BundleFiles,
+  options: ReadBundleOptions = {},
+): readonly ManifestFile[] {
+  return readManifestFiles(files, { ...options, parse: parseFile });
+}
+
+/** A bundle of these objects. @throws TerminalError where a field of the CSV has another type. */
+export function registryBundleOf(
+  packageName: string,
+  objects: readonly KubernetesObject[],
+): RegistryBundle {
+  return {
+    packageName,
+    // Of several the last one counts, as in RukPak.
+    csv: readClusterServiceVersion(objects.findLast(isKind('ClusterServiceVersion'))),
+    crds: objects.filter(isKind('CustomResourceDefinition')),
+    others: objects.filter((object) => !ownKinds.some((kind) => object.kind === kind)),
+  };
+}
+
+function parseFile(path: string, content: Uint8Array, maxObjects?: number): KubernetesObject[] {
+  try {
+    return parseObjects(content, maxObjects);
+  } catch (error) {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    throw new TerminalError(`read "${name}": ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+const ownKinds: readonly string[] = ['ClusterServiceVersion', 'CustomResourceDefinition'];
+
+function isKind(kind: string): (object: KubernetesObject) => boolean {
+  return (object) => object.kind === kind;
+}
+
+const path = 'metadata/annotations.yaml';
+const packageKey = 'operators.operatorframework.io.bundle.package.v1';
+
+/**
+ * The package's name from the bundle's annotations; empty where they have none.
+ * @throws TerminalError where the file is missing or is not what it has to be.
+ */
+export function readPackageName(files: BundleFiles, sourceType: string): string {
+  const content = files.files.get(path);
+  if (content === undefined) throw missing(sourceType);
+  try {
+    const annotations = new Field(parseYaml(content), '').get('annotations');
+    return annotations.get(packageKey).coercedString();
+  } catch (error) {
+    throw new TerminalError(`${path}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+// Archives and other trees differ in RukPak's text for a file that is not there.
+function missing(sourceType: string): TerminalError {
+  const operation = sourceType === 'git' || sourceType === 'configMaps' ? 'open' : 'readfile';
+  return new TerminalError(`${operation} ${path}: file does not exist`);
 }

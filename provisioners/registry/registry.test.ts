@@ -11,7 +11,7 @@ import {
 } from '../../core/sdk.ts';
 import { aCsvManifest, aRegistryTree, aTree } from '../../test/helpers/registry-bundle.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { convertRegistryBundle } from './convert-bundle.ts';
+import { convertRegistryBundle } from './convert.ts';
 import registry from './index.ts';
 
 const context: DeploymentContext = {

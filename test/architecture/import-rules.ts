@@ -64,6 +64,7 @@ const rooms = [
   // Apart from its source, since few installations have policies and its libraries take long to load.
   'core/sources/image/signatures',
   'webhooks',
+  ...['plain', 'registry', 'helm'].map((name) => `provisioners/${name}`),
 ];
 
 function inCore(name: string): string {

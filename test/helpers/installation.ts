@@ -1,4 +1,4 @@
-import type { Installation } from '../../provisioners/registry/installation/installation.ts';
+import type { Installation } from '../../provisioners/registry/installation.ts';
 
 /** As a bundle of package `pkg` is installed without a config, with these fields replaced. */
 export function anInstallation(fields: Partial<Installation> = {}): Installation {

@@ -64,6 +64,8 @@ class Reasons {
   }
 
   list(): string {
-    return [...this.#numbers].map(([reason, number]) => `${number}. ${reason}`).join('\n');
+    return [...this.#numbers]
+      .map(([reason, number]) => `${number}. ${reason.replaceAll('\n', '\n   ')}`)
+      .join('\n');
   }
 }

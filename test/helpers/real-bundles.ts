@@ -11,6 +11,7 @@ import {
 } from '../../core/sdk.ts';
 import { aTree } from './registry-bundle.ts';
 import {
+  bothRefusals,
   expectedOf,
   goneDefinitions,
   allNamespacesNeeded as mode,
@@ -83,11 +84,19 @@ const gone = {
  * program in another language, not by running this one.
  */
 const outcomes: Readonly<Record<string, Outcomes>> = {
-  '3scale-community-operator/0.5.1': { without: mode, O: gone.threescale, S: gone.threescale },
+  '3scale-community-operator/0.5.1': {
+    without: bothRefusals(mode, gone.threescale),
+    O: gone.threescale,
+    S: gone.threescale,
+  },
   'ack-iam-controller/0.0.10': { without: 10, A: 9 },
   'aerospike-kubernetes-operator/4.0.0': { without: 23, A: 22, O: 22, S: 24, M: 26 },
-  'apicurio-registry/0.0.1': { without: mode, O: gone.apicurio, S: gone.apicurio },
-  'aqua/6.5.0': { without: mode, O: gone.aqua, S: gone.aqua },
+  'apicurio-registry/0.0.1': {
+    without: bothRefusals(mode, gone.apicurio),
+    O: gone.apicurio,
+    S: gone.apicurio,
+  },
+  'aqua/6.5.0': { without: bothRefusals(mode, gone.aqua), O: gone.aqua, S: gone.aqua },
   'assisted-service-operator/0.0.1': { without: mode, O: 19, S: 21 },
   'automotive-infra/0.0.3': { without: mode, O: 14 },
   'azure-service-operator/0.37.0': { without: gone.azure, A: gone.azure },
@@ -111,7 +120,7 @@ const outcomes: Readonly<Record<string, Outcomes>> = {
   'edp-keycloak-operator/1.33.0': { without: 114, A: 113, O: 113, S: 115 },
   'eginnovations-operator/0.0.2': { without: 14, A: 13 },
   'ember-csi-community-operator/0.0.1': {
-    without: mode,
+    without: bothRefusals(mode, gone.ember),
     O: gone.ember,
     S: gone.ember,
     M: gone.ember,
@@ -120,7 +129,11 @@ const outcomes: Readonly<Record<string, Outcomes>> = {
   'eventing-kogito/1.1.0': { without: 10, A: 9 },
   'flux/0.13.4': { without: 33, A: 32, O: 32, S: 32, M: 32 },
   'gitlab-operator-kubernetes/2.2.3': { without: mode, O: 0 },
-  'group-sync-operator/0.0.11': { without: mode, O: gone.groupSync, S: gone.groupSync },
+  'group-sync-operator/0.0.11': {
+    without: bothRefusals(mode, gone.groupSync),
+    O: gone.groupSync,
+    S: gone.groupSync,
+  },
   'infinispan/2.2.1': { without: 13, A: 12, O: 12, S: 14, M: 16 },
   'k8gb/0.11.4': { without: 13, A: 12 },
   'konflux/0.0.4': { without: 62, A: 61 },

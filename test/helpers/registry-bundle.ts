@@ -4,11 +4,11 @@ import { BundleFilesBuilder, defaultLimits } from '../../core/content/index.ts';
 import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
 import type {
   ClusterServiceVersion,
+  OwnedApiService,
   StrategyDeployment,
-} from '../../provisioners/registry/csv/cluster-service-version.ts';
-import type { OwnedApiService } from '../../provisioners/registry/csv/owned-api-service.ts';
-import type { WebhookDefinition } from '../../provisioners/registry/csv/webhook-definition.ts';
-import type { RegistryBundle } from '../../provisioners/registry/registry-bundle.ts';
+  WebhookDefinition,
+} from '../../provisioners/registry/cluster-service-version.ts';
+import type { BundleProblem, RegistryBundle } from '../../provisioners/registry/registry-bundle.ts';
 
 /** A tree of files with the given contents; a path that ends in `/` is a directory. */
 export function aTree(contents: Readonly<Record<string, string | Uint8Array>>): BundleFiles {
@@ -71,6 +71,12 @@ export function anObject(
   metadata: KubernetesObject['metadata'] = { name: 'x' },
 ): KubernetesObject {
   return { apiVersion: 'v1', kind, metadata };
+}
+
+/** The message of the first problem that a validator finds, if it finds one. */
+export function messageOf(problems: Iterable<BundleProblem>): string | undefined {
+  const [first] = problems;
+  return first?.message;
 }
 
 /** A validating webhook of deployment `web`, as its CSV's description is read. */

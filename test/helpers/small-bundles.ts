@@ -7,6 +7,7 @@ import { operatorFiles } from './operator-bundle.ts';
 import { aTree } from './registry-bundle.ts';
 import {
   allNamespacesNeeded,
+  bothRefusals,
   expectedOf,
   goneDefinitions,
   type Outcomes,
@@ -250,7 +251,11 @@ const bundles: Readonly<Record<string, SmallBundle>> = {
   'small-owner/1.0.0': { files: owner, outcomes: { without: allNamespacesNeeded, O: 9 } },
   'small-former/1.0.0': {
     files: former,
-    outcomes: { without: allNamespacesNeeded, O: formerRefusal, S: formerRefusal },
+    outcomes: {
+      without: bothRefusals(allNamespacesNeeded, formerRefusal),
+      O: formerRefusal,
+      S: formerRefusal,
+    },
   },
   // ServiceAccount, 2 roles, 2 bindings and Deployment, and the Namespace.
   'small-dependent/1.0.0': {

@@ -53,3 +53,8 @@ export function goneDefinitions(count: number, names: readonly string[]): string
   const are = count === 1 ? 'is' : 'are';
   return `${prefix}bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: ${names.join(', ')}${more} ${are} of apiextensions.k8s.io/v1beta1; take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1`;
 }
+
+/** Two refusals of one bundle, which are reported at once. */
+export function bothRefusals(first: string, second: string): string {
+  return `${first}\nand 1 more problem:\n- ${second.slice(prefix.length)}`;
+}

@@ -2,7 +2,7 @@ import { manifestObjects } from '../../cmd/ctl/validate/manifest-objects.ts';
 import { bundleContent } from '../../cmd/ctl/validate/registry/bundle-content.ts';
 import type { Check, CheckOptions } from '../../cmd/ctl/validate/registry/check.ts';
 import { type BundleFiles, toYaml } from '../../core/sdk.ts';
-import { readRegistryManifests } from '../../provisioners/registry/read-bundle.ts';
+import { readRegistryManifests } from '../../provisioners/registry/registry-bundle.ts';
 import { aCsvManifest, aRegistryTree } from './registry-bundle.ts';
 
 /** What a check finds: `<E or W> <file>:<line> <message>`. */

@@ -1,5 +1,5 @@
 import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
-import type { RegistryConfig } from '../../../provisioners/registry/config/registry-config.ts';
+import type { RegistryConfig } from '../../../provisioners/registry/index.ts';
 import { problemOf } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';
 import { objectRules } from './object-rules.ts';

@@ -6,8 +6,8 @@ import { type ManifestFile, readManifestFiles } from '../../../core/sdk.ts';
 import {
   convertForUnpacking,
   convertRegistryBundle,
-} from '../../../provisioners/registry/convert-bundle.ts';
-import { readRegistryManifests } from '../../../provisioners/registry/read-bundle.ts';
+  readRegistryManifests,
+} from '../../../provisioners/registry/index.ts';
 import { classNameOf } from '../class-of-content.ts';
 import { renderBundle } from '../render-bundle.ts';
 import { problemOf } from './finding.ts';

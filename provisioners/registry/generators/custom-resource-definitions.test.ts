@@ -1,6 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import type { JsonValue } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { anObject, aServer, aWebhook } from '../../../test/helpers/registry-bundle.ts';
+import {
+  anObject,
+  aRegistryBundle,
+  aServer,
+  aWebhook,
+} from '../../../test/helpers/registry-bundle.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
 
 const inNs = anInstallation({ installNamespace: 'ns' });
@@ -14,6 +20,11 @@ const conversion = aWebhook({
 });
 
 describe('customResourceDefinitions', () => {
+  it('are the very objects of the bundle', () => {
+    const crds = [{ ...anObject('CustomResourceDefinition'), spec: { unknownField: 1n } }];
+    expect(customResourceDefinitions(aRegistryBundle({ crds }), inNs)).toEqual(crds);
+  });
+
   it('are converted by the webhook that names them, and others left as written', () => {
     const thing = {
       ...anObject('CustomResourceDefinition', { name: 'things.example.com' }),
@@ -58,4 +69,36 @@ describe('customResourceDefinitions', () => {
       conversion: { webhook: { clientConfig: { service: { path: '/' } } } },
     });
   });
+});
+
+function aDefinition(...versions: readonly JsonValue[]) {
+  return { ...anObject('CustomResourceDefinition'), spec: { versions } };
+}
+
+test('fields of printer columns have the case of the API', () => {
+  const column = { name: 'Age', type: 'date', JSONPath: '.metadata.creationTimestamp' };
+  const other = { name: 'v2' };
+  const crd = aDefinition({ name: 'v1', additionalPrinterColumns: [column] }, other);
+  const jsonPath = '.metadata.creationTimestamp';
+  const corrected = { name: 'Age', type: 'date', jsonPath };
+  expect(customResourceDefinitions(aRegistryBundle({ crds: [crd] }), inNs)[0]).toEqual(
+    aDefinition({ name: 'v1', additionalPrinterColumns: [corrected] }, other),
+  );
+});
+
+test('what is written as the API has it counts', () => {
+  const column = { jsonPath: '.a', JSONPath: '.b' };
+  const crd = aDefinition({ additionalPrinterColumns: [column] });
+  expect(customResourceDefinitions(aRegistryBundle({ crds: [crd] }), inNs)[0]).toEqual(
+    aDefinition({ additionalPrinterColumns: [{ jsonPath: '.a' }] }),
+  );
+});
+
+test.each<JsonValue>([
+  7,
+  {},
+  { additionalPrinterColumns: [null, 'x', { jsonPath: '.a', other: 1 }] },
+])('the rest is as written: %j', (version) => {
+  const crd = aDefinition(version);
+  expect(customResourceDefinitions(aRegistryBundle({ crds: [crd] }), inNs)[0]).toBe(crd);
 });

@@ -1,22 +1,23 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { JsonObject, KubernetesObject } from '../../../core/sdk.ts';
-import type { WebhookDefinition } from '../csv/webhook-definition.ts';
-import type { Installation } from '../installation/installation.ts';
-import { objectName } from '../objects/object-name.ts';
-import { withColumnFields } from '../objects/written-columns.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
+import type { WebhookDefinition } from '../cluster-service-version.ts';
+import type { Installation } from '../installation.ts';
+import { fieldOf, isMap, itemsOf, objectName } from '../objects.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { isConversionWebhook } from '../webhooks/admission-webhook.ts';
-import { caSource } from '../webhooks/serving-names.ts';
-import { webhookService } from '../webhooks/webhook-configuration.ts';
+import { caSource } from '../serving.ts';
+import { webhookService } from './webhooks.ts';
 
-/** The bundle's CRDs: as written, but for the case of fields of printer columns, and for those that a conversion webhook of the CSV converts. */
+/**
+ * The bundle's CRDs: as written, but for the case of fields of printer columns, and for those that a
+ * conversion webhook of the CSV converts.
+ */
 export function customResourceDefinitions(
   { csv, crds }: RegistryBundle,
   installation: Installation,
 ): readonly KubernetesObject[] {
   const converters = new Map(
     csv.webhookDefinitions
-      .filter(isConversionWebhook)
+      .filter(({ type }) => type === 'ConversionWebhook')
       .flatMap((webhook) => webhook.conversionCrds.map((name) => [name, webhook] as const)),
   );
   return crds.map(withColumnFields).map((crd) => {
@@ -49,4 +50,47 @@ function converted(
       },
     },
   };
+}
+
+const columnFields = ['name', 'type', 'format', 'description', 'priority', 'jsonPath'] as const;
+
+/**
+ * A CRD whose printer columns have their fields in the case of the API: `JSONPath`, as v1beta1 had it,
+ * is `jsonPath`. Go's decoder took either, and so catalogs have both; the API server takes one.
+ */
+function withColumnFields(crd: KubernetesObject): KubernetesObject {
+  const { spec } = crd as JsonObject;
+  if (!isMap(spec) || !itemsOf(spec['versions']).some(hasOtherCase)) return crd;
+  const versions = itemsOf(spec['versions']).map((version) => {
+    if (!hasOtherCase(version)) return version;
+    const additionalPrinterColumns = columnsOf(version).map(corrected);
+    return { ...version, additionalPrinterColumns };
+  });
+  return { ...crd, spec: { ...spec, versions } };
+}
+
+function hasOtherCase(version: JsonValue): version is JsonObject {
+  return columnsOf(version).some((column) => isMap(column) && otherCase(column).length > 0);
+}
+
+function columnsOf(version: JsonValue): readonly JsonValue[] {
+  return itemsOf(fieldOf(version, 'additionalPrinterColumns'));
+}
+
+function corrected(column: JsonValue): JsonValue {
+  if (!isMap(column)) return column;
+  const fields = new Map(otherCase(column));
+  const entries = Object.entries(column).map(([key, value]) => [fields.get(key) ?? key, value]);
+  const names: readonly string[] = columnFields;
+  const rightCase = Object.entries(column).filter(([key]) => names.includes(key));
+  // What is written as the API has it counts.
+  return Object.fromEntries([...entries, ...rightCase]);
+}
+
+/** Keys that are fields but for their case, with these. */
+function otherCase(column: JsonObject): readonly (readonly [written: string, field: string])[] {
+  return Object.keys(column).flatMap((key) => {
+    const field = columnFields.find((each) => each.toLowerCase() === key.toLowerCase());
+    return field === undefined || field === key ? [] : [[key, field] as const];
+  });
 }

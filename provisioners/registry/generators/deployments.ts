@@ -1,9 +1,18 @@
-import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
-import type { Installation } from '../installation/installation.ts';
-import { deploymentSteps } from '../pod-template/index.ts';
-import { targetNamespacesKey } from '../pod-template/target-namespaces.ts';
+import type { ClusterProxy, JsonObject, KubernetesObject } from '../../../core/sdk.ts';
+import type { NamedItem } from '../deployment-overrides.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
+import { withCertificateMounts } from './certificate-mounts.ts';
+import { overrideSteps } from './overrides.ts';
+import {
+  type DeploymentStep,
+  type StepContext,
+  withEnvironment,
+  withPodAnnotations,
+} from './pod-template.ts';
+
+/** The annotation from which operators read, by a fieldRef too, the namespaces they watch. */
+const targetNamespacesKey = 'olm.targetNamespaces';
 
 /**
  * The CSV's deployments: annotations of CSV and pods on the Deployment, pod templates as
@@ -20,7 +29,7 @@ export function deployments(
     metadata: {
       name: deployment.name,
       namespace: installNamespace,
-      ...labelsOf(deployment),
+      ...(Object.keys(deployment.labels).length === 0 ? {} : { labels: deployment.labels }),
       annotations: {
         // First, because what the bundle says itself wins, as in OLM.
         ...overrides.annotations,
@@ -29,21 +38,47 @@ export function deployments(
         [targetNamespacesKey]: targetNamespaces.join(','),
       },
     },
-    ...specOf(deployment, bundle, installation),
+    ...(deployment.spec === undefined
+      ? {}
+      : { spec: completeSpec(deployment.spec, { deployment, bundle, installation }) }),
   }));
 }
 
-function specOf(
-  deployment: StrategyDeployment,
-  bundle: RegistryBundle,
-  installation: Installation,
-): Partial<KubernetesObject> {
-  if (deployment.spec === undefined) return {};
-  const context = { deployment, bundle, installation };
-  const spec = deploymentSteps.reduce((changed, step) => step(changed, context), deployment.spec);
-  return { spec };
+/** What operators are given at run time, in OLM's order: later steps see what earlier ones added. */
+const deploymentSteps: readonly DeploymentStep[] = [
+  withTargetNamespaces,
+  withCertificateMounts,
+  ...overrideSteps,
+  withProxy,
+];
+
+function completeSpec(spec: JsonObject, context: StepContext): JsonObject {
+  return deploymentSteps.reduce((changed, step) => step(changed, context), spec);
 }
 
-function labelsOf({ labels }: StrategyDeployment): Pick<KubernetesObject['metadata'], 'labels'> {
-  return Object.keys(labels).length === 0 ? {} : { labels };
+/** Has the pods know the watched namespaces, and not only their Deployment as in v0.16. */
+function withTargetNamespaces(spec: JsonObject, { installation }: StepContext): JsonObject {
+  const value = installation.targetNamespaces.join(',');
+  return withPodAnnotations(spec, (written) => ({ ...written, [targetNamespacesKey]: value }));
+}
+
+const proxyVariables: readonly (readonly [string, keyof ClusterProxy])[] = [
+  ['HTTP_PROXY', 'httpProxy'],
+  ['HTTPS_PROXY', 'httpsProxy'],
+  ['NO_PROXY', 'noProxy'],
+];
+
+/**
+ * The cluster's proxies in every container, whatever the CSV says there. A spec.config that sets one
+ * of the variables speaks for all of them, as in OLM: it may be that there is to be no proxy.
+ */
+function withProxy(spec: JsonObject, { installation }: StepContext): JsonObject {
+  const { overrides, cluster } = installation;
+  const names = proxyVariables.map(([name]) => name);
+  if (overrides.env?.some(({ name }) => names.includes(name)) === true) return spec;
+  const set = proxyVariables.flatMap(([name, field]): readonly NamedItem[] => {
+    const value = cluster?.proxy?.[field] ?? '';
+    return value === '' ? [] : [{ name, value }];
+  });
+  return withEnvironment(spec, set);
 }

@@ -1,20 +1,18 @@
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation/installation.ts';
+import type { Installation } from '../installation.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { apiServiceBindings } from './api-service-bindings.ts';
-import { apiServices } from './api-services.ts';
-import { clusterRoleBindings } from './cluster-role-bindings.ts';
-import { clusterRoles } from './cluster-roles.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
 import { deployments } from './deployments.ts';
-import { mutatingWebhooks } from './mutating-webhooks.ts';
-import { namespace } from './namespace.ts';
-import { otherObjects } from './other-objects.ts';
-import { roleBindings } from './role-bindings.ts';
-import { roles } from './roles.ts';
-import { serviceAccounts } from './service-accounts.ts';
-import { services } from './services.ts';
-import { validatingWebhooks } from './validating-webhooks.ts';
+import { namespace, otherObjects } from './other-objects.ts';
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  roleBindings,
+  roles,
+  serviceAccounts,
+} from './permissions.ts';
+import { apiServiceBindings, apiServices, services } from './services.ts';
+import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts';
 
 /** Makes objects of one kind, or of one part of the bundle. Pure. */
 export type Generator = (

@@ -8,8 +8,52 @@ import {
   aServer,
   aWebhook,
 } from '../../../test/helpers/registry-bundle.ts';
-import { planInstallation } from '../installation/plan-installation.ts';
-import { otherObjects } from './other-objects.ts';
+import { planInstallation } from '../installation.ts';
+import { supportedKinds } from '../kinds.ts';
+import { namespace, otherObjects } from './other-objects.ts';
+
+const inNs = anInstallation({ installNamespace: 'ns' });
+
+describe('namespace', () => {
+  it('is the install namespace and nothing else', () => {
+    expect(namespace(aRegistryBundle(), inNs)).toEqual([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'ns' } },
+    ]);
+  });
+
+  it("is left alone where it is the user's", () => {
+    expect(namespace(aRegistryBundle(), anInstallation({ createsNamespace: false }))).toEqual([]);
+  });
+});
+
+describe('otherObjects', () => {
+  it('move namespaced kinds to the install namespace, whatever was written', () => {
+    for (const [kind, scope] of supportedKinds) {
+      const written = anObject(kind, { name: 'x', namespace: 'elsewhere', labels: { a: 'b' } });
+      const [object] = otherObjects(aRegistryBundle({ others: [written] }), inNs);
+      const namespace = scope === 'Namespaced' ? 'ns' : 'elsewhere';
+      expect(object).toEqual({ ...written, metadata: { ...written.metadata, namespace } });
+    }
+  });
+
+  it('leave the namespace of a VerticalPodAutoscaler and of role binding subjects', () => {
+    expect(supportedKinds.get('VerticalPodAutoscaler')).toBe('Cluster');
+    const subjects = [{ kind: 'ServiceAccount', name: 'a', namespace: 'elsewhere' }];
+    const binding = { ...anObject('RoleBinding'), subjects };
+    expect(otherObjects(aRegistryBundle({ others: [binding] }), inNs)[0]).toMatchObject({
+      subjects,
+    });
+  });
+
+  it('survive metadata that is no map', () => {
+    for (const metadata of [undefined, null, 7, 'text', ['a']]) {
+      const others = [{ apiVersion: 'v1', kind: 'Secret', metadata } as never];
+      expect(otherObjects(aRegistryBundle({ others }), inNs)[0]?.metadata).toEqual({
+        namespace: 'ns',
+      });
+    }
+  });
+});
 
 function apiVersionOf(apiVersion: string, kind: string): string | undefined {
   const bundle = aRegistryBundle({ others: [{ apiVersion, kind, metadata: { name: 'x' } }] });

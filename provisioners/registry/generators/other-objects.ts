@@ -1,14 +1,20 @@
-import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { Installation } from '../installation/installation.ts';
-import { objectName } from '../objects/object-name.ts';
-import { withOptionalKind } from '../objects/optional-kind.ts';
-import { markSamples } from '../objects/samples.ts';
-import { withServedApiVersion } from '../objects/served-api-version.ts';
-import { scopeOf } from '../objects/supported-kinds.ts';
-import { withOwnAccounts } from '../permissions/bound-accounts.ts';
+import type { JsonValue, KubernetesObject } from '../../../core/sdk.ts';
+import type { Installation } from '../installation.ts';
+import { scopeOf, withOptionalKind, withServedApiVersion } from '../kinds.ts';
+import { fieldOf, groupOf, isList, objectName } from '../objects.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { isMadeSecret } from '../webhooks/made-secret.ts';
-import { serviceAccounts } from './service-accounts.ts';
+import { markSamples } from '../samples.ts';
+import { isMadeSecret } from '../serving.ts';
+import { serviceAccounts } from './permissions.ts';
+
+/** The namespace that everything namespaced goes to. */
+export function namespace(
+  _bundle: RegistryBundle,
+  { installNamespace, createsNamespace }: Installation,
+): readonly KubernetesObject[] {
+  if (!createsNamespace) return [];
+  return [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: installNamespace } }];
+}
 
 /** What else the bundle ships; namespaced kinds move to the install namespace. */
 export function otherObjects(
@@ -38,4 +44,42 @@ function moved(object: KubernetesObject, namespace: string): KubernetesObject {
   const metadata: unknown = object.metadata;
   const kept = typeof metadata === 'object' && !Array.isArray(metadata) ? metadata : {};
   return { ...object, metadata: { ...kept, namespace } };
+}
+
+const bindingKinds: ReadonlySet<string> = new Set(['RoleBinding', 'ClusterRoleBinding']);
+/** Groups of RBAC bindings; kinds of other groups by these names are anything. */
+const bindingGroups: ReadonlySet<string> = new Set([
+  'rbac.authorization.k8s.io',
+  'authorization.openshift.io',
+]);
+
+/** The bundle's own ServiceAccounts, and where they are. */
+interface OwnAccounts {
+  readonly names: ReadonlySet<string>;
+  readonly namespace: string;
+}
+
+/**
+ * A binding that the bundle ships names its accounts in the namespace that its author had in mind.
+ * Where they are in another one, they are bound there too; other subjects stay as written.
+ */
+function withOwnAccounts(object: KubernetesObject, accounts: OwnAccounts): KubernetesObject {
+  const { apiVersion, kind } = object;
+  const subjects = object['subjects'] as JsonValue | undefined;
+  const isBinding = bindingKinds.has(kind) && bindingGroups.has(groupOf(apiVersion));
+  if (!isBinding || !isList(subjects)) return object;
+  const { namespace } = accounts;
+  const here = subjects.filter((subject) => fieldOf(subject, 'namespace') === namespace);
+  const bound = new Set(here.flatMap((subject) => accountOf(subject, accounts)));
+  const named = new Set(subjects.flatMap((subject) => accountOf(subject, accounts)));
+  const missing = [...named].filter((name) => !bound.has(name));
+  if (missing.length === 0) return object;
+  const added = missing.map((name) => ({ kind: 'ServiceAccount', name, namespace }));
+  return { ...object, subjects: [...subjects, ...added] };
+}
+
+function accountOf(subject: JsonValue, { names }: OwnAccounts): readonly string[] {
+  const name = fieldOf(subject, 'name');
+  if (fieldOf(subject, 'kind') !== 'ServiceAccount' || typeof name !== 'string') return [];
+  return names.has(name) ? [name] : [];
 }

@@ -1,12 +1,18 @@
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../core/sdk.ts';
-import type { StrategyDeployment } from '../csv/cluster-service-version.ts';
-import type { Installation } from '../installation/installation.ts';
-import { objectName } from '../objects/object-name.ts';
-import { isMap, itemsOf } from '../pod-template/template-parts.ts';
+import type { OwnedApiService, StrategyDeployment } from '../cluster-service-version.ts';
+import type { Installation } from '../installation.ts';
+import { fieldOf, isMap, itemsOf, objectName } from '../objects.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { type ServedPort, servedPorts } from '../webhooks/served-ports.ts';
-import { secretName, serviceName } from '../webhooks/serving-names.ts';
+import {
+  apiServiceName,
+  caSource,
+  type ServedPort,
+  secretName,
+  servedPorts,
+  serviceName,
+} from '../serving.ts';
+import { binding, serviceAccountOf } from './permissions.ts';
 
 /**
  * A Service in front of each deployment that serves webhooks or APIs, with a certificate for it. One
@@ -25,18 +31,14 @@ export function services(
   });
 }
 
-interface Identity {
-  readonly name: string;
-  readonly namespace: string;
-  readonly own: KubernetesObject | undefined;
-}
-
 function service(
   deployment: StrategyDeployment,
   ports: readonly ServedPort[],
-  { name, namespace, own }: Identity,
+  { name, namespace, own }: { name: string; namespace: string; own: KubernetesObject | undefined },
 ): KubernetesObject {
-  const ownSpec = mapOf(own?.['spec']);
+  const written = own?.['spec'] as JsonValue | undefined;
+  const ownSpec = isMap(written) ? written : {};
+  const selector = fieldOf(fieldOf(deployment.spec, 'selector'), 'matchLabels');
   return {
     ...own,
     apiVersion: 'v1',
@@ -53,7 +55,8 @@ function service(
     spec: {
       ...ownSpec,
       ports: [...ports.map(servicePort), ...otherPorts(ownSpec['ports'], ports)],
-      ...selectorOf(deployment),
+      // The deployment's own, so that the Service leads to its pods and to no others.
+      ...(selector === undefined ? {} : { selector }),
     },
   };
 }
@@ -75,16 +78,60 @@ function otherPorts(
     .map((port, index) => ({ name: `own-${index + 1}`, ...port }));
 }
 
-/** The deployment's own, so that the Service leads to its pods and to no others. */
-function selectorOf({ spec }: StrategyDeployment): JsonObject {
-  const { matchLabels } = mapOf(mapOf(spec)['selector']);
-  return matchLabels === undefined ? {} : { selector: matchLabels };
-}
-
-function mapOf(value: unknown): JsonObject {
-  return isMap(value as JsonValue | undefined) ? (value as JsonObject) : {};
-}
-
 function isService({ apiVersion, kind }: KubernetesObject): boolean {
   return apiVersion === 'v1' && kind === 'Service';
+}
+
+/** An APIService per group and version that the operator serves itself, of however many kinds. */
+export function apiServices(
+  { csv }: RegistryBundle,
+  { installNamespace }: Installation,
+): readonly KubernetesObject[] {
+  const byName = new Map(csv.ownedApiServices.map((owned) => [apiServiceName(owned), owned]));
+  return [...byName].map(([name, owned]) => apiService(name, owned, installNamespace));
+}
+
+function apiService(
+  name: string,
+  { group, version, deploymentName, containerPort }: OwnedApiService,
+  namespace: string,
+): KubernetesObject {
+  return {
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
+    metadata: {
+      name,
+      annotations: { [annotation.injectCaFrom]: caSource(deploymentName, namespace) },
+    },
+    spec: {
+      group,
+      version,
+      // As OLM has them for every operator.
+      groupPriorityMinimum: 2000,
+      versionPriority: 15,
+      service: { namespace, name: serviceName(deploymentName), port: containerPort },
+    },
+  };
+}
+
+/**
+ * What a server of aggregated APIs needs to know who asks: it has the API server check tokens and
+ * permissions, and reads by which certificate the API server is told.
+ */
+export function apiServiceBindings(
+  { csv }: RegistryBundle,
+  { installNamespace }: Installation,
+): readonly KubernetesObject[] {
+  const servers = new Set(csv.ownedApiServices.map(({ deploymentName }) => deploymentName));
+  return csv.deployments
+    .filter(({ name }) => servers.has(name))
+    .flatMap((deployment) => {
+      const name = serviceName(deployment.name);
+      const account = { name: serviceAccountOf(deployment), namespace: installNamespace };
+      const reader = { name: `${name}-auth-reader`, namespace: 'kube-system' };
+      return [
+        binding({ name: `${name}-system:auth-delegator` }, 'system:auth-delegator', account),
+        binding(reader, 'extension-apiserver-authentication-reader', account),
+      ];
+    });
 }

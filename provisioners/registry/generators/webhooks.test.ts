@@ -1,12 +1,22 @@
 import { describe, expect, it } from 'vitest';
+import type { KubernetesObject } from '../../../core/sdk.ts';
 import { anInstallation } from '../../../test/helpers/installation.ts';
-import { aCsv, aRegistryBundle, aServer, aWebhook } from '../../../test/helpers/registry-bundle.ts';
-import { Field } from '../csv/field.ts';
-import { readWebhookDefinition } from '../csv/webhook-definition.ts';
-import { mutatingWebhooks } from './mutating-webhooks.ts';
-import { validatingWebhooks } from './validating-webhooks.ts';
+import {
+  aCsv,
+  aCsvManifest,
+  aRegistryBundle,
+  aServer,
+  aWebhook,
+} from '../../../test/helpers/registry-bundle.ts';
+import { readClusterServiceVersion, type WebhookDefinition } from '../cluster-service-version.ts';
+import { mutatingWebhooks, validatingWebhooks } from './webhooks.ts';
 
 const inNs = anInstallation({ installNamespace: 'ns' });
+
+function readWebhookDefinition(written: object): WebhookDefinition {
+  const csv = aCsvManifest({ webhookdefinitions: [written] });
+  return readClusterServiceVersion(csv as KubernetesObject).webhookDefinitions[0]!;
+}
 
 describe('validatingWebhooks', () => {
   const rules = [
@@ -29,7 +39,7 @@ describe('validatingWebhooks', () => {
     reinvocationPolicy: 'IfNeeded',
     namespaceSelector: { matchLabels: { none: 'of the CSV' } },
   };
-  const definition = readWebhookDefinition(new Field(written, ''));
+  const definition = readWebhookDefinition(written);
   const bundle = aServer({ webhookDefinitions: [definition] });
 
   it('are as OLM makes them of every field of the CSV', () => {
@@ -62,9 +72,10 @@ describe('validatingWebhooks', () => {
   });
 
   it('ask the Service at port 443 and no path where the CSV names none', () => {
-    const short = readWebhookDefinition(
-      new Field({ type: 'ValidatingAdmissionWebhook', deploymentName: 'web' }, ''),
-    );
+    const short = readWebhookDefinition({
+      type: 'ValidatingAdmissionWebhook',
+      deploymentName: 'web',
+    });
     const [made] = validatingWebhooks(aServer({ webhookDefinitions: [short] }), inNs);
     expect(made?.['webhooks']).toEqual([
       {

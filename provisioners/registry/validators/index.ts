@@ -1,28 +1,29 @@
-import type { Installation } from '../installation/installation.ts';
-import type { RegistryBundle } from '../registry-bundle.ts';
-import { apiServiceDeployments } from './api-service-deployments.ts';
-import { conversionInAllNamespaces } from './conversion-in-all-namespaces.ts';
-import { conversionOfOwnCrds } from './conversion-of-own-crds.ts';
-import { conversionPrunes } from './conversion-prunes.ts';
-import { deploymentNames } from './deployment-names.ts';
-import { knownWebhookTypes } from './known-webhook-types.ts';
-import { oneConversionPerCrd } from './one-conversion-per-crd.ts';
-import { oneTargetPerPort } from './one-target-per-port.ts';
-import { onlySupportedKinds } from './only-supported-kinds.ts';
-import { roomForRoles } from './room-for-roles.ts';
-import { servedCrdVersion } from './served-crd-version.ts';
-import { supportedInstallMode } from './supported-install-mode.ts';
-import { uniqueCrds } from './unique-crds.ts';
-import { uniqueDeployments } from './unique-deployments.ts';
-import { uniqueWebhooks } from './unique-webhooks.ts';
-import { webhookDeployments } from './webhook-deployments.ts';
-import { webhookNames } from './webhook-names.ts';
-import { webhookRules } from './webhook-rules.ts';
+import type { Installation } from '../installation.ts';
+import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
+import {
+  apiServiceDeployments,
+  deploymentNames,
+  oneTargetPerPort,
+  uniqueDeployments,
+} from './deployments.ts';
+import { roomForRoles, supportedInstallMode } from './install-modes.ts';
+import { onlySupportedKinds, servedCrdVersion, uniqueCrds } from './manifests.ts';
+import {
+  conversionInAllNamespaces,
+  conversionOfOwnCrds,
+  conversionPrunes,
+  knownWebhookTypes,
+  oneConversionPerCrd,
+  uniqueWebhooks,
+  webhookDeployments,
+  webhookNames,
+  webhookRules,
+} from './webhooks.ts';
 
-/** Says why a bundle cannot be converted, or nothing. Pure. */
-export type Validator = (bundle: RegistryBundle, installation: Installation) => string | undefined;
+/** Finds every reason of one kind why a bundle cannot be converted. Pure. */
+type Validator = (bundle: RegistryBundle, installation: Installation) => Iterable<BundleProblem>;
 
-/** In order of checking: the first complaint is the one reported. */
+/** In order of report: the first problem of the first of them begins the message. */
 export const validators: readonly Validator[] = [
   supportedInstallMode,
   roomForRoles,
@@ -43,3 +44,36 @@ export const validators: readonly Validator[] = [
   onlySupportedKinds,
   servedCrdVersion,
 ];
+
+/** As many as somebody reads: a condition holds 32 KiB, and a bundle may have thousands. */
+const maxProblems = 50;
+
+/**
+ * The message of all problems of a bundle, or nothing where it has none: a single one as it is, of
+ * several the first, and the others on lines below it.
+ */
+export function problemsMessage(
+  bundle: RegistryBundle,
+  installation: Installation,
+): string | undefined {
+  const found = new Set<string>();
+  for (const message of allMessages(bundle, installation)) {
+    found.add(message);
+    if (found.size > maxProblems) break;
+  }
+  const [first, ...others] = found;
+  if (first === undefined || others.length === 0) return first;
+  const listed = others.slice(0, maxProblems - 1).map((message) => `- ${message}`);
+  const problems = listed.length === 1 ? 'problem' : 'problems';
+  return others.length === listed.length
+    ? [first, `and ${listed.length} more ${problems}:`, ...listed].join('\n')
+    : [first, `and more than ${listed.length} more problems:`, ...listed, '- and others'].join(
+        '\n',
+      );
+}
+
+function* allMessages(bundle: RegistryBundle, installation: Installation): Generator<string, void> {
+  for (const validate of validators) {
+    for (const { message } of validate(bundle, installation)) yield message;
+  }
+}

@@ -1,67 +1,113 @@
 import { describe, expect, it } from 'vitest';
-import { anObject, aRegistryBundle } from '../../../test/helpers/registry-bundle.ts';
-import { supportedKinds } from '../objects/supported-kinds.ts';
-import { validators } from './index.ts';
-import { onlySupportedKinds } from './only-supported-kinds.ts';
-import { servedCrdVersion } from './served-crd-version.ts';
-import { supportedInstallMode } from './supported-install-mode.ts';
-
-describe('onlySupportedKinds', () => {
-  it.each([...supportedKinds.keys()])('accepts %s of any group', (kind) => {
-    const foreign = { ...anObject(kind), apiVersion: 'example.com/v7' };
-    expect(onlySupportedKinds(aRegistryBundle({ others: [foreign] }))).toBeUndefined();
-  });
-
-  it.each(['Deployment', 'Namespace', 'List', 'secret', 'podmonitor', '__proto__'])(
-    'refuses %s',
-    (kind) => {
-      const others = [anObject('Secret'), anObject(kind, { name: 'web' }), anObject('Pod')];
-      expect(onlySupportedKinds(aRegistryBundle({ others }))).toBe(
-        `bundle contains unsupported resource: Name: web, Kind: ${kind}`,
-      );
-    },
-  );
-
-  it('reads odd metadata as no name', () => {
-    for (const metadata of [undefined, null, 7, ['a'], { name: 7 }]) {
-      const others = [{ apiVersion: 'v1', kind: 'Pod', metadata } as never];
-      expect(onlySupportedKinds(aRegistryBundle({ others }))).toBe(
-        'bundle contains unsupported resource: Name: , Kind: Pod',
-      );
-    }
-  });
-});
-
-describe('servedCrdVersion', () => {
-  function complaintOf(...apiVersions: readonly string[]): string | undefined {
-    const crds = apiVersions.map((apiVersion, index) => ({
-      ...anObject('CustomResourceDefinition', { name: `c${index}.example.com` }),
-      apiVersion,
-    }));
-    return servedCrdVersion(aRegistryBundle({ crds }));
-  }
-  const old = 'apiextensions.k8s.io/v1beta1';
-  const wayOut =
-    'take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1';
-
-  it('accepts CRDs of v1', () => {
-    expect(complaintOf('apiextensions.k8s.io/v1')).toBeUndefined();
-    expect(complaintOf()).toBeUndefined();
-  });
-
-  it('names those of v1beta1', () => {
-    expect(complaintOf('apiextensions.k8s.io/v1', old)).toBe(
-      `bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: c1.example.com is of ${old}; ${wayOut}`,
-    );
-    expect(complaintOf(...Array.from({ length: 7 }, () => old))).toBe(
-      `bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: c0.example.com, c1.example.com, c2.example.com, c3.example.com, c4.example.com and 2 more are of ${old}; ${wayOut}`,
-    );
-  });
-});
+import { anInstallation } from '../../../test/helpers/installation.ts';
+import {
+  aCsv,
+  anObject,
+  anOwnedApiService,
+  aRegistryBundle,
+  aStrategyDeployment,
+  aWebhook,
+} from '../../../test/helpers/registry-bundle.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+import { problemsMessage, validators } from './index.ts';
+import { supportedInstallMode } from './install-modes.ts';
+import { onlySupportedKinds, servedCrdVersion } from './manifests.ts';
 
 describe('the list of validators', () => {
   it('checks modes first and kinds last, as v0.16 did, which let old CRDs pass', () => {
     expect(validators.at(0)).toBe(supportedInstallMode);
     expect(validators.slice(-2)).toEqual([onlySupportedKinds, servedCrdVersion]);
+  });
+});
+
+describe('the message of the problems of a bundle', () => {
+  const messageOf = (bundle: RegistryBundle) => problemsMessage(bundle, anInstallation());
+  const unsupported = (name: string) =>
+    `bundle contains unsupported resource: Name: ${name}, Kind: Pod`;
+  const pods = (...names: readonly string[]) => names.map((name) => anObject('Pod', { name }));
+
+  it('is none where there is none', () => {
+    expect(messageOf(aRegistryBundle())).toBeUndefined();
+  });
+
+  it('is that of a single one as it is, however often it is found', () => {
+    expect(messageOf(aRegistryBundle({ others: pods('a') }))).toBe(unsupported('a'));
+    expect(messageOf(aRegistryBundle({ others: pods('a', 'a') }))).toBe(unsupported('a'));
+  });
+
+  it('has the first of several at its beginning, and the others on lines below it', () => {
+    expect(messageOf(aRegistryBundle({ others: pods('a', 'b') }))).toBe(
+      `${unsupported('a')}\nand 1 more problem:\n- ${unsupported('b')}`,
+    );
+    const bundle = aRegistryBundle({
+      csv: aCsv({ installModes: [], webhookDefinitions: [aWebhook({ deploymentName: 'gone' })] }),
+      others: pods('a'),
+    });
+    expect(messageOf(bundle)?.split('\n')).toEqual([
+      'AllNamespace install mode must be enabled',
+      'and 2 more problems:',
+      expect.stringMatching(
+        /^- webhook of type .* references non-existent deployment 'gone'; corr/,
+      ),
+      `- ${unsupported('a')}`,
+    ]);
+  });
+
+  it('ends after fifty, and says so', () => {
+    const names = Array.from({ length: 70 }, (_, index) => `pod-${index}`);
+    const fifty = messageOf(aRegistryBundle({ others: pods(...names.slice(0, 50)) }))?.split('\n');
+    expect(fifty?.slice(1, 2)).toEqual(['and 49 more problems:']);
+    expect(fifty?.at(-1)).toBe(`- ${unsupported('pod-49')}`);
+    const lines = messageOf(aRegistryBundle({ others: pods(...names) }))?.split('\n');
+    expect(lines?.slice(0, 2)).toEqual([unsupported('pod-0'), 'and more than 49 more problems:']);
+    expect(lines?.slice(-2)).toEqual([`- ${unsupported('pod-49')}`, '- and others']);
+  });
+});
+
+describe('each validator', () => {
+  const conversion = aWebhook({ type: 'ConversionWebhook', conversionCrds: ['a.b', 'c.d'] });
+  const odd = aWebhook({ generateName: 'odd', type: 'Odd', deploymentName: 'gone' });
+  const short = aWebhook({ generateName: 'short', fields: { rules: [{ apiGroups: ['*'] }] } });
+  const crd = (name: string, spec = {}) => ({
+    ...anObject('CustomResourceDefinition', { name }),
+    spec: { preserveUnknownFields: true, ...spec },
+  });
+  const csv = aCsv({
+    deployments: ['A', 'A', 'A', 'B', 'B'].map((name) => aStrategyDeployment({ name })),
+    webhookDefinitions: [odd, odd, short, short, short, conversion, conversion],
+    ownedApiServices: [anOwnedApiService({ group: '' }), anOwnedApiService()],
+  });
+  const bundle = aRegistryBundle({
+    csv,
+    crds: [crd('c.d'), crd('e.f'), crd('e.f', { x: 1 }), crd('e.f', { x: 2 })],
+    others: [anObject('Pod'), anObject('Job')],
+  });
+
+  it('finds all that is wrong, and not its first problem only', () => {
+    const installation = anInstallation({ targetNamespaces: ['a'] });
+    const counts = validators.map((validate) => [
+      validate.name,
+      [...validate(bundle, installation)].length,
+    ]);
+    expect(Object.fromEntries(counts)).toEqual({
+      supportedInstallMode: 1,
+      roomForRoles: 0,
+      deploymentNames: 5,
+      uniqueDeployments: 3,
+      uniqueCrds: 2,
+      apiServiceDeployments: 2,
+      knownWebhookTypes: 2,
+      webhookDeployments: 7,
+      webhookNames: 3,
+      uniqueWebhooks: 2,
+      webhookRules: 3,
+      oneTargetPerPort: 0,
+      conversionInAllNamespaces: 2,
+      conversionOfOwnCrds: 2,
+      oneConversionPerCrd: 2,
+      conversionPrunes: 1,
+      onlySupportedKinds: 2,
+      servedCrdVersion: 0,
+    });
   });
 });

@@ -3,34 +3,30 @@ import { anInstallation } from '../../../test/helpers/installation.ts';
 import {
   aCsv,
   anObject,
-  anOwnedApiService,
   aRegistryBundle,
   aStrategyDeployment,
   aWebhook,
+  messageOf,
 } from '../../../test/helpers/registry-bundle.ts';
-import type { OwnedApiService } from '../csv/owned-api-service.ts';
-import type { WebhookDefinition } from '../csv/webhook-definition.ts';
+import type { WebhookDefinition } from '../cluster-service-version.ts';
 import type { RegistryBundle } from '../registry-bundle.ts';
-import { apiServiceDeployments } from './api-service-deployments.ts';
-import { conversionInAllNamespaces } from './conversion-in-all-namespaces.ts';
-import { conversionOfOwnCrds } from './conversion-of-own-crds.ts';
-import { conversionPrunes } from './conversion-prunes.ts';
-import { knownWebhookTypes } from './known-webhook-types.ts';
-import { oneConversionPerCrd } from './one-conversion-per-crd.ts';
-import { oneTargetPerPort } from './one-target-per-port.ts';
-import { uniqueWebhooks } from './unique-webhooks.ts';
-import { webhookDeployments } from './webhook-deployments.ts';
-import { webhookNames } from './webhook-names.ts';
-import { webhookRules } from './webhook-rules.ts';
+import {
+  conversionInAllNamespaces,
+  conversionOfOwnCrds,
+  conversionPrunes,
+  knownWebhookTypes,
+  oneConversionPerCrd,
+  uniqueWebhooks,
+  webhookDeployments,
+  webhookNames,
+  webhookRules,
+} from './webhooks.ts';
 
 const deployments = [aStrategyDeployment()];
 
 /** A bundle with deployment `web`, which serves all of these. */
-function serving(
-  webhookDefinitions: readonly WebhookDefinition[],
-  ownedApiServices: readonly OwnedApiService[] = [],
-): RegistryBundle {
-  return aRegistryBundle({ csv: aCsv({ deployments, webhookDefinitions, ownedApiServices }) });
+function serving(webhookDefinitions: readonly WebhookDefinition[]): RegistryBundle {
+  return aRegistryBundle({ csv: aCsv({ deployments, webhookDefinitions }) });
 }
 
 function aConversion(fields: Partial<WebhookDefinition> = {}): WebhookDefinition {
@@ -49,8 +45,8 @@ function withCrd(bundle: RegistryBundle, spec: object = {}): RegistryBundle {
 
 describe('knownWebhookTypes', () => {
   it('refuses others than the three there are', () => {
-    expect(knownWebhookTypes(serving([aWebhook(), aConversion()]))).toBeUndefined();
-    expect(knownWebhookTypes(serving([aWebhook({ type: 'Validating' })]))).toBe(
+    expect(messageOf(knownWebhookTypes(serving([aWebhook(), aConversion()])))).toBeUndefined();
+    expect(messageOf(knownWebhookTypes(serving([aWebhook({ type: 'Validating' })])))).toBe(
       "webhook 'vpod.example.com' has unknown type 'Validating'; correct type in the CSV's webhookdefinitions to ValidatingAdmissionWebhook, MutatingAdmissionWebhook or ConversionWebhook",
     );
   });
@@ -58,41 +54,27 @@ describe('knownWebhookTypes', () => {
 
 describe('webhookDeployments', () => {
   it('refuses a webhook, of whatever type, that nothing of the CSV serves', () => {
-    expect(webhookDeployments(serving([aWebhook()]))).toBeUndefined();
-    expect(webhookDeployments(serving([aWebhook(), aConversion({ deploymentName: 'gone' })]))).toBe(
+    expect(messageOf(webhookDeployments(serving([aWebhook()])))).toBeUndefined();
+    expect(
+      messageOf(webhookDeployments(serving([aWebhook(), aConversion({ deploymentName: 'gone' })]))),
+    ).toBe(
       "webhook of type 'ConversionWebhook' with name 'conv' references non-existent deployment 'gone'; correct deploymentName in the CSV's webhookdefinitions to a deployment of spec.install",
-    );
-  });
-});
-
-describe('apiServiceDeployments', () => {
-  it('refuses an API that nothing of the CSV serves', () => {
-    expect(apiServiceDeployments(serving([], [anOwnedApiService()]))).toBeUndefined();
-    const gone = anOwnedApiService({ deploymentName: 'gone' });
-    expect(apiServiceDeployments(serving([], [gone]))).toBe(
-      "owned APIService 'v1.metrics.example.com' references non-existent deployment 'gone'; correct deploymentName in the CSV's apiservicedefinitions to a deployment of spec.install",
-    );
-  });
-
-  it.each(['group', 'version'])('refuses an API without %s', (field) => {
-    expect(apiServiceDeployments(serving([], [anOwnedApiService({ [field]: '' })]))).toContain(
-      `has no ${field}; add it in the CSV's apiservicedefinitions`,
     );
   });
 });
 
 describe('webhookNames', () => {
   it.each(['a.b.c', 'a.b.c-', 'v1-thing.kb.io', `${'a.'.repeat(123)}a`])('accepts %s', (name) => {
-    expect(webhookNames(serving([aWebhook({ generateName: name })]))).toBeUndefined();
+    expect(messageOf(webhookNames(serving([aWebhook({ generateName: name })])))).toBeUndefined();
   });
 
   it.each(['', 'pod', 'a.b', 'A.b.c', 'a..c', 'a_b.c.d', '-a.b.c', `${'a.'.repeat(124)}a`])(
     'refuses %s',
     (generateName) => {
-      expect(webhookNames(serving([aWebhook({ generateName })]))).toBe(
+      expect(messageOf(webhookNames(serving([aWebhook({ generateName })])))).toBe(
         `webhook of type 'ValidatingAdmissionWebhook' has invalid name '${generateName}': it must be three or more parts of lower case letters, digits and '-', joined by dots, with at most 247 characters (such as 'vpod.example.com'); correct generateName in the CSV's webhookdefinitions`,
       );
-      expect(webhookNames(serving([aConversion({ generateName })]))).toBeUndefined();
+      expect(messageOf(webhookNames(serving([aConversion({ generateName })])))).toBeUndefined();
     },
   );
 });
@@ -100,10 +82,10 @@ describe('webhookNames', () => {
 describe('uniqueWebhooks', () => {
   it('refuses two of one type and name, however that is written', () => {
     const mutating = aWebhook({ type: 'MutatingAdmissionWebhook' });
-    expect(uniqueWebhooks(serving([aWebhook(), mutating]))).toBeUndefined();
-    expect(uniqueWebhooks(serving([aConversion(), aConversion()]))).toBeUndefined();
+    expect(messageOf(uniqueWebhooks(serving([aWebhook(), mutating])))).toBeUndefined();
+    expect(messageOf(uniqueWebhooks(serving([aConversion(), aConversion()])))).toBeUndefined();
     const again = aWebhook({ generateName: 'vpod.example.com-' });
-    expect(uniqueWebhooks(serving([aWebhook(), again]))).toBe(
+    expect(messageOf(uniqueWebhooks(serving([aWebhook(), again])))).toBe(
       "duplicate webhook 'vpod.example.com-' of type 'ValidatingAdmissionWebhook'; give each its own generateName in the CSV's webhookdefinitions",
     );
   });
@@ -111,7 +93,7 @@ describe('uniqueWebhooks', () => {
 
 describe('webhookRules', () => {
   const rulesOf = (apiGroups: readonly string[], resources: readonly string[]) =>
-    webhookRules(serving([aWebhook({ fields: { rules: [{ apiGroups, resources }] } })]));
+    messageOf(webhookRules(serving([aWebhook({ fields: { rules: [{ apiGroups, resources }] } })])));
 
   it.each(['*', 'core.rukpak.io', 'olm.operatorframework.io'])('refuses group %s', (group) => {
     expect(rulesOf(['apps', group], ['pods'])).toBe(
@@ -132,30 +114,21 @@ describe('webhookRules', () => {
   it('leaves what is no rule, and rules of conversion, to the API server', () => {
     for (const rules of [undefined, 7, ['text'], [{ apiGroups: 'text' }]]) {
       const fields = rules === undefined ? {} : { rules };
-      expect(webhookRules(serving([aWebhook({ fields })]))).toBeUndefined();
+      expect(messageOf(webhookRules(serving([aWebhook({ fields })])))).toBeUndefined();
     }
     const fields = { rules: [{ apiGroups: ['*'] }] };
-    expect(webhookRules(serving([aConversion({ fields })]))).toBeUndefined();
-  });
-});
-
-describe('oneTargetPerPort', () => {
-  it('refuses one port of the Service for two of the pods', () => {
-    const other = aWebhook({ targetPort: 'https' });
-    expect(oneTargetPerPort(serving([aWebhook(), aWebhook()]))).toBeUndefined();
-    expect(oneTargetPerPort(serving([aWebhook(), { ...other, containerPort: 1 }]))).toBeUndefined();
-    expect(oneTargetPerPort(serving([aWebhook(), other], [anOwnedApiService()]))).toBe(
-      "deployment 'web' serves containerPort 443 at different ports of its pods (https, 443, 9443); give its webhooks and owned APIServices one targetPort for it, or each its own containerPort",
-    );
+    expect(messageOf(webhookRules(serving([aConversion({ fields })])))).toBeUndefined();
   });
 });
 
 describe('conversionInAllNamespaces', () => {
   it('refuses conversion for some namespaces, whatever the CSV supports besides', () => {
     const some = anInstallation({ targetNamespaces: ['a', 'b'] });
-    expect(conversionInAllNamespaces(serving([aWebhook()]), some)).toBeUndefined();
-    expect(conversionInAllNamespaces(serving([aConversion()]), anInstallation())).toBeUndefined();
-    expect(conversionInAllNamespaces(serving([aConversion()]), some)).toBe(
+    expect(messageOf(conversionInAllNamespaces(serving([aWebhook()]), some))).toBeUndefined();
+    expect(
+      messageOf(conversionInAllNamespaces(serving([aConversion()]), anInstallation())),
+    ).toBeUndefined();
+    expect(messageOf(conversionInAllNamespaces(serving([aConversion()]), some))).toBe(
       'bundle contains conversion webhook "conv" and is to watch namespaces [a b] - conversion webhooks are only supported in AllNamespaces install mode; remove watchNamespace and watchNamespaces from spec.config of the BundleDeployment',
     );
   });
@@ -163,8 +136,8 @@ describe('conversionInAllNamespaces', () => {
 
 describe('conversionOfOwnCrds', () => {
   it("refuses to convert what is not the bundle's", () => {
-    expect(conversionOfOwnCrds(withCrd(serving([aConversion()])))).toBeUndefined();
-    expect(conversionOfOwnCrds(serving([aWebhook(), aConversion()]))).toBe(
+    expect(messageOf(conversionOfOwnCrds(withCrd(serving([aConversion()]))))).toBeUndefined();
+    expect(messageOf(conversionOfOwnCrds(serving([aWebhook(), aConversion()])))).toBe(
       "conversion webhook 'conv' references custom resource definition 'things.example.com' not owned bundle; add the CRD to the bundle's manifests or take it out of conversionCRDs in the CSV's webhookdefinitions",
     );
   });
@@ -173,9 +146,9 @@ describe('conversionOfOwnCrds', () => {
 describe('oneConversionPerCrd', () => {
   it('refuses two webhooks for one CRD', () => {
     const twice = aConversion({ conversionCrds: ['a', 'a'] });
-    expect(oneConversionPerCrd(serving([twice, aConversion()]))).toBeUndefined();
+    expect(messageOf(oneConversionPerCrd(serving([twice, aConversion()])))).toBeUndefined();
     const first = aConversion({ generateName: 'another' });
-    expect(oneConversionPerCrd(serving([aConversion(), first]))).toBe(
+    expect(messageOf(oneConversionPerCrd(serving([aConversion(), first])))).toBe(
       "conversion webhooks [another,conv] reference same custom resource definition 'things.example.com'; leave it in conversionCRDs of one of them in the CSV's webhookdefinitions",
     );
   });
@@ -184,9 +157,13 @@ describe('oneConversionPerCrd', () => {
 describe('conversionPrunes', () => {
   it('refuses to convert what keeps unknown fields', () => {
     const bundle = serving([aConversion()]);
-    expect(conversionPrunes(withCrd(bundle, { preserveUnknownFields: false }))).toBeUndefined();
-    expect(conversionPrunes(withCrd(serving([]), { preserveUnknownFields: true }))).toBeUndefined();
-    expect(conversionPrunes(withCrd(bundle, { preserveUnknownFields: true }))).toBe(
+    expect(
+      messageOf(conversionPrunes(withCrd(bundle, { preserveUnknownFields: false }))),
+    ).toBeUndefined();
+    expect(
+      messageOf(conversionPrunes(withCrd(serving([]), { preserveUnknownFields: true }))),
+    ).toBeUndefined();
+    expect(messageOf(conversionPrunes(withCrd(bundle, { preserveUnknownFields: true })))).toBe(
       "custom resource definition 'things.example.com' must have .spec.preserveUnknownFields set to false to let API Server call webhook to do the conversion; correct the CRD in the bundle's manifests",
     );
   });

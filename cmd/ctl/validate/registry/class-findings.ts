@@ -1,16 +1,18 @@
 import { annotation } from '../../../../api/v1alpha1/labels.ts';
 import { errorMessage } from '../../../../core/errors.ts';
-import { readPackageName } from '../../../../provisioners/registry/annotations.ts';
-import type { RegistryConfig } from '../../../../provisioners/registry/config/registry-config.ts';
-import type { Installation } from '../../../../provisioners/registry/installation/installation.ts';
+import type {
+  Installation,
+  RegistryBundle,
+  RegistryConfig,
+} from '../../../../provisioners/registry/index.ts';
 import {
   anyInstallation,
+  markSamples,
   planInstallation,
-} from '../../../../provisioners/registry/installation/plan-installation.ts';
-import { markSamples } from '../../../../provisioners/registry/objects/samples.ts';
-import { registryBundleOf } from '../../../../provisioners/registry/read-bundle.ts';
-import type { RegistryBundle } from '../../../../provisioners/registry/registry-bundle.ts';
-import { supportedInstallMode } from '../../../../provisioners/registry/validators/supported-install-mode.ts';
+  readPackageName,
+  registryBundleOf,
+  supportedInstallMode,
+} from '../../../../provisioners/registry/index.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import { unfitResources } from '../own-resources.ts';
 import { annotationPrefix, type BundleContent, fileAlone, placeOf } from './bundle-content.ts';
@@ -126,16 +128,16 @@ function packageNameOf(files: BundleContent['files']): string {
 /** As without a spec.config where that will do, else in a way that the bundle's install modes allow. */
 export function anyOf(bundle: RegistryBundle): Installation {
   const plain = planInstallation(bundle);
-  return supportedInstallMode(bundle, plain) === undefined ? plain : anyInstallation(bundle);
+  return modeProblem(bundle, plain) === undefined ? plain : anyInstallation(bundle);
 }
 
 /** No fault of the bundle, but what a person has to know who installs it. */
 function needsConfig({ csv }: BundleContent, bundle: RegistryBundle): readonly Finding[] {
-  const message = supportedInstallMode(bundle, planInstallation(bundle));
+  const message = modeProblem(bundle, planInstallation(bundle));
   if (message === undefined || csv === undefined) return [];
-  if (supportedInstallMode(bundle, anyInstallation(bundle)) !== undefined) return [];
+  if (modeProblem(bundle, anyInstallation(bundle)) !== undefined) return [];
   const configured = planInstallation(bundle, { overrides: {} });
-  const [, way] = (supportedInstallMode(bundle, configured) ?? '').split(': write ');
+  const [, way] = (modeProblem(bundle, configured) ?? '').split(': write ');
   return [
     warning({
       place: placeOf(csv, 'spec', 'installModes'),
@@ -143,6 +145,11 @@ function needsConfig({ csv }: BundleContent, bundle: RegistryBundle): readonly F
       fix: `write ${way ?? 'it'}`,
     }),
   ];
+}
+
+function modeProblem(bundle: RegistryBundle, installation: Installation): string | undefined {
+  const [problem] = supportedInstallMode(bundle, installation);
+  return problem?.message;
 }
 
 /** The field that a mismatch of types names, as in `(spec.installModes is a string, …)`. */

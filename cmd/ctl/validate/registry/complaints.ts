@@ -1,6 +1,9 @@
-import type { Installation } from '../../../../provisioners/registry/installation/installation.ts';
-import type { RegistryBundle } from '../../../../provisioners/registry/registry-bundle.ts';
-import { type Validator, validators } from '../../../../provisioners/registry/validators/index.ts';
+import type {
+  BundleProblem,
+  Installation,
+  RegistryBundle,
+} from '../../../../provisioners/registry/index.ts';
+import { servedCrdVersion, validators } from '../../../../provisioners/registry/index.ts';
 import { error, type Finding } from '../finding.ts';
 import type { FieldPath, FieldPlace } from '../source-lines.ts';
 import { type BundleContent, placeOf } from './bundle-content.ts';
@@ -8,111 +11,42 @@ import { type BundleContent, placeOf } from './bundle-content.ts';
 /** More of one kind help nobody. */
 const maxComplaints = 50;
 
-/**
- * What the class's validators say of a bundle. Each names its first reason only, so that this is
- * taken out of the bundle, and the validator asked again.
- */
+/** What the class's validators say of a bundle, each where it is. */
 export function complaintsOf(
   content: BundleContent,
   bundle: RegistryBundle,
   installation: Installation,
 ): readonly Finding[] {
-  return validators.flatMap((validate) =>
-    allOf(validate, bundle, installation).map(({ text, element }) => {
+  return validators.flatMap((validate) => {
+    // CRDs of a version that is gone are one complaint of the class, and each has a line of its own.
+    const apart = validate === servedCrdVersion ? bundle.crds.map((crd) => [crd]) : [bundle.crds];
+    const problems = apart.flatMap((crds) => [...validate({ ...bundle, crds }, installation)]);
+    return problems.slice(0, maxComplaints).map((problem) => {
+      const { message: text } = problem;
       const [message = text, ...fix] = text.split(/; |: (?=write |the operator supports none)/);
-      const place = placeFor(content, text, element);
+      const place = placeFor(content, bundle, problem);
       return error({ ...(place && { place }), message, fix: fix.join('; ') || wayOut(text) });
-    }),
-  );
-}
-
-interface Complaint {
-  readonly text: string;
-  /** What it went away with. */
-  readonly element: Element | undefined;
-}
-
-/** Something of a bundle that may be to blame by itself. */
-interface Element {
-  readonly item: object;
-  readonly path: FieldPath;
-}
-
-function allOf(
-  validate: Validator,
-  whole: RegistryBundle,
-  installation: Installation,
-): readonly Complaint[] {
-  const complaints: Complaint[] = [];
-  let bundle = whole;
-  while (complaints.length < maxComplaints) {
-    const text = validate(bundle, installation);
-    if (text === undefined) break;
-    const known = bundle;
-    const element = elementsOf(whole).find(
-      ({ item }) => isIn(known, item) && validate(without(known, item), installation) !== text,
-    );
-    if (element === undefined) return [...complaints, { text, element }];
-    const rest = without(bundle, element.item);
-    // A complaint about several is told of each by itself.
-    const alone = known.crds.filter((crd) => crd === element.item);
-    const ofOne = alone.length > 0 ? validate({ ...known, crds: alone }, installation) : undefined;
-    complaints.push({ text: ofOne ?? text, element });
-    bundle = rest;
-  }
-  return complaints;
-}
-
-function elementsOf({ csv, others, crds }: RegistryBundle): readonly Element[] {
-  return [
-    ...elements(csv.webhookDefinitions, 'spec', 'webhookdefinitions'),
-    ...elements(csv.ownedApiServices, 'spec', 'apiservicedefinitions', 'owned'),
-    ...elements(others),
-    ...elements(crds),
-  ];
-}
-
-function elements(list: readonly object[], ...path: FieldPath): readonly Element[] {
-  return list.map((item, index) => ({ item, path: [...path, index] }));
-}
-
-function isIn({ csv, others, crds }: RegistryBundle, item: object): boolean {
-  const lists: readonly (readonly object[])[] = [
-    crds,
-    csv.webhookDefinitions,
-    csv.ownedApiServices,
-    others,
-  ];
-  return lists.some((list) => list.includes(item));
-}
-
-function without(bundle: RegistryBundle, item: object): RegistryBundle {
-  const { csv, others, crds } = bundle;
-  const rest = <T extends object>(list: readonly T[]): readonly T[] =>
-    list.filter((each) => each !== item);
-  return {
-    ...bundle,
-    csv: {
-      ...csv,
-      webhookDefinitions: rest(csv.webhookDefinitions),
-      ownedApiServices: rest(csv.ownedApiServices),
-    },
-    others: rest(others),
-    crds: rest(crds),
-  };
+    });
+  });
 }
 
 function placeFor(
   { objects, csv }: BundleContent,
-  text: string,
-  element: Element | undefined,
+  bundle: RegistryBundle,
+  { message, item }: BundleProblem,
 ): FieldPlace | undefined {
-  const located = objects.find(({ object }) => object === element?.item);
-  if (located !== undefined) return placeOf(located, objectField(text));
-  if (csv === undefined) return undefined;
-  if (element !== undefined) return placeOf(csv, ...element.path);
-  const path = fields.find(([pattern]) => pattern.test(text))?.[1] ?? [];
-  return placeOf(csv, ...path);
+  const located = objects.find(({ object }) => object === item);
+  if (located !== undefined) return placeOf(located, objectField(message));
+  return csv && placeOf(csv, ...(pathOf(bundle, item) ?? pathByText(message)));
+}
+
+/** Where in the CSV something of a bundle is. */
+function pathOf({ csv }: RegistryBundle, item: object | undefined): FieldPath | undefined {
+  const isItem = (each: object): boolean => each === item;
+  const webhook = csv.webhookDefinitions.findIndex(isItem);
+  if (webhook >= 0) return ['spec', 'webhookdefinitions', webhook];
+  const api = csv.ownedApiServices.findIndex(isItem);
+  return api < 0 ? undefined : ['spec', 'apiservicedefinitions', 'owned', api];
 }
 
 function objectField(text: string): string {
@@ -124,11 +58,11 @@ function objectField(text: string): string {
 const fields: readonly (readonly [text: RegExp, path: FieldPath])[] = [
   [/install mode/i, ['spec', 'installModes']],
   [/serves containerPort/, ['spec', 'webhookdefinitions']],
-  [/minKubeVersion/i, ['spec', 'minKubeVersion']],
-  [/required/, ['spec', 'customresourcedefinitions', 'required']],
-  [/webhook/i, ['spec', 'webhookdefinitions']],
-  [/api ?service/i, ['spec', 'apiservicedefinitions', 'owned']],
 ];
+
+function pathByText(text: string): FieldPath {
+  return fields.find(([pattern]) => pattern.test(text))?.[1] ?? [];
+}
 
 function wayOut(text: string): string {
   if (/unsupported resource/.test(text))

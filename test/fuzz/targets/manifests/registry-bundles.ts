@@ -1,5 +1,5 @@
 import { TerminalError } from '../../../../core/errors.ts';
-import { convertRegistryBundle } from '../../../../provisioners/registry/convert-bundle.ts';
+import { convertRegistryBundle } from '../../../../provisioners/registry/convert.ts';
 import type { FuzzTarget } from '../../fuzz-target.ts';
 import { expectPlain } from './values.ts';
 

@@ -1,0 +1,109 @@
+import { type JsonObject, type JsonValue, TerminalError } from '../../core/sdk.ts';
+import { isList, isMap } from './objects.ts';
+
+/**
+ * One field of a document, read as a typed Go struct would read it: keys match whatever their case
+ * where none matches exactly, null is the zero value, and another type is an error that names the
+ * field. What the document holds beyond the fields asked for is never looked at.
+ */
+export class Field {
+  readonly #value: JsonValue | undefined;
+  readonly #path: string;
+
+  constructor(value: JsonValue | undefined, path: string) {
+    this.#value = value ?? undefined;
+    this.#path = path;
+  }
+
+  /** The value as written; undefined where it is absent or null. */
+  get raw(): JsonValue | undefined {
+    return this.#value;
+  }
+
+  get(key: string): Field {
+    const object = this.#object('struct');
+    const path = this.#path === '' ? key : `${this.#path}.${key}`;
+    return new Field(object === undefined ? undefined : valueOf(object, key), path);
+  }
+
+  string(): string {
+    if (this.#value === undefined) return '';
+    if (typeof this.#value !== 'string') throw this.#mismatch('string');
+    return this.#value;
+  }
+
+  /** As for annotations: numbers and booleans become the text they are written as. */
+  coercedString(): string {
+    return isScalar(this.#value) ? String(this.#value) : this.string();
+  }
+
+  boolean(): boolean {
+    if (this.#value === undefined) return false;
+    if (typeof this.#value !== 'boolean') throw this.#mismatch('bool');
+    return this.#value;
+  }
+
+  /** A whole number; 0 where it is absent. */
+  integer(): number {
+    if (this.#value === undefined) return 0;
+    if (!Number.isSafeInteger(this.#value)) throw this.#mismatch('int');
+    return Number(this.#value);
+  }
+
+  /** As Kubernetes' IntOrString; 0 where it is absent. */
+  integerOrString(): number | string {
+    return typeof this.#value === 'string' ? this.#value : this.integer();
+  }
+
+  object(): JsonObject | undefined {
+    return this.#object('struct');
+  }
+
+  stringMap(): Readonly<Record<string, string>> {
+    const entries = Object.entries(this.#object('map') ?? {});
+    return Object.fromEntries(
+      entries.map(([key, value]) => [key, new Field(value, `${this.#path}[${key}]`).string()]),
+    );
+  }
+
+  /** Undefined where the list itself is absent, which Go tells from an empty one. */
+  list(): readonly Field[] | undefined {
+    if (this.#value === undefined) return undefined;
+    if (!isList(this.#value)) throw this.#mismatch('slice');
+    return this.#value.map((item, index) => new Field(item, `${this.#path}[${index}]`));
+  }
+
+  strings(): readonly string[] | undefined {
+    return this.list()?.map((item) => item.string());
+  }
+
+  #object(goKind: string): JsonObject | undefined {
+    if (this.#value === undefined) return undefined;
+    if (!isMap(this.#value)) throw this.#mismatch(goKind);
+    return this.#value;
+  }
+
+  #mismatch(goKind: string): TerminalError {
+    const place = this.#path === '' ? 'the document' : this.#path;
+    return new TerminalError(
+      `unrecognized type: ${goKind} (${place} is ${typeName(this.#value)}, correct the field in the bundle)`,
+    );
+  }
+}
+
+function valueOf(object: JsonObject, key: string): JsonValue | undefined {
+  if (Object.hasOwn(object, key)) return object[key];
+  const folded = key.toLowerCase();
+  const found = Object.keys(object).findLast((other) => other.toLowerCase() === folded);
+  return found === undefined ? undefined : object[found];
+}
+
+function isScalar(value: JsonValue | undefined): value is number | bigint | boolean {
+  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean';
+}
+
+function typeName(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return typeof value === 'boolean' ? 'a bool' : `a ${typeof value}`;
+}

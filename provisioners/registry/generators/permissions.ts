@@ -1,0 +1,189 @@
+import { hashObject, type KubernetesObject, type ObjectMeta } from '../../../core/sdk.ts';
+import type {
+  ClusterServiceVersion,
+  PolicyRule,
+  StrategyPermissions,
+} from '../cluster-service-version.ts';
+import { type Installation, watchesAllNamespaces } from '../installation.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+
+/** The account that every namespace has, and that is meant where none is named. */
+const defaultServiceAccount = 'default';
+
+export function serviceAccountOf(user: { readonly serviceAccountName: string }): string {
+  return user.serviceAccountName === '' ? defaultServiceAccount : user.serviceAccountName;
+}
+
+/** One per account that a deployment or permission names; `default` exists anyway. */
+export function serviceAccounts(
+  { csv }: RegistryBundle,
+  { installNamespace }: Installation,
+): readonly KubernetesObject[] {
+  const users = [...csv.deployments, ...csv.permissions, ...csv.clusterPermissions];
+  const names = new Set(users.map(serviceAccountOf));
+  names.delete(defaultServiceAccount);
+  return [...names].map((name) => ({
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name, namespace: installNamespace },
+  }));
+}
+
+/** A ClusterRole per entry of permissions at cluster scope. */
+export function clusterRoles(
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly KubernetesObject[] {
+  return clusterPermissions(bundle, installation).map(({ name, rules }) => role({ name }, rules));
+}
+
+/** Binds each entry's account to the ClusterRole of the same name. */
+export function clusterRoleBindings(
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly KubernetesObject[] {
+  const { installNamespace: namespace } = installation;
+  return clusterPermissions(bundle, installation).map(({ name, serviceAccountName }) =>
+    binding({ name }, name, { name: serviceAccountName, namespace }),
+  );
+}
+
+/** A Role per entry of permissions in each namespace, where the operator does not watch all. */
+export function roles(
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly KubernetesObject[] {
+  return namespacedPermissions(bundle, installation).map(({ name, namespace, rules }) =>
+    role({ name, namespace }, rules),
+  );
+}
+
+/** Binds each entry's account, which is in the install namespace, to the Role of the same name. */
+export function roleBindings(
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly KubernetesObject[] {
+  const { installNamespace } = installation;
+  return namespacedPermissions(bundle, installation).map(
+    ({ name, namespace, serviceAccountName }) =>
+      binding({ name, namespace }, name, { name: serviceAccountName, namespace: installNamespace }),
+  );
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+
+/** A Role where the metadata have a namespace, else a ClusterRole; so too for bindings. */
+function role(metadata: ObjectMeta, rules: readonly PolicyRule[]): KubernetesObject {
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: metadata.namespace === undefined ? 'ClusterRole' : 'Role',
+    metadata,
+    rules: rules.map((rule) => rule.asWritten),
+  };
+}
+
+/** Binds an account to the role of that name and of the binding's scope. */
+export function binding(
+  metadata: ObjectMeta,
+  roleName: string,
+  account: { readonly name: string; readonly namespace: string },
+): KubernetesObject {
+  const kind = metadata.namespace === undefined ? 'ClusterRole' : 'Role';
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: `${kind}Binding`,
+    metadata,
+    subjects: [{ kind: 'ServiceAccount', ...account }],
+    roleRef: { apiGroup: rbac, kind, name: roleName },
+  };
+}
+
+/** Permissions of one account, under one name for role and binding. */
+interface NamedPermissions {
+  readonly name: string;
+  readonly serviceAccountName: string;
+  readonly rules: readonly PolicyRule[];
+}
+
+/**
+ * A CSV's permissions at cluster scope: its cluster permissions, and where the operator watches all
+ * namespaces those meant for one. With the latter the operator may see which
+ * namespaces there are, as OLM has it; names are those of the rules as written.
+ */
+function clusterPermissions(
+  { csv }: RegistryBundle,
+  installation: Installation,
+): readonly NamedPermissions[] {
+  const ofCluster = csv.clusterPermissions.map((permissions) => named(csv, permissions));
+  if (!watchesAllNamespaces(installation)) return ofCluster;
+  const promoted = csv.permissions.map((permissions) => {
+    const { rules, ...rest } = named(csv, permissions);
+    return { ...rest, rules: [...rules, seeNamespaces] };
+  });
+  return [...ofCluster, ...promoted];
+}
+
+/** What one account may do in one namespace. */
+interface NamespacedPermissions extends NamedPermissions {
+  readonly namespace: string;
+}
+
+/**
+ * A CSV's permissions in each namespace, where the operator does not watch all: in those that it
+ * watches, and as by OLM in its own, where it keeps its leases.
+ */
+function namespacedPermissions(
+  { csv }: RegistryBundle,
+  installation: Installation,
+): readonly NamespacedPermissions[] {
+  if (watchesAllNamespaces(installation)) return [];
+  const { installNamespace, targetNamespaces } = installation;
+  const permissions = csv.permissions.map((each) => named(csv, each));
+  return [...new Set([installNamespace, ...targetNamespaces])].flatMap((namespace) =>
+    permissions.map((each) => ({ ...each, namespace })),
+  );
+}
+
+const asWritten = { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] };
+const seeNamespaces: PolicyRule = {
+  ...asWritten,
+  resourceNames: undefined,
+  nonResourceURLs: undefined,
+  asWritten,
+};
+
+function named(csv: ClusterServiceVersion, permissions: StrategyPermissions): NamedPermissions {
+  return {
+    name: roleName(csv.name, permissions),
+    serviceAccountName: serviceAccountOf(permissions),
+    rules: permissions.rules ?? [],
+  };
+}
+
+const maxNameLength = 63;
+
+function roleName(csvName: string, permissions: StrategyPermissions): string {
+  const base = `${csvName}-${serviceAccountOf(permissions)}`;
+  const hash = hashObject({
+    serviceAccountName: permissions.serviceAccountName,
+    rules: permissions.rules?.map(hashedRule) ?? null,
+  });
+  // Without the hyphen between both, as RukPak counts: a name may have 64 characters.
+  const fits = base.length + hash.length <= maxNameLength;
+  return `${fits ? base : base.slice(0, maxNameLength - hash.length - 1)}-${hash}`;
+}
+
+/** The fields that Go writes, in its order: verbs always, the rest where not empty. */
+function hashedRule(rule: PolicyRule): object {
+  return {
+    verbs: rule.verbs ?? null,
+    apiGroups: unlessEmpty(rule.apiGroups),
+    resources: unlessEmpty(rule.resources),
+    resourceNames: unlessEmpty(rule.resourceNames),
+    nonResourceURLs: unlessEmpty(rule.nonResourceURLs),
+  };
+}
+
+function unlessEmpty(list: readonly string[] | undefined): readonly string[] | undefined {
+  return list?.length === 0 ? undefined : list;
+}

@@ -1,0 +1,86 @@
+import type { JsonObject, JsonValue } from '../../../core/sdk.ts';
+import type { StrategyDeployment } from '../cluster-service-version.ts';
+import type { NamedItem } from '../deployment-overrides.ts';
+import type { Installation } from '../installation.ts';
+import { fieldOf, isList, isMap, itemsOf } from '../objects.ts';
+import type { RegistryBundle } from '../registry-bundle.ts';
+
+/** What a step may look at beside the spec that it changes. */
+export interface StepContext {
+  readonly deployment: StrategyDeployment;
+  readonly bundle: RegistryBundle;
+  readonly installation: Installation;
+}
+
+/** Adds one thing to the spec of a deployment of the CSV; the rest of it stays as written. Pure. */
+export type DeploymentStep = (spec: JsonObject, context: StepContext) => JsonObject;
+
+/**
+ * A deployment's spec with another pod spec. What is no map, as a CSV may have it, stays as
+ * written, here and below: the API server says what is wrong with it.
+ */
+export function withPodSpec(
+  spec: JsonObject,
+  change: (podSpec: JsonObject) => JsonObject,
+): JsonObject {
+  return withPart(spec, 'template', (template) => withPart(template, 'spec', change));
+}
+
+/** A deployment's spec with each container changed; init containers are none of them, as in OLM. */
+export function withContainers(
+  spec: JsonObject,
+  change: (container: JsonObject) => JsonObject,
+): JsonObject {
+  return withPodSpec(spec, (podSpec) => {
+    const { containers } = podSpec;
+    if (!isList(containers)) return podSpec;
+    return {
+      ...podSpec,
+      containers: containers.map((each) => (isMap(each) ? change(each) : each)),
+    };
+  });
+}
+
+/** A deployment's spec with other annotations on its pods. */
+export function withPodAnnotations(
+  spec: JsonObject,
+  change: (annotations: JsonObject) => JsonObject,
+): JsonObject {
+  return withPart(spec, 'template', (template) => {
+    const metadata = mapOf(template['metadata']);
+    const annotations = change(mapOf(metadata['annotations']));
+    return { ...template, metadata: { ...metadata, annotations } };
+  });
+}
+
+export function mapOf(value: JsonValue | undefined): JsonObject {
+  return isMap(value) ? value : {};
+}
+
+function withPart(
+  whole: JsonObject,
+  key: string,
+  change: (part: JsonObject) => JsonObject,
+): JsonObject {
+  const part = whole[key];
+  return isMap(part) ? { ...whole, [key]: change(part) } : whole;
+}
+
+/**
+ * A deployment's spec with these variables in every container: one of the same name is replaced
+ * where it stands, others come after those there are. Of two with one name the later counts.
+ */
+export function withEnvironment(spec: JsonObject, variables: readonly NamedItem[]): JsonObject {
+  if (variables.length === 0) return spec;
+  const added = new Map(variables.map((variable) => [variable.name, variable]));
+  return withContainers(spec, (container) => {
+    const written = itemsOf(container['env']);
+    const names = new Set(written.map((variable) => fieldOf(variable, 'name')));
+    const replaced = written.map((variable) => {
+      const name = fieldOf(variable, 'name');
+      return (typeof name === 'string' ? added.get(name) : undefined) ?? variable;
+    });
+    const appended = [...added.values()].filter(({ name }) => !names.has(name));
+    return { ...container, env: [...replaced, ...appended] };
+  });
+}

@@ -1,0 +1,58 @@
+import type { JsonObject, JsonValue, KubernetesObject } from '../../core/sdk.ts';
+
+/** An object's name, or an empty text where the manifest has none or something else in its place. */
+export function objectName(object: KubernetesObject): string {
+  return textOf(object, 'name');
+}
+
+/** The group of an apiVersion; empty for the core API, and for what is no apiVersion. */
+export function groupOf(apiVersion: unknown): string {
+  if (typeof apiVersion !== 'string') return '';
+  const slash = apiVersion.indexOf('/');
+  return slash < 0 ? '' : apiVersion.slice(0, slash);
+}
+
+/**
+ * Keeps each object once: of several with one group, kind, namespace and name the last, at its own
+ * place. Versions do not count, because the API server has one object for all of them.
+ */
+export function uniqueObjects(objects: readonly KubernetesObject[]): readonly KubernetesObject[] {
+  const last = new Map(objects.map((object, index) => [identityOf(object, index), index]));
+  return objects.filter((object, index) => last.get(identityOf(object, index)) === index);
+}
+
+function identityOf(object: KubernetesObject, index: number): string {
+  const name = objectName(object);
+  // Without a name nothing is known to be the same; the API server will refuse each of them.
+  if (name === '') return `#${index}`;
+  return JSON.stringify([
+    groupOf(object.apiVersion),
+    object.kind,
+    textOf(object, 'namespace'),
+    name,
+  ]);
+}
+
+// Manifests are read without a schema: metadata may be missing, a number, a list.
+function textOf(object: KubernetesObject, key: 'name' | 'namespace'): string {
+  const value = fieldOf(object.metadata as JsonValue | undefined, key);
+  return typeof value === 'string' ? value : '';
+}
+
+/** A field of a map; undefined where it is absent, or where there is no map. */
+export function fieldOf(map: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isMap(map) && Object.hasOwn(map, name) ? map[name] : undefined;
+}
+
+/** The items of a list; none where it is absent or something else. */
+export function itemsOf(list: JsonValue | undefined): readonly JsonValue[] {
+  return isList(list) ? list : [];
+}
+
+export function isMap(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !isList(value);
+}
+
+export function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,51 @@
+import { type KubernetesObject, stringifyJson } from '../../../core/sdk.ts';
+import { supportedKinds } from '../kinds.ts';
+import { objectName } from '../objects.ts';
+import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
+
+/** Of two definitions of one kind only one would be there, and which is up to nobody. */
+export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, void> {
+  const seen = new Map<string, KubernetesObject>();
+  for (const item of crds) {
+    const name = objectName(item);
+    const other = seen.get(name);
+    // The same in two files is no question.
+    if (other !== undefined && stringifyJson(other) !== stringifyJson(item)) {
+      const message = `bundle contains duplicate custom resource definition '${name}'; keep one of them in manifests/`;
+      yield { message, item };
+    }
+    seen.set(name, item);
+  }
+}
+
+/** A bundle may ship objects of the kinds in supportedKinds only. */
+export function* onlySupportedKinds({ others }: RegistryBundle): Generator<BundleProblem, void> {
+  for (const item of others) {
+    if (supportedKinds.has(item.kind)) continue;
+    const message = `bundle contains unsupported resource: Name: ${objectName(item)}, Kind: ${item.kind}`;
+    yield { message, item };
+  }
+}
+
+const gone = 'apiextensions.k8s.io/v1beta1';
+
+/**
+ * CRDs have to be of the version that clusters serve: no change of the version alone makes a v1beta1
+ * CRD one of v1, and the cluster would refuse it when all else is installed.
+ */
+export function* servedCrdVersion({ crds }: RegistryBundle): Generator<BundleProblem, void> {
+  const old = crds.filter(({ apiVersion }) => apiVersion === gone);
+  const [item] = old;
+  if (item === undefined) return;
+  const are = old.length === 1 ? 'is' : 'are';
+  const message = `bundle contains CustomResourceDefinitions that no cluster since Kubernetes 1.22 takes: ${listed(old.map(objectName))} ${are} of ${gone}; take a later version of the operator, or have its CRDs rewritten for apiextensions.k8s.io/v1`;
+  yield { message, item };
+}
+
+const maxListed = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - maxListed;
+  const shown = names.slice(0, maxListed).join(', ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}
