@@ -17,7 +17,14 @@ test('exactly one source and one git revision are demanded of a Bundle', () => {
   const schema = rootSchema(bundleCRD());
   const keys = (path: string) =>
     (at(schema, path) as { required: string[] }[]).flatMap(({ required }) => required);
-  expect(keys(`${spec}.source.oneOf`)).toEqual(['git', 'image', 'configMaps', 'upload', 'http']);
+  expect(keys(`${spec}.source.oneOf`)).toEqual([
+    'git',
+    'image',
+    'configMaps',
+    'upload',
+    'http',
+    'parameters',
+  ]);
   expect(keys(`${spec}.source.properties.git.properties.ref.oneOf`)).toEqual([
     'branch',
     'commit',

@@ -111,7 +111,8 @@ function ofReady(field: string): string {
 /** The unions hold for Bundles alone: a template is admitted and fails when its Bundle is made. */
 function bundleSchemaWithUnions(): StructuralSchema {
   const spec = structuralSchema(bundleSpecSchema);
-  const source = exactlyOneOf(spec, ['source'], ['git', 'image', 'configMaps', 'upload', 'http']);
+  const fields = ['git', 'image', 'configMaps', 'upload', 'http', 'parameters'];
+  const source = exactlyOneOf(spec, ['source'], fields);
   return exactlyOneOf(source, ['source', 'git', 'ref'], ['branch', 'commit', 'tag']);
 }
 

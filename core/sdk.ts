@@ -22,7 +22,6 @@ import {
   type DefinedProvisioner,
   type Provisioner,
 } from './contracts/provisioner.ts';
-import type { Source } from './contracts/source.ts';
 
 export type { JsonObject, JsonValue } from '../api/json.ts';
 export { parseJson, stringifyJson } from '../api/json.ts';
@@ -53,17 +52,21 @@ export type {
   SecretReader,
   Source,
   SourceContext,
+  SourcePin,
   SourceResult,
+  SourceServer,
+  SourceType,
 } from './contracts/source.ts';
 export type { ContentKey } from './contracts/store.ts';
+export {
+  defineSource,
+  type FetchedContent,
+  type ParametersSchema,
+  type SourceDefinition,
+} from './define-source.ts';
 export { errorMessage, TerminalError, WaitingError } from './errors.ts';
 
 /** Types a provisioner class at its definition, and notes the contract that it is written for. */
 export function defineProvisioner(provisioner: Provisioner): DefinedProvisioner {
   return { ...provisioner, contractVersion };
-}
-
-/** Types a source at its definition; returns it as it is. */
-export function defineSource(source: Source): Source {
-  return source;
 }

@@ -20,7 +20,8 @@ function canonicalSpec({ provisionerClassName, source }: BundleSpec): object {
   return { provisionerClassName, source: canonicalSource(source) };
 }
 
-function canonicalSource({ type, image, git, configMaps, upload, http }: BundleSource): object {
+function canonicalSource(source: BundleSource): object {
+  const { type, image, git, configMaps, upload, http, parameters } = source;
   return {
     type,
     image: image && canonicalImage(image),
@@ -28,6 +29,7 @@ function canonicalSource({ type, image, git, configMaps, upload, http }: BundleS
     configMaps: (configMaps ?? []).map(canonicalConfigMap),
     upload: upload && {},
     http: http && canonicalHttp(http),
+    parameters,
   };
 }
 

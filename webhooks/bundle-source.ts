@@ -1,4 +1,5 @@
 import type { BundleSource, ConfigMapSource, GitSource } from '../api/v1alpha1/bundle.ts';
+import { parametersFault } from '../api/v1alpha1/source-parameters.ts';
 
 /** Reads ConfigMaps of the system namespace. */
 export interface ConfigMapReader {
@@ -7,14 +8,16 @@ export interface ConfigMapReader {
 }
 
 /**
- * What is wrong with a source that the schema cannot say, or undefined. Types
- * http and upload need no check, and an unknown type is its reconciler's business.
+ * What is wrong with a source that the schema cannot say, or undefined. Types http and upload need
+ * no check; whether a third party's type is served, and its parameters fit, core says in a condition.
  */
 export async function findSourceFault(
   source: BundleSource,
   configMaps: ConfigMapReader,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const fault = parametersFault(source);
+  if (fault !== undefined) return `bundle.spec.source.parameters ${fault}`;
   switch (source.type) {
     case 'image':
       return source.image === undefined ? missingBlock('image', 'image') : undefined;

@@ -31,10 +31,18 @@ function denial(reason: string): AdmissionVerdict {
   return { allowed: false, status: { code: 403, reason } };
 }
 
+function acme(parameters: object): object {
+  return specOf({ type: 'acme-s3', parameters });
+}
+
 const ok: AdmissionVerdict = { allowed: true };
 const git = { repository: 'https://example.com/r', ref: { branch: 'main' } };
 
 test.each<[source: object, text: string]>([
+  [
+    { type: 'http', parameters: {} },
+    'bundle.spec.source.parameters must not be set for source type "http"',
+  ],
   [{ type: 'image', upload: {} }, 'bundle.spec.source.image must be set for source type "image"'],
   [
     { type: 'git', image: { ref: 'x' } },
@@ -80,6 +88,14 @@ test.each<[source: object, text: string]>([
   expect(await update(specOf(source), specOf(source))).toEqual(denial(text));
 });
 
+test('parameters are bounded in depth, before anything reads them', async () => {
+  const text = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+  const parameters = JSON.parse(text) as object;
+  expect(await create({ type: 'acme-s3', parameters })).toEqual(
+    denial('bundle.spec.source.parameters must have no more than 64 levels'),
+  );
+});
+
 test.each<[source: object]>([
   [{ type: 'image', image: { ref: 'x' } }],
   [{ type: 'git', git: { ...git, directory: './a/../b' } }],
@@ -90,6 +106,7 @@ test.each<[source: object]>([
   [{ type: 'http', upload: {} }],
   [{ type: 'upload', image: { ref: 'x' } }],
   [{ type: 'oops', image: { ref: 'x' } }],
+  [{ type: 'acme-s3', parameters: { bucket: 'b', of: { any: ['shape'] } } }],
 ])('%j is allowed', async (source) => {
   expect(await create(source)).toEqual(ok);
 });
@@ -99,6 +116,7 @@ const image = specOf({ type: 'image', image: { ref: 'x' } });
 
 test.each<[what: string, from: object, to: object]>([
   ['another reference', image, specOf({ type: 'image', image: { ref: 'y' } })],
+  ['other parameters', acme({ bucket: 'a' }), acme({ bucket: 'b' })],
   ['another class', image, specOf({ type: 'image', image: { ref: 'x' } }, 'other')],
   ['a pull secret', image, specOf({ type: 'image', image: { ref: 'x', pullSecret: 's' } })],
   ['an empty source block', image, specOf({ type: 'image', image: { ref: 'x' }, upload: {} })],
@@ -138,6 +156,7 @@ test('a change of the spec is named before a fault of its source', async () => {
 
 test.each<[what: string, from: object, to: object]>([
   ['nothing', image, image],
+  ['no parameter', acme({ a: 1, b: { c: 2 } }), acme({ b: { c: 2 }, a: 1 })],
   [
     'empty authentication',
     specOf({ type: 'git', git }),

@@ -91,7 +91,7 @@ export const bundleSourceSchema = z.object({
   type: z
     .string()
     .describe(
-      'Type of the source: image, git, configMaps, upload or http. The field of the same name must be set.',
+      'Type of the source: image, git, configMaps, upload or http, with the field of the same name; or a type of a third party, with parameters.',
     ),
   image: imageSourceSchema.optional().describe('Image in an OCI registry.'),
   git: gitSourceSchema.optional().describe('Git repository.'),
@@ -101,6 +101,12 @@ export const bundleSourceSchema = z.object({
     .describe('ConfigMaps in the system namespace.'),
   upload: z.object({}).optional().describe('Content that a client uploads. Has no fields.'),
   http: httpSourceSchema.optional().describe('Archive on an HTTP(S) server.'),
+  parameters: z
+    .looseObject({})
+    .optional()
+    .describe(
+      "Parameters of a third party's source, by the schema of that source. Only for types that are not core's own.",
+    ),
 });
 
 export const bundleSpecSchema = z
@@ -121,7 +127,7 @@ export const bundleStatusSchema = z
     resolvedSource: bundleSourceSchema
       .optional()
       .describe(
-        'Source that core fetched, pinned to a digest or a commit. Set while the phase is Unpacked.',
+        'Source that core fetched, pinned to a digest, commit or version. Set while the phase is Unpacked.',
       ),
     observedGeneration: z
       .int()

@@ -113,3 +113,14 @@ test('a checksum counts where there is one', () => {
   const pinned = aTemplate('plain', { type: 'http', http: { ...http, checksum } });
   expect(templateHash(pinned)).not.toBe(bare);
 });
+
+test('parameters of a third party count, and none can be too much for it', () => {
+  const deep = JSON.parse(`${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`) as Record<
+    string,
+    unknown
+  >;
+  const hashes = [{}, { bucket: 'a' }, { bucket: 'b' }, deep].map((parameters) =>
+    templateHash(aTemplate('plain', { type: 'acme-s3', parameters })),
+  );
+  expect(new Set(hashes).size).toBe(4);
+});

@@ -1,6 +1,7 @@
 import { hashObject, sortedMap } from '../object-hash.ts';
 import type { BundleSource, GitSource } from './bundle.ts';
 import type { BundleTemplate } from './bundle-template.ts';
+import { parametersFault } from './source-parameters.ts';
 
 const maxBundleName = 52;
 const maxDeploymentName = 45;
@@ -30,7 +31,8 @@ export function bundleName(deploymentName: string, hash: string): string {
   return `${base}-${hash.slice(0, maxBundleName - base.length - 1)}`;
 }
 
-function hashedSource({ type, image, git, configMaps, upload, http }: BundleSource): object {
+function hashedSource(source: BundleSource): object {
+  const { type, image, git, configMaps, upload, http, parameters } = source;
   return {
     type,
     image: image && { ref: image.ref, pullSecret: filled(image.pullSecret) },
@@ -48,6 +50,8 @@ function hashedSource({ type, image, git, configMaps, upload, http }: BundleSour
       checksum: filled(http.checksum),
       auth: hashedAuth(http.auth),
     },
+    // RukPak knows none. The API server sorts the keys, and no Bundle is made of what is wrong.
+    parameters: parametersFault(source) ?? parameters,
   };
 }
 

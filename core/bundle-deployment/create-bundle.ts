@@ -16,7 +16,10 @@ import type { StepContext } from './state.ts';
 /** Makes the Bundle that the deployment's template asks for. */
 export async function createBundle(
   deployment: BundleDeployment,
-  dependencies: Pick<BundleDeploymentDependencies, 'client' | 'bundles' | 'bundleClasses'>,
+  dependencies: Pick<
+    BundleDeploymentDependencies,
+    'client' | 'bundles' | 'bundleClasses' | 'sources'
+  >,
   { signal, wakeAfter }: Pick<StepContext, 'signal' | 'wakeAfter'>,
 ): Promise<Bundle> {
   const { client, bundles } = dependencies;
@@ -51,12 +54,12 @@ export async function createBundle(
  */
 function withFinalizer(
   bundle: Bundle,
-  { bundleClasses }: Pick<BundleDeploymentDependencies, 'bundleClasses'>,
+  { bundleClasses, sources }: Pick<BundleDeploymentDependencies, 'bundleClasses' | 'sources'>,
 ): Bundle {
   if (!bundleClasses.has(bundle.spec.provisionerClassName)) return bundle;
   const finalizers = [finalizer.deleteCachedBundle];
   const metadata = { ...bundle.metadata, finalizers };
-  const note = unresolvedNote(bundle.spec.source);
+  const note = unresolvedNote(bundle.spec.source, sources);
   if (note === undefined) return { ...bundle, metadata };
   const annotations = { ...metadata.annotations, ...note };
   return { ...bundle, metadata: { ...metadata, annotations } };

@@ -1,6 +1,7 @@
 import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { DeletionPolicy } from '../../api/v1alpha1/deployment-policies.ts';
+import type { SourceTypes } from '../bundle/index.ts';
 import type { Applier } from '../contracts/applier.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
@@ -53,6 +54,8 @@ export interface BundleDeploymentDependencies {
   readonly provisioners: ReadonlyMap<string, Provisioner>;
   /** By class name, whose Bundles this process unpacks. */
   readonly bundleClasses: Pick<ReadonlyMap<string, Provisioner>, 'has' | 'get'>;
+  /** Of the process that unpacks them, as far as this process knows. */
+  readonly sources: SourceTypes;
   readonly content: ContentLoader;
   readonly applier: Applier;
   readonly facts: Pick<RenderFacts, 'prepare' | 'renew' | 'forget' | 'onChange'>;

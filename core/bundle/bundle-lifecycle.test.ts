@@ -5,6 +5,7 @@ import { finalizer } from '../../api/v1alpha1/labels.ts';
 import { aKeptBundle, BundleFixture, pinned, tree } from '../../test/helpers/bundle-fixture.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { anImage } from '../../test/helpers/objects.ts';
+import { onlySource } from '../../test/helpers/source-types.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { SourceResult } from '../contracts/source.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
@@ -168,7 +169,7 @@ describe('a Bundle that is being deleted', () => {
     const bundle = aKeptBundle();
     const slots = new UnpackSlots({ slots: 0, clock: new ManualClock() });
     const fetches = new SharedFetches();
-    await fetches.join(bundle.spec.source, new AbortController().signal);
+    await fetches.join(JSON.stringify([bundle.spec.source, '']), new AbortController().signal);
     const own = {
       workers: new FairSemaphore({ places: 1 }),
       slots: new UnpackSlots({ slots: 1, clock: new ManualClock() }),
@@ -406,7 +407,7 @@ describe('Bundles of the same source', () => {
 test('an upload that comes while another is unpacked is not said to be unpacked', async () => {
   const source = { type: 'upload', upload: {} };
   const fetch = vi.fn(async () => ({ files: tree, resolvedSource: source }));
-  const sources = new Map([['upload', { type: 'upload', fetch }]]);
+  const sources = onlySource('upload', fetch);
   const fixture = new BundleFixture(aKeptBundle({ source }), { sources });
   fetch.mockImplementationOnce(async () => {
     fixture.change(aKeptBundle({ source, status: { phase: 'Pending' } }));

@@ -10,7 +10,7 @@ import { unpacking } from './status.ts';
 import { finalize } from './steps/finalize.ts';
 import { notePin } from './steps/note-pin.ts';
 import { reuse } from './steps/reuse.ts';
-import { recordTransition } from './transitions.ts';
+import { recordForgery, recordTransition } from './transitions.ts';
 import { unpack } from './unpack.ts';
 
 type Step = (
@@ -107,7 +107,8 @@ export class BundleReconciler {
 
   async #reconcile(bundle: Bundle, context: StepContext): Promise<void> {
     const observedGeneration = bundle.metadata.generation ?? 0;
-    const state: BundleState = { bundle, status: { ...withKnownPin(bundle), observedGeneration } };
+    const known = withKnownPin(bundle, this.#dependencies.sources);
+    const state: BundleState = { bundle, status: { ...known, observedGeneration } };
     const settle = this.#announceWhenSlow(state, context);
     try {
       await this.#runSteps(state, context);
@@ -174,7 +175,7 @@ export class BundleReconciler {
   }
 
   async #writeStatus(state: BundleState, { signal }: StepContext): Promise<void> {
-    const { client, cache, events } = this.#dependencies;
+    const { client, cache, events, sources } = this.#dependencies;
     // Another upload may come while one is being unpacked: that is never called the content of both.
     const ifUnchanged = state.bundle.spec.source.type === 'upload';
     const patch = statusPatch(state.bundle, state.status, { ifUnchanged });
@@ -186,6 +187,7 @@ export class BundleReconciler {
     if (written === undefined) return;
     state.bundle = written as Bundle;
     cache.upsertIfNewer(state.bundle);
+    recordForgery(events, { before, after: state.bundle, sources });
     recordTransition(events, { before, after: state.bundle });
   }
 }

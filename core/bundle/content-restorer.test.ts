@@ -7,6 +7,7 @@ import { MemoryStore } from '../../test/helpers/memory-store.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { onlySource } from '../../test/helpers/source-types.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import { defaultLimits } from '../content/index.ts';
 import type { BundleHandler } from '../contracts/provisioner.ts';
@@ -45,7 +46,7 @@ beforeEach(() => {
   slots = new UnpackSlots({ slots: 1, clock });
   restorer = new ContentRestorer({
     cache: { get: ({ name }) => (name === 'demo' ? cached : undefined) },
-    sources: new Map([['image', { type: 'image', fetch }]]),
+    sources: onlySource('image', fetch),
     provisioners: new Map([['plain', { className: 'plain', bundle: handler }]]),
     store,
     release: ({ metadata }) => store.delete(metadata.name ?? ''),

@@ -94,8 +94,8 @@ export class ContentRestorer {
   }
 
   async #unpack(bundle: Bundle, signal: AbortSignal): Promise<void> {
-    const { logger } = this.#dependencies;
-    if (!isPinned(bundle)) throw new Error('its status does not say which content it has');
+    const { logger, sources } = this.#dependencies;
+    if (!isPinned(bundle, sources)) throw new Error('its status does not say which content it has');
     const state = { bundle, status: bundle.status ?? {} };
     await unpack(state, this.#dependencies, { signal, stopping: signal, logger });
   }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { BundleSource, GitSource, HTTPSource } from '../../api/v1alpha1/bundle.ts';
-import { isPinOf } from './pin.ts';
+import { sourceTypes } from '../../test/helpers/source-types.ts';
+import { pinIn } from './pin.ts';
 
 const digest = (digit: string): string => `sha256:${digit.repeat(64)}`;
 const commit = (digit: string): string => digit.repeat(40);
@@ -35,7 +36,7 @@ test.each([
   ['its own checksum', sum1, sum1],
   ['an empty directory', git({ commit: commit('1') }), git({ tag: 'v1' }, { directory: '' })],
 ])('is one of %s', (_, pin, spec) => {
-  expect(isPinOf(pin, spec)).toBe(true);
+  expect(pinIn(sourceTypes, pin, spec)).toMatch(/^(sha256:)?1+$/);
 });
 
 test.each([
@@ -68,5 +69,5 @@ test.each([
   ['of an upload', upload, upload],
   ['without a commit', git({ branch: 'other' }), git({ branch: 'main' })],
 ] as const)('is none %s', (_, pin, spec) => {
-  expect(isPinOf(pin, spec)).toBe(false);
+  expect(pinIn(sourceTypes, pin, spec)).toBeUndefined();
 });

@@ -8,8 +8,13 @@ const memory = { retain: vi.fn(), release: vi.fn() };
 const content: FetchedContent = { files: aTree({}), resolvedSource: source, memory };
 const { signal } = new AbortController();
 
-async function begun(fetches: SharedFetches, wanted = source): Promise<OwnFetch> {
-  const own = await fetches.join(wanted, signal);
+const key = 'a key';
+
+async function begun(
+  fetches: SharedFetches,
+  ...wanted: [(string | undefined)?]
+): Promise<OwnFetch> {
+  const own = await fetches.join(wanted.length === 0 ? key : wanted[0], signal);
   if (own instanceof OwnFetch) return own;
   throw new Error('somebody else fetches');
 }
@@ -17,7 +22,7 @@ async function begun(fetches: SharedFetches, wanted = source): Promise<OwnFetch>
 test('who comes during a fetch gets its content, who comes later fetches again', async () => {
   const fetches = new SharedFetches();
   const own = await begun(fetches);
-  const others = [fetches.join(source, signal), fetches.join({ ...source }, signal)];
+  const others = [fetches.join(key, signal), fetches.join(key, signal)];
   own.succeed(content);
   own.giveUp();
   expect(await Promise.all(others)).toEqual([content, content]);
@@ -28,7 +33,7 @@ test('who comes during a fetch gets its content, who comes later fetches again',
 test('a failure is everybody’s', async () => {
   const fetches = new SharedFetches();
   const own = await begun(fetches);
-  const other = fetches.join(source, signal);
+  const other = fetches.join(key, signal);
   own.fail(new Error('denied'));
   await expect(other).rejects.toThrow('denied');
 });
@@ -36,7 +41,7 @@ test('a failure is everybody’s', async () => {
 test('when a fetch is given up, one of those who wait takes over', async () => {
   const fetches = new SharedFetches();
   const own = await begun(fetches);
-  const others = [fetches.join(source, signal), fetches.join(source, signal)];
+  const others = [fetches.join(key, signal), fetches.join(key, signal)];
   own.giveUp();
   const next = await Promise.race(others);
   if (!(next instanceof OwnFetch)) throw new Error('nobody takes over');
@@ -48,16 +53,15 @@ test('who no longer wants it waits no longer', async () => {
   const fetches = new SharedFetches();
   await begun(fetches);
   const gone = new AbortController();
-  const other = fetches.join(source, gone.signal);
+  const other = fetches.join(key, gone.signal);
   gone.abort(new Error('deleted'));
   await expect(other).rejects.toThrow('deleted');
 });
 
-test('another reference, another secret and sources without an address are not shared', async () => {
+test('another key, and what has no key, is not shared', async () => {
   const fetches = new SharedFetches();
   await begun(fetches);
-  await begun(fetches, anImage('example.com/app:v2'));
-  await begun(fetches, { type: 'image', image: { ref: 'example.com/app:v1', pullSecret: 's' } });
-  await begun(fetches, { type: 'upload', upload: {} });
-  await begun(fetches, { type: 'upload', upload: {} });
+  await begun(fetches, 'another');
+  await begun(fetches, undefined);
+  await begun(fetches, undefined);
 });

@@ -1,4 +1,3 @@
-import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../contracts/source.ts';
 import { aborted } from '../platform/clock.ts';
 import { type MemoryShare } from '../platform/runtime/index.ts';
@@ -14,25 +13,16 @@ type Outcome =
   /** Whoever fetched does no longer; the content may be there nevertheless. */
   | 'given up';
 
-/** Sources whose content depends on nothing but what they name. */
-const shareable: ReadonlySet<string> = new Set(['image', 'git', 'http']);
-
 /** One fetch for all Bundles that want the same source at the same time, with the same Secret. */
 export class SharedFetches {
   readonly #running = new Map<string, Promise<Outcome>>();
 
   /**
-   * The content, where somebody else fetches the same source, retained for the caller; else the right
-   * to fetch it, which has to be given up in the end. What the rights of another identity fetched is
-   * not taken.
+   * The content, where somebody else fetches the same key, retained for the caller; else the right
+   * to fetch it, which has to be given up in the end. Without a key the fetch is not shared.
    * @throws what the other fetch throws, or the signal's reason where it is aborted before.
    */
-  async join(
-    source: BundleSource,
-    signal: AbortSignal,
-    identity = '',
-  ): Promise<FetchedContent | OwnFetch> {
-    const key = shareable.has(source.type) ? JSON.stringify([source, identity]) : undefined;
+  async join(key: string | undefined, signal: AbortSignal): Promise<FetchedContent | OwnFetch> {
     for (;;) {
       const running = key === undefined ? undefined : this.#running.get(key);
       if (running === undefined) return this.#begin(key);

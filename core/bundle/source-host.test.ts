@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import { sourceTypes } from '../../test/helpers/source-types.ts';
 import { sourceHost } from './source-host.ts';
 
 function git(repository: string): BundleSource {
@@ -24,5 +25,5 @@ test.each<[string, BundleSource]>([
   ['configMaps', { type: 'configMaps', configMaps: [] }],
   ['upload', { type: 'upload', upload: {} }],
 ])('is %s', (host, source) => {
-  expect(sourceHost(source)).toBe(host);
+  expect(sourceHost(source, sourceTypes)).toBe(host);
 });

@@ -1,49 +1,30 @@
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
-import { parseImageReference } from '../registry/index.ts';
-import { repositoryAddress } from '../sources/index.ts';
+import type { SourceServer } from '../contracts/source.ts';
+import type { SourceTypes } from './pin.ts';
 
 /** Which server a source is fetched from, without its port; for one of no server its type. */
-export function sourceHost({ type, image, git, http }: BundleSource): string {
-  const address = image === undefined ? (git?.repository ?? http?.url) : urlOfRegistry(image.ref);
-  return (address === undefined ? undefined : hostOf(address)) ?? type;
+export function sourceHost(source: BundleSource, sources: SourceTypes): string {
+  return sources.get(source.type)?.host(source)?.hostname || source.type;
 }
 
 /**
- * The names of the server that a git or HTTP source shows its Secret to: `host:port`, and `host`
- * where the port is its protocol's own. None where there is no such server.
+ * The names of the server that a source shows its Secret to: `host:port`, and `host` where the port
+ * is its protocol's own. None where there is no such server.
  */
-export function credentialHosts({ type, git, http }: BundleSource): readonly string[] {
-  if (type === 'http' && http !== undefined) {
-    const url = URL.parse(http.url);
-    return url === null ? [] : namesOf(url);
-  }
-  if (type !== 'git' || git === undefined) return [];
-  try {
-    const address = repositoryAddress(git.repository);
-    if (address.protocol === 'http') return namesOf(address.url);
-    const host = (address.host.includes(':') ? `[${address.host}]` : address.host).toLowerCase();
-    return address.port === 22 ? [host, `${host}:22`] : [`${host}:${address.port}`];
-  } catch {
-    // The source says what is wrong with it.
-    return [];
-  }
+export function credentialHosts(source: BundleSource, sources: SourceTypes): readonly string[] {
+  const server = sources.get(source.type)?.host(source);
+  return server === undefined ? [] : namesOf(server);
 }
 
-function namesOf({ protocol, host, port }: URL): readonly string[] {
-  if (port !== '') return [host];
-  return [host, `${host}:${protocol === 'https:' ? 443 : 80}`];
-}
+const defaultPorts: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'ssh:': '22',
+};
 
-function urlOfRegistry(ref: string): string | undefined {
-  try {
-    return `https://${parseImageReference(ref).domain}`;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Of a URL, or of git's `user@host:path`. */
-function hostOf(address: string): string | undefined {
-  if (address.includes('://')) return URL.parse(address)?.hostname || undefined;
-  return /^(?:[^@/:]*@)?([^@/:]+):/.exec(address)?.[1]?.toLowerCase();
+function namesOf({ protocol, hostname, port }: SourceServer): readonly string[] {
+  const defaultPort = defaultPorts[protocol];
+  const actual = port || defaultPort;
+  if (actual === undefined) return [hostname];
+  return actual === defaultPort ? [hostname, `${hostname}:${actual}`] : [`${hostname}:${actual}`];
 }

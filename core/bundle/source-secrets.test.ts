@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
+import { sourceTypes } from '../../test/helpers/source-types.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { SecretContent } from '../contracts/source.ts';
 import { ApiError } from '../platform/kube/index.ts';
@@ -29,6 +30,7 @@ interface Given {
 function secrets({ hosts, allowUnscoped = false, account, ofAccount }: Given): SourceSecrets {
   const secret: SecretContent = { type: 'Opaque', data: new Map(), ...(hosts && { hosts }) };
   return new SourceSecrets({
+    sources: sourceTypes,
     system: { read: async (name) => (name === 'login' ? secret : undefined) },
     as: ({ namespace }) => ({
       place: `namespace "${namespace}"`,

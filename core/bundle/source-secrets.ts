@@ -1,13 +1,15 @@
-import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import type { SecretContent, SecretReader } from '../contracts/source.ts';
 import { errorMessage } from '../errors.ts';
 import { ApiError } from '../platform/kube/index.ts';
 import { matchesHost } from '../registry/index.ts';
+import type { SourceTypes } from './pin.ts';
 import { credentialHosts } from './source-host.ts';
 
 export interface SourceSecretsOptions {
+  readonly sources: SourceTypes;
   /** Of the system namespace. */
   readonly system: SecretReader;
   /** Of a ServiceAccount's namespace, with its rights. */
@@ -31,13 +33,17 @@ export class SourceSecrets {
 
   /** With whose rights the Secret of a Bundle's source is read; empty for core's, or without Secret. */
   identityOf(bundle: Bundle): string {
-    const account = secretName(bundle.spec.source) && this.#options.accountOf(bundle);
+    const { sources, accountOf } = this.#options;
+    const { source } = bundle.spec;
+    const type = sources.get(source.type);
+    const readsSecrets = type?.secret === undefined || type.secret(source);
+    const account = readsSecrets && accountOf(bundle);
     return account ? `${account.namespace}/${account.name}` : '';
   }
 
   /** What the source of a Bundle is given to read Secrets with. */
   of(bundle: Bundle): SecretReader {
-    const { system, as, accountOf } = this.#options;
+    const { system, as, accountOf, sources } = this.#options;
     const { source } = bundle.spec;
     const account = accountOf(bundle);
     const reader = account === undefined ? system : as(account);
@@ -45,12 +51,11 @@ export class SourceSecrets {
       place: reader.place,
       read: async (name, signal) => {
         const secret = await read(() => reader.read(name, signal), name, account);
-        // A pull secret names its registries itself, and is shown to no other.
-        if (source.type === 'image') return secret;
+        if (sources.get(source.type)?.secretsListHosts) return secret;
         const { place = 'the system namespace' } = reader;
         if (secret === undefined && account === undefined) return undefined;
         if (secret === undefined) throw new Error(`Secret "${name}" not found in ${place}`);
-        this.#checkHost(secret, { name, place, source });
+        this.#checkHost(secret, { name, place, hosts: credentialHosts(source, sources) });
         return secret;
       },
     };
@@ -61,11 +66,10 @@ export class SourceSecrets {
     {
       name,
       place,
-      source,
-    }: { readonly name: string; readonly place: string; readonly source: BundleSource },
+      hosts: names,
+    }: { readonly name: string; readonly place: string; readonly hosts: readonly string[] },
   ): void {
     if (hosts === undefined && this.#options.allowUnscoped) return;
-    const names = credentialHosts(source);
     if (hosts?.some((host) => names.some((own) => matchesHost(host, own)))) return;
     const [host = ''] = names;
     const problem = hosts === undefined ? 'names no hosts' : `is not for host "${host}"`;
@@ -90,9 +94,4 @@ async function read(
       { cause: error },
     );
   }
-}
-
-function secretName({ type, image, git, http }: BundleSource): string | undefined {
-  if (type === 'image') return image?.pullSecret;
-  return (type === 'git' ? git : http)?.auth?.secret?.name;
 }

@@ -3,7 +3,7 @@ import { bundleCondition, bundleReason } from '../../api/v1alpha1/conditions.ts'
 import type { EventSink } from '../contracts/event-sink.ts';
 import { findCondition } from '../platform/runtime/index.ts';
 import { isNoted } from './known-pin.ts';
-import { pinIn } from './pin.ts';
+import { pinIn, type SourceTypes } from './pin.ts';
 
 const failures: ReadonlySet<string> = new Set([
   bundleReason.unpackFailed,
@@ -21,7 +21,6 @@ export function recordTransition(
   events: EventSink,
   { before, after }: { before: Bundle; after: Bundle },
 ): void {
-  recordForgery(events, { before, after });
   const old = findCondition(before.status?.conditions, bundleCondition.unpacked);
   const now = findCondition(after.status?.conditions, bundleCondition.unpacked);
   if (now === undefined || (now.reason === old?.reason && now.message === old.message)) return;
@@ -30,15 +29,15 @@ export function recordTransition(
 }
 
 /** Says that somebody else than core has written what a Bundle is unpacked from. */
-function recordForgery(
+export function recordForgery(
   events: EventSink,
-  { before, after }: { before: Bundle; after: Bundle },
+  { before, after, sources }: { before: Bundle; after: Bundle; sources: SourceTypes },
 ): void {
   const { resolvedSource } = before.status ?? {};
   const { source } = before.spec;
-  const pin = pinIn(after.status?.resolvedSource, source);
-  if (resolvedSource === undefined || !isNoted(source)) return;
-  if (pin === undefined || pinIn(resolvedSource, source) === pin) return;
+  const pin = pinIn(sources, after.status?.resolvedSource, source);
+  if (resolvedSource === undefined || !isNoted(source, sources)) return;
+  if (pin === undefined || pinIn(sources, resolvedSource, source) === pin) return;
   const message = `status.resolvedSource was not what this Bundle was unpacked from, ${pin}, and core has put it right: find out who else may write bundles/status`;
   events.event(after, { type: 'Warning', reason: 'ResolvedSourceRestored', message });
 }

@@ -9,7 +9,8 @@ import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { aSourceContext } from '../../test/helpers/source-context.ts';
-import type { SecretContent } from '../contracts/source.ts';
+import { sourceTypes } from '../../test/helpers/source-types.ts';
+import type { SecretContent, SourceType } from '../contracts/source.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
 import { fetchInWorkers, type WorkerSource } from './fetch-in-workers.ts';
 
@@ -55,7 +56,7 @@ beforeAll(async () => {
   await writeFile(file, module);
   const options = {
     module: pathToFileURL(file),
-    type: 'git',
+    source: sourceTypes.get('git') as SourceType,
     size: 2,
     settings: { greeting: 'hello' },
     memory: ampleMemory(),

@@ -1,17 +1,23 @@
-import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { Logger } from '../contracts/logger.ts';
-import type { SecretContent, Source, SourceContext, SourceResult } from '../contracts/source.ts';
+import type {
+  SecretContent,
+  Source,
+  SourceContext,
+  SourceResult,
+  SourceType,
+} from '../contracts/source.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
 import { noFiles } from './worker/frames.ts';
 import { WorkerPool } from './worker/worker-pool.ts';
 
 export interface SourceWorkerOptions {
+  /** The source without its fetch. */
+  readonly source: SourceType;
   /** Module whose default export makes a source of this type from the settings. */
   readonly module: URL;
   /** Plain data: it crosses to the processes. */
   readonly settings?: object;
-  readonly type: string;
   /** Processes at once: more than one server has fetches, lest a slow one hold up those of others. */
   readonly size: number;
   /** Where what the processes take is counted; each may take as much as is for one process. */
@@ -32,21 +38,25 @@ export interface WorkerSource extends Source {
  * to read. It is given the Secrets that its spec names, as they were when the fetch began.
  */
 export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
-  const { module, type, settings = {}, size, memory, sandboxed } = options;
+  const { module, source: sourceType, settings = {}, size, memory, sandboxed } = options;
   const { clock = systemClock, logger } = options;
   const { megabytesForProcess: memoryMegabytes } = memory;
   const pool = new WorkerPool({ size, memoryMegabytes, memory, sandboxed, clock, logger });
   const call = {
     module,
-    callee: `source type "${type}"`,
+    callee: `source type "${sourceType.type}"`,
     handler: 'fetch',
     files: noFiles,
   } as const;
   return {
-    type,
+    ...sourceType,
     async fetch(source, context): Promise<SourceResult> {
       const { bundle } = context;
-      const origin = { bundle, settings, secrets: await namedSecrets(source, context) };
+      const origin = {
+        bundle,
+        settings,
+        secrets: await namedSecret(sourceType.secret?.(source), context),
+      };
       const answer = await pool.run({ ...call, object: source, origin, context });
       const { resolvedSource } = answer;
       const files = answer.files();
@@ -59,19 +69,10 @@ export function fetchInWorkers(options: SourceWorkerOptions): WorkerSource {
   };
 }
 
-async function namedSecrets(
-  source: BundleSource,
+async function namedSecret(
+  name: string | undefined,
   { secrets, signal }: SourceContext,
 ): Promise<ReadonlyMap<string, SecretContent>> {
-  const found = new Map<string, SecretContent>();
-  for (const name of secretNames(source)) {
-    const secret = await secrets.read(name, signal);
-    if (secret !== undefined) found.set(name, secret);
-  }
-  return found;
-}
-
-function secretNames({ git, http, image }: BundleSource): string[] {
-  const { auth = {} } = git ?? http ?? {};
-  return [auth.secret?.name ?? '', image?.pullSecret ?? ''].filter((name) => name !== '');
+  const secret = name ? await secrets.read(name, signal) : undefined;
+  return new Map(name && secret ? [[name, secret]] : []);
 }

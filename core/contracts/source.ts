@@ -60,14 +60,55 @@ export interface SourceResult {
   readonly resolvedSource: BundleSource;
 }
 
-/** One way to get a bundle's content. */
-export interface Source {
+/** How status.resolvedSource names the content that a Bundle was unpacked with. */
+export interface SourcePin {
+  /** Digest, commit or version that the source names; undefined where its content may change. */
+  of(source: BundleSource): string | undefined;
+  /** The source at that content; undefined where the text is no pin of it. */
+  at(source: BundleSource, pin: string): BundleSource | undefined;
+  /**
+   * The place that the source names, without pin and credentials; undefined where it names none.
+   * Core takes no pin of another place.
+   */
+  place(source: BundleSource): string | undefined;
+}
+
+/** Address of a server, in the parts of a URL. */
+export type SourceServer = Pick<URL, 'protocol' | 'hostname' | 'port'>;
+
+/** What core must know of a source besides how to fetch. None of it throws. */
+export interface SourceType {
   /** The value of spec.source.type that it serves. */
   readonly type: string;
   /**
+   * How content is pinned, so that core fetches the same content again. `immutable`: the content
+   * cannot change while a Bundle is unpacked, as that of immutable ConfigMaps.
+   */
+  readonly pin: SourcePin | 'immutable';
+  /**
+   * The server that the content comes from. Core limits the unpackings per server, and shows a Secret
+   * only to servers of its annotation. Undefined where there is none.
+   */
+  host(source: BundleSource): SourceServer | undefined;
+  /**
+   * Name of the Secret that the source names. Without this function the source may read any Secret.
+   */
+  secret?(source: BundleSource): string | undefined;
+  /** Whether its Secrets list their hosts themselves, as pull secrets do. Default: false. */
+  readonly secretsListHosts?: boolean;
+  /**
+   * Whether the content depends on spec and Secret alone: Bundles that need it at the same time then
+   * share one fetch.
+   */
+  readonly shareable: boolean;
+}
+
+/** One way to get a bundle's content. */
+export interface Source extends SourceType {
+  /**
    * Fetches the content.
    * @throws WaitingError to leave the Bundle Pending, TerminalError where only another spec helps;
-   * anything else is tried again with back-off.
+   * core retries anything else with back-off.
    */
   fetch(source: BundleSource, context: SourceContext): Promise<SourceResult>;
 }

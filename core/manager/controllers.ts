@@ -25,6 +25,7 @@ import {
   type EventRecorder,
   precedence,
 } from '../platform/runtime/index.ts';
+import { builtInTypes } from '../sources/index.ts';
 import { changedDependencies } from './changed-dependencies.ts';
 import { claimOfDeployment } from './claim-of-deployment.ts';
 import { classesWith } from './class-index.ts';
@@ -175,13 +176,10 @@ function createDeploymentController(
       dependentsOf: (name) => kinds.deployments.byIndex(dependencyIndex, name),
       upsertIfNewer: (deployment) => cache.upsertIfNewer(deployment),
     },
-    bundles: {
-      ownedBy: (name) => kinds.bundles.byIndex(ownerIndex, name),
-      kept: (name) => unpacking?.kept.get(name),
-      upsertIfNewer: (bundle) => kinds.bundles.upsertIfNewer(bundle),
-    },
+    bundles: ownedBundles(kinds, unpacking),
     provisioners,
     bundleClasses,
+    sources: new Map([...builtInTypes, ...options.sources].map((each) => [each.type, each])),
     content: createContentLoader({ ...storedBy(unpacking, bundleClasses), onLost }, options),
     applier,
     facts,
@@ -207,6 +205,14 @@ function createDeploymentController(
   applier.onChange((owner, news) => wake(controller, owner, news));
   facts.onChange((name) => controller.enqueue(name));
   return controller;
+}
+
+function ownedBundles({ bundles }: Kinds, unpacking: UnpackingZone | undefined) {
+  return {
+    ownedBy: (name: string) => bundles.byIndex(ownerIndex, name),
+    kept: (name: string) => unpacking?.kept.get(name),
+    upsertIfNewer: (bundle: Bundle) => bundles.upsertIfNewer(bundle),
+  };
 }
 
 interface Served extends Pick<UnservedClassesOptions, 'resource' | 'classes'> {

@@ -50,8 +50,9 @@ export function unpackDependencies(
   const { sources, provisioners, limits, workers, memory, systemNamespace, logger } = settings;
   const addresses = new HostAddresses({ clock });
   const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
+  const byType = new Map(all.map((source) => [source.type, source]));
   return {
-    sources: new Map(all.map((source) => [source.type, source])),
+    sources: byType,
     provisioners: classesWith(provisioners, 'bundle'),
     creatorOf: (bundle) => creatorOfBundle(bundle, deployments),
     addressOf: (host) => addresses.of(host),
@@ -61,6 +62,7 @@ export function unpackDependencies(
     fetches: new SharedFetches(),
     ownPlaces,
     secrets: new SourceSecrets({
+      sources: byType,
       system: createSecretReader(client, systemNamespace),
       as: (account) => accountReader(client, account),
       accountOf: (bundle) => sourceAccount(bundle, deployments),

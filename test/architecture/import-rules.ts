@@ -19,7 +19,8 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     ['core/bundle/', 'core/bundle-deployment/', 'core/manager/', 'core/run-manager.ts'],
     ['api/', 'core/'],
   ),
-  'core/sdk.ts': ['api/', 'core/contracts/', 'core/errors.ts', 'core/manifests/', 'core/content/'],
+  'core/define-source.ts': foundations,
+  'core/sdk.ts': [...foundations, 'core/define-source.ts', 'core/manifests/', 'core/content/'],
   ...layer(
     ['provisioners/plain/', 'provisioners/registry/', 'provisioners/helm/'],
     ['api/', 'core/sdk.ts'],

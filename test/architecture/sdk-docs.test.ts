@@ -66,7 +66,9 @@ describe('the examples', () => {
     onTestFinished(() => said.mockRestore());
     for (const block of blocksOf(sectionOf('rukpak-ts/sdk'))) {
       const door = pathToFileURL(join(root, doors.sdk)).href;
-      const code = stripTypeScriptTypes(block).replaceAll("'rukpak-ts/sdk'", `'${door}'`);
+      const code = stripTypeScriptTypes(block)
+        .replaceAll("'rukpak-ts/sdk'", `'${door}'`)
+        .replaceAll("'zod'", `'${import.meta.resolve('zod')}'`);
       await import(`data:text/javascript,${encodeURIComponent(code)}`);
     }
     expect(said.mock.calls).toEqual([

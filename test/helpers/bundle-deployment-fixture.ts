@@ -28,6 +28,7 @@ import { FakeKubeClient } from './fake-kube-client.ts';
 import { ManualClock } from './manual-clock.ts';
 import { anObject, aTree } from './registry-bundle.ts';
 import { silentLogger } from './silent-logger.ts';
+import { sourceTypes } from './source-types.ts';
 import { aStoredDeployment, aTemplate } from './stored-objects.ts';
 import { conditionLines, isSummary, withoutSummary } from './summary-conditions.ts';
 
@@ -114,6 +115,7 @@ export class BundleDeploymentFixture {
     this.change(guarded(deployment));
     this.#reconciler = new BundleDeploymentReconciler({
       client: this.client,
+      sources: sourceTypes,
       deployments: {
         get: (key) => this.deployments.get(key),
         dependentsOf: (name) => this.deployments.byIndex(dependencyIndex, name),

@@ -15,6 +15,7 @@ import { MemoryStore } from './memory-store.ts';
 import { anImage } from './objects.ts';
 import { aTree } from './registry-bundle.ts';
 import { silentLogger } from './silent-logger.ts';
+import { onlySource } from './source-types.ts';
 import { aStoredBundle } from './stored-objects.ts';
 import { conditionLines, isSummary, withoutSummary } from './summary-conditions.ts';
 
@@ -48,7 +49,7 @@ export class BundleFixture {
     this.#reconciler = new BundleReconciler({
       client: this.client,
       cache: this.cache,
-      sources: new Map([['image', { type: 'image', fetch: this.fetch }]]),
+      sources: onlySource('image', this.fetch),
       provisioners: new Map([['plain', { className: 'plain', bundle: this.handler }]]),
       store: this.store,
       release: ({ metadata }) => this.store.delete(metadata.name ?? ''),

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { GitSource } from '../../api/v1alpha1/bundle.ts';
 import { fetchInWorkers } from '../../core/classes/index.ts';
 import { TerminalError } from '../../core/errors.ts';
+import { gitType } from '../../core/sources/index.ts';
 import {
   type Certificates,
   generateCertificates,
@@ -227,7 +228,7 @@ describe('through a proxy', () => {
     const module = new URL('../../core/sources/git/index.ts', import.meta.url);
     const logger = silentLogger;
     const memory = ampleMemory();
-    const source = fetchInWorkers({ module, type: 'git', settings, size: 1, memory, logger });
+    const source = fetchInWorkers({ module, source: gitType, settings, size: 1, memory, logger });
     ends.push(() => source.close());
     const git = {
       repository: 'https://kubernetes/combo',

@@ -225,13 +225,18 @@ describeProvisioner(
 const aMain = `
 import { type Bundle, bundleCondition, bundleSpecSchema } from 'rukpak-ts/api/v1alpha1';
 import { type ManagerOptions, runManager } from 'rukpak-ts/manager';
+import { z } from 'zod';
 import { defineSource, readManifestFiles } from 'rukpak-ts/sdk';
 import { aBundle, bundleFiles, describeSource } from 'rukpak-ts/testing';
 import acme from './class.ts';
 
 export const source = defineSource({
   type: 'acme',
-  fetch: async (source) => ({ files: bundleFiles({ a: 'b' }), resolvedSource: source }),
+  parameters: z.object({ version: z.string().optional() }),
+  pin: 'version',
+  host: () => new URL('https://acme.example'),
+  shareable: true,
+  fetch: async ({ version = 'v1' }) => ({ files: bundleFiles({ a: 'b' }), pin: version }),
 });
 export const options: ManagerOptions = {
   provisioners: [acme, new URL('./class.ts', import.meta.url)],

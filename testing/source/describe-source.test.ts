@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import {
   type BundleFiles,
   BundleFilesBuilder,
-  defineSource,
   type Source,
   type SourceContext,
+  type SourcePin,
   TerminalError,
   WaitingError,
 } from '../../core/sdk.ts';
@@ -30,17 +30,27 @@ function contentFor({ limits }: SourceContext, text = 'text'): BundleFiles {
   return builder.build();
 }
 
+const pin: SourcePin = {
+  of: ({ image }) => image?.ref,
+  at: (source, ref) => ({ ...source, image: { ref } }),
+  place: ({ type }) => type,
+};
+
 /** A source that passes, but for what it does with a spec that is as it should be. */
-function aSource(fetch?: Source['fetch']): Source {
-  return defineSource({
+function aSource(fetch?: Source['fetch'], changes: Partial<Source> = {}): Source {
+  return {
     type: 'acme',
+    pin,
+    host: () => new URL('https://acme.example'),
+    shareable: true,
     async fetch(source, context) {
       if (source.image === undefined) throw new TerminalError('no image');
       if (source.image.ref === 'later') throw new WaitingError('not yet');
       if (fetch !== undefined) return await fetch(source, context);
       return { files: contentFor(context), resolvedSource: source };
     },
-  });
+    ...changes,
+  };
 }
 
 async function complaints(
@@ -153,10 +163,59 @@ it('finds the wrong error, and the wrong words', async () => {
 
 it('finds a source that takes a spec without anything', async () => {
   const all: Source = {
-    type: 'acme',
+    ...aSource(),
     fetch: async (source, context) => ({ files: contentFor(context), resolvedSource: source }),
   };
   expect((await complaints(all))['a spec of nothing but its type is refused']).toBe(
     'it fetched something for a spec that has nothing but a type',
   );
+});
+
+it.each<[string, Partial<SourcePin>, string]>([
+  ['names no content', { of: () => undefined }, 'pin.of names no content of its resolvedSource'],
+  [
+    'makes another source',
+    { at: (source) => ({ ...source, image: { ref: 'b' } }) },
+    'pin.at makes another source than its resolvedSource',
+  ],
+  [
+    'is of another place',
+    { place: () => undefined },
+    'pin.place names another place for its resolvedSource',
+  ],
+])('finds a pin that %s', async (_, changes, complaint) => {
+  const found = await complaints(aSource(undefined, { pin: { ...pin, ...changes } }));
+  expect(found['"x" is pinned to what was fetched']?.split('\n')[0]).toBe(complaint);
+});
+
+it('finds a source that names another server, or no server or another Secret than it reads', async () => {
+  const title = '"x" reads no other Secret than it names';
+  const read: Source['fetch'] = async (source, context) => {
+    await context.secrets.read('login', context.signal);
+    return { files: contentFor(context), resolvedSource: source };
+  };
+  const [first] = fixtures.fetched;
+  const fetched = [{ ...first!, host: 'other.example:8443' }];
+  expect((await complaints(aSource(), { fetched }))[title]).toMatch(/^host names another server/);
+  expect(await complaints(aSource(read, { secret: () => 'login' }))).toEqual({});
+  expect((await complaints(aSource(read, { secret: () => 'other' })))[title]).toBe(
+    'it reads Secret "login", and secret names "other"',
+  );
+  expect((await complaints(aSource(read, { host: () => undefined })))[title]).toBe(
+    'it reads Secret "login", and host names no server that core may show it to',
+  );
+});
+
+it('finds a shareable source that fetches for one Bundle alone', async () => {
+  const source = aSource(async (resolvedSource, context) => ({
+    files: contentFor(context, context.bundle.name),
+    resolvedSource,
+  }));
+  const [first] = fixtures.fetched;
+  const { files: _files, ...unchecked } = first!;
+  const found = await complaints(source, { fetched: [unchecked] });
+  expect(found['"x" is the same for every Bundle']).toMatch(
+    /^it is shareable, and gave other files/,
+  );
+  expect(await complaints({ ...source, shareable: false }, { fetched: [unchecked] })).toEqual({});
 });

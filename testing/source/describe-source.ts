@@ -7,6 +7,8 @@ import { checkFetch } from './checks/fetch.ts';
 import { checkLimits } from './checks/limits.ts';
 import { checkPin } from './checks/pin.ts';
 import { checkEmptySpec, checkRefusal } from './checks/refusal.ts';
+import { checkSecret } from './checks/secret.ts';
+import { checkShareable } from './checks/shareable.ts';
 import type { SourceFixtures } from './fixtures.ts';
 
 /**
@@ -30,6 +32,8 @@ export function describeSource(
     const { name } = fixture;
     declare(`"${name}" is fetched`, () => checkFetch(source, fixture));
     declare(`"${name}" is pinned to what was fetched`, () => checkPin(source, fixture));
+    declare(`"${name}" reads no other Secret than it names`, () => checkSecret(source, fixture));
+    declare(`"${name}" is the same for every Bundle`, () => checkShareable(source, fixture));
     declare(`"${name}" stays within the limits`, () => checkLimits(source, fixture));
     declare(`"${name}" ends when it is aborted`, () => checkAbort(source, fixture));
   }

@@ -25,6 +25,8 @@ export interface FetchedSource extends Attempt {
   readonly files?: FileTexts;
   /** What the source is pinned to; not looked at where absent. */
   readonly resolvedSource?: BundleSource;
+  /** What `host` names, as `host` or `host:port`; not looked at where absent. */
+  readonly host?: string;
 }
 
 /** A spec that is not fetched. */

@@ -86,7 +86,7 @@ function hasFailed({ metadata, status = {} }: BundleDeployment): boolean {
 
 /** A source in a few words; nothing of it is secret but a password that somebody put into a URL. */
 export function describeSource(source: BundleSource): string {
-  const { type, image, git, http, configMaps = [] } = source;
+  const { type, image, git, http, configMaps = [], parameters } = source;
   if (image !== undefined) return `image ${image.ref}`;
   if (git !== undefined) {
     const { commit, tag, branch } = git.ref;
@@ -94,8 +94,16 @@ export function describeSource(source: BundleSource): string {
     return `git ${withoutPassword(place)} ${commit ?? tag ?? branch ?? ''}`.trimEnd();
   }
   if (http !== undefined) return `http ${withoutPassword(http.url)}${checksumOf(http.checksum)}`;
+  if (parameters !== undefined) return [type, ...shownParameters(parameters)].join(' ');
   const names = configMaps.map(({ configMap }) => configMap.name ?? '').join(', ');
   return names === '' ? type : `${type} ${names}`;
+}
+
+/** As `name=value`; what has parts of its own is for `kubectl get -o yaml`. */
+function shownParameters(parameters: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`${name}=${withoutPassword(value)}`] : [],
+  );
 }
 
 function checksumOf(checksum: string | undefined): string {

@@ -179,6 +179,10 @@ describe('the Bundles of a deployment', () => {
     const configMaps = [{ configMap: { name: 'a' } }, { configMap: { name: 'b' } }];
     expect(describeSource({ type: 'configMaps', configMaps })).toBe('configMaps a, b');
     expect(describeSource({ type: 'upload', upload: {} })).toBe('upload');
+    const parameters = { bucket: 'a', url: 'https://me:hunter2@s3.example', more: [1] };
+    expect(describeSource({ type: 'acme-s3', parameters })).toBe(
+      'acme-s3 bucket=a url=https://me:***@s3.example',
+    );
   });
 });
 

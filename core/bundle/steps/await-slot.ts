@@ -20,7 +20,9 @@ export async function awaitSlot(
     state.slot = await slots.takeWithContent(creator, waiting);
     return 'continue';
   }
-  const address = await dependencies.addressOf(sourceHost(bundle.spec.source));
+  const address = await dependencies.addressOf(
+    sourceHost(bundle.spec.source, dependencies.sources),
+  );
   state.slot = await slots.take({ creator, address }, waiting);
   return 'continue';
 }

@@ -1,3 +1,4 @@
+import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import type { SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import {
@@ -67,10 +68,12 @@ async function fetchContent(
   context: StepContext,
 ): Promise<SourceResult> {
   const { sources, secrets, configMaps, limits, memory, creatorOf } = dependencies;
-  const wanted = wantedSource(state.bundle);
+  const wanted = wantedSource(state.bundle, sources);
   const source = sources.get(wanted.type);
   if (source === undefined) {
-    throw new TerminalError(`source type "${wanted.type}" not supported`);
+    throw new TerminalError(
+      `source type "${wanted.type}" not supported${otherTypes(wanted, sources)}`,
+    );
   }
   return withTimeLimit(
     (signal) =>
@@ -87,6 +90,12 @@ async function fetchContent(
       }),
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
+}
+
+/** A third party's type may be misspelt, or served by another process. */
+function otherTypes({ parameters }: BundleSource, sources: UnpackDependencies['sources']): string {
+  if (parameters === undefined) return '';
+  return `: this process serves ${[...sources.keys()].toSorted().join(', ')}`;
 }
 
 function bytesOf({ files }: SourceResult): number {

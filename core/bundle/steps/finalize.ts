@@ -53,20 +53,23 @@ async function changeFinalizer(
   { dependencies, context }: { dependencies: BundleDependencies; context: StepContext },
 ): Promise<void> {
   const { client, cache } = dependencies;
-  const metadata = withNote(state.bundle);
+  const metadata = withNote(state.bundle, dependencies);
   const target = { client, resource: bundleResource, metadata, signal: context.signal };
   const written = await change(target, state.bundle, finalizer.deleteCachedBundle);
   if (written === undefined) return;
   state.bundle = written as Bundle;
   // What was written into the status before core first saw the Bundle counts no longer.
   const { observedGeneration = 0 } = state.status;
-  state.status = { ...withKnownPin(state.bundle), observedGeneration };
+  state.status = { ...withKnownPin(state.bundle, dependencies.sources), observedGeneration };
   cache.upsertIfNewer(state.bundle);
 }
 
 /** Nobody has unpacked a Bundle that has no finalizer yet. */
-function withNote({ metadata, spec }: Bundle): Pick<ObjectMeta, 'annotations'> {
-  const annotations = unresolvedNote(spec.source);
+function withNote(
+  { metadata, spec }: Bundle,
+  { sources }: BundleDependencies,
+): Pick<ObjectMeta, 'annotations'> {
+  const annotations = unresolvedNote(spec.source, sources);
   const isNew = metadata.annotations?.[annotation.pin] === undefined;
   const isNoted = isNew && metadata.deletionTimestamp === undefined && annotations !== undefined;
   return isNoted ? { annotations } : {};

@@ -14,12 +14,13 @@ import { notUnpacked } from '../status.ts';
  */
 export async function notePin(
   state: BundleState,
-  dependencies: Pick<BundleDependencies, 'client' | 'cache' | 'clock'>,
+  dependencies: Pick<BundleDependencies, 'client' | 'cache' | 'clock' | 'sources'>,
   { signal }: StepContext,
 ): Promise<StepOutcome> {
   const { metadata, spec, status: before = {} } = state.bundle;
-  const pin = pinIn(state.status.resolvedSource, spec.source);
-  if (pin === undefined || !isNoted(spec.source)) return 'continue';
+  const { sources } = dependencies;
+  const pin = pinIn(sources, state.status.resolvedSource, spec.source);
+  if (pin === undefined || !isNoted(spec.source, sources)) return 'continue';
   if (metadata.annotations?.[annotation.pin] === pin) return 'continue';
   try {
     await write(pin, state, { ...dependencies, signal });

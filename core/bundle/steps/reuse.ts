@@ -4,7 +4,7 @@ import { findCondition } from '../../platform/runtime/index.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { BundleDependencies } from '../dependencies.ts';
 import { isNoted } from '../known-pin.ts';
-import { pinIn, withPin } from '../pin.ts';
+import { pinIn, type SourceTypes, withPin } from '../pin.ts';
 import type { BundleState, StepOutcome } from '../state.ts';
 import { stillUnpacked, unpacked } from '../status.ts';
 
@@ -14,11 +14,11 @@ import { stillUnpacked, unpacked } from '../status.ts';
  */
 export async function reuse(
   state: BundleState,
-  { store, clock }: BundleDependencies,
+  { store, clock, sources }: BundleDependencies,
 ): Promise<StepOutcome> {
   const { bundle, status } = state;
   const key = storedContentKey(bundle);
-  const source = storedSource(state);
+  const source = storedSource(state, sources);
   if (source === undefined || !(await store.has(key))) return 'continue';
   // The address may be another one than when the content was stored.
   const contentURL = store.contentURL(key.name);
@@ -29,14 +29,17 @@ export async function reuse(
 }
 
 /** What stored content is from; undefined where there may be other content to fetch. */
-function storedSource({ bundle, status }: BundleState): BundleSource | undefined {
+function storedSource(
+  { bundle, status }: BundleState,
+  sources: SourceTypes,
+): BundleSource | undefined {
   const { source } = bundle.spec;
-  if (isNoted(source)) {
+  if (isNoted(source, sources)) {
     const { resolvedSource } = status;
-    return pinIn(resolvedSource, source) === undefined ? undefined : resolvedSource;
+    return pinIn(sources, resolvedSource, source) === undefined ? undefined : resolvedSource;
   }
-  const pin = pinIn(source, source);
-  if (pin !== undefined) return withPin(source, pin);
+  const pin = pinIn(sources, source, source);
+  if (pin !== undefined) return withPin(sources, source, pin);
   // Of an upload only its status says whether there is another one since.
   return source.type === 'configMaps' || saysUnpacked(status) ? source : undefined;
 }

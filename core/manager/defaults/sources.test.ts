@@ -13,6 +13,9 @@ afterEach(async () => {
 function aSource(type: string): Source {
   return {
     type,
+    pin: 'immutable',
+    host: () => undefined,
+    shareable: false,
     fetch: async () => {
       throw new Error('nobody fetches');
     },
@@ -33,4 +36,11 @@ it('are those that are given where core has some of their types', async () => {
   const git = aSource('git');
   expect(await typesWith([git])).toEqual(['image', 'http', 'configMaps', 'git']);
   expect(open?.sources.at(-1)).toBe(git);
+});
+
+it('are refused where they do not say how their content is pinned', async () => {
+  const { pin: _, ...unpinned } = aSource('acme');
+  await expect(typesWith([unpinned as Source])).rejects.toThrow(
+    'source type "acme" does not define pin, host and shareable: make it with defineSource (docs/howto/write-a-source.md)',
+  );
 });

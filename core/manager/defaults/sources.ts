@@ -9,6 +9,7 @@ import {
   createConfigMapsSource,
   createHttpSource,
   createImageSource,
+  gitType,
 } from '../../sources/index.ts';
 import { imagePullerOptions } from './image-puller-options.ts';
 import type { RegistryOptions } from './registry-options.ts';
@@ -40,12 +41,13 @@ const gitModule = new URL(`../../sources/git/index${extname(import.meta.url)}`, 
 /** Core's sources, and those that are given. */
 export async function openSources(options: SourcesOptions): Promise<OpenSources> {
   const { sources = [], registries = {}, workers, memory, logger } = options;
+  for (const source of sources) checkSource(source);
   const addresses = options.sourceAddresses ?? {};
   const settings = { proxy: proxyFromEnvironment(), addresses };
   const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
   const size = workers * gitProcessesPerWorker;
   const workersOptions = { settings, size, sandboxed: true, memory, logger };
-  const git = fetchInWorkers({ module: gitModule, type: 'git', ...workersOptions });
+  const git = fetchInWorkers({ module: gitModule, source: gitType, ...workersOptions });
   const ours = [
     createImageSource({ ...image, addresses }),
     git,
@@ -57,4 +59,12 @@ export async function openSources(options: SourcesOptions): Promise<OpenSources>
     sources: [...ours.filter(({ type }) => !replaced.has(type)), ...sources],
     close: () => git.close(),
   };
+}
+
+/** JavaScript, and what was written for an earlier contract, is checked by no compiler. */
+function checkSource({ type, pin, host, shareable }: Partial<Source>): void {
+  if (pin !== undefined && host !== undefined && shareable !== undefined) return;
+  throw new Error(
+    `source type "${type}" does not define pin, host and shareable: make it with defineSource (docs/howto/write-a-source.md)`,
+  );
 }

@@ -1,13 +1,22 @@
 import type { BundleSource, ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
 import { BundleFilesBuilder } from '../../content/index.ts';
-import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import type { Source, SourceContext, SourceResult, SourceType } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import { bundleFolder } from './bundle-folder.ts';
 import { checkDuplicates } from './duplicate-paths.ts';
 
+/** Sources of type configMaps: of immutable ConfigMaps in the system namespace. */
+export const configMapsType: SourceType = {
+  type: 'configMaps',
+  pin: 'immutable',
+  host: () => undefined,
+  secret: () => undefined,
+  shareable: false,
+};
+
 /** Files from ConfigMaps of the system namespace. */
 export function createConfigMapsSource(): Source {
-  return { type: 'configMaps', fetch: fetchConfigMaps };
+  return { ...configMapsType, fetch: fetchConfigMaps };
 }
 
 async function fetchConfigMaps(

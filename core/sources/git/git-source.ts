@@ -6,6 +6,7 @@ import type { AddressPolicy, ProxyConfig } from '../../platform/net/index.ts';
 import { readAuthSecret } from './auth-secret.ts';
 import { bundleDirectory } from './bundle-directory.ts';
 import type { GitTransport } from './git-transport.ts';
+import { gitType } from './git-type.ts';
 import { httpCredentials } from './http-credentials.ts';
 import { HTTPTransport } from './http-transport.ts';
 import { readTree } from './read-tree.ts';
@@ -28,7 +29,7 @@ export interface GitSourceOptions {
 /** Content from a git repository over HTTP(S) or SSH, pinned to the commit. */
 export function createGitSource({ proxy, addresses }: GitSourceOptions = {}): Source {
   const options = { proxy, addresses };
-  return { type: 'git', fetch: (source, context) => fetchGit(source, { ...context, ...options }) };
+  return { ...gitType, fetch: (source, context) => fetchGit(source, { ...context, ...options }) };
 }
 
 interface FetchContext extends SourceContext, GitSourceOptions {}

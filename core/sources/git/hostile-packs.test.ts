@@ -17,6 +17,7 @@ import { aSourceContext } from '../../../test/helpers/source-context.ts';
 import { fetchInWorkers, type WorkerSource } from '../../classes/index.ts';
 import type { SourceResult } from '../../contracts/source.ts';
 import type { ByteBudget } from '../../platform/runtime/index.ts';
+import { gitType } from './git-type.ts';
 
 const mebibyte = 1024 * 1024;
 const module = new URL('./index.ts', import.meta.url);
@@ -27,7 +28,7 @@ let server: PackServer | undefined;
 
 beforeEach(() => {
   memory = ampleMemory();
-  source = fetchInWorkers({ module, type: 'git', size: 1, memory, logger: silentLogger });
+  source = fetchInWorkers({ module, source: gitType, size: 1, memory, logger: silentLogger });
 });
 
 afterEach(async () => {

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { unpackFetched } from '../../content/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import type { Source, SourceContext, SourceResult, SourceType } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
 import {
   type AddressPolicy,
@@ -24,9 +24,25 @@ export interface HttpSourceOptions {
 
 const connectTimeout = 10_000;
 
-/** A tar.gz from an HTTP(S) server, pinned to the digest of its bytes. */
+/** Sources of type http, pinned to the digest of the archive. */
+export const httpType: SourceType = {
+  type: 'http',
+  pin: {
+    of: ({ http }) => http?.checksum,
+    at: (source, checksum) =>
+      source.http !== undefined && /^sha256:[0-9a-f]{64}$/.test(checksum)
+        ? { ...source, http: { ...source.http, checksum } }
+        : undefined,
+    place: ({ http }) => http?.url,
+  },
+  host: ({ http }) => (http && URL.parse(http.url)) ?? undefined,
+  secret: ({ http }) => http?.auth?.secret?.name,
+  shareable: true,
+};
+
+/** A tar.gz from an HTTP(S) server. */
 export function createHttpSource(options: HttpSourceOptions = {}): Source {
-  return { type: 'http', fetch: (source, context) => fetchHttp(source, context, options) };
+  return { ...httpType, fetch: (source, context) => fetchHttp(source, context, options) };
 }
 
 async function fetchHttp(

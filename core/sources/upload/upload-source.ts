@@ -1,12 +1,21 @@
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import { unpackFetched } from '../../content/index.ts';
-import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
+import type { Source, SourceContext, SourceResult, SourceType } from '../../contracts/source.ts';
 import type { UploadStore } from '../../contracts/upload-store.ts';
 import { WaitingError } from '../../errors.ts';
 
-/** What a client uploads to the content server. */
+/** Sources of type upload. A new upload is announced in the status of its Bundle. */
+export const uploadType: SourceType = {
+  type: 'upload',
+  pin: 'immutable',
+  host: () => undefined,
+  secret: () => undefined,
+  shareable: false,
+};
+
+/** Content that a client uploads to the content server. */
 export function createUploadSource(uploads: Pick<UploadStore, 'read'>): Source {
-  return { type: 'upload', fetch: (source, context) => fetchUpload(source, context, uploads) };
+  return { ...uploadType, fetch: (source, context) => fetchUpload(source, context, uploads) };
 }
 
 async function fetchUpload(

@@ -1,0 +1,84 @@
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import { aKeptBundle, BundleFixture, tree } from '../../test/helpers/bundle-fixture.ts';
+import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
+import { defineSource, type SourceDefinition } from '../sdk.ts';
+import { unresolvedNote } from './known-pin.ts';
+
+const schema = z.object({ bucket: z.string(), version: z.string().optional() });
+type Parameters = z.infer<typeof schema>;
+
+const fetch = vi.fn<SourceDefinition<Parameters>['fetch']>(async ({ version = 'v1' }) => ({
+  files: tree,
+  pin: version,
+}));
+const acme = defineSource({
+  type: 'acme-s3',
+  parameters: schema,
+  pin: 'version',
+  host: () => new URL('https://s3.example'),
+  shareable: true,
+  fetch,
+});
+const sources = new Map([[acme.type, acme]]);
+const bucket = { bucket: 'a' };
+
+function anAcme(parameters: Record<string, unknown> = bucket) {
+  return { type: 'acme-s3', parameters };
+}
+
+test('a Bundle of it is fetched once, and from its pin when the content is lost', async () => {
+  fetch.mockClear();
+  const fixture = new BundleFixture(aStoredBundle({ source: anAcme() }), { sources });
+  await fixture.reconcile();
+  expect(fixture.live.metadata.annotations?.[annotation.pin]).toBe('v1');
+  expect(fixture.status).toMatchObject({
+    phase: 'Unpacked',
+    resolvedSource: anAcme({ bucket: 'a', version: 'v1' }),
+  });
+  fetch.mockImplementation(async ({ version = 'v2' }) => ({ files: tree, pin: version }));
+  await fixture.reconcile();
+  expect(fetch).toHaveBeenCalledTimes(1);
+  await fixture.store.delete('demo');
+  await fixture.reconcile();
+  expect(fetch.mock.lastCall?.[0]).toEqual({ bucket: 'a', version: 'v1' });
+  expect(fixture.status.phase).toBe('Unpacked');
+});
+
+test('a status that names other content is put right', async () => {
+  const fixture = new BundleFixture(aStoredBundle({ source: anAcme() }), { sources });
+  await fixture.reconcile();
+  const resolvedSource = anAcme({ bucket: 'a', version: 'evil' });
+  fixture.change({ ...fixture.live, status: { ...fixture.live.status, resolvedSource } });
+  await fixture.store.delete('demo');
+  await fixture.reconcile();
+  expect(fixture.status.resolvedSource).not.toEqual(resolvedSource);
+  expect(fetch.mock.lastCall?.[0].version).not.toBe('evil');
+});
+
+test('Failing for parameters that its schema refuses, by their fields', async () => {
+  const source = anAcme({ bucket: 1 });
+  const fixture = new BundleFixture(aKeptBundle({ source }), { sources });
+  expect(await fixture.failure()).toBeUndefined();
+  expect(fixture.status.phase).toBe('Failing');
+  expect(fixture.status.conditions?.[0]?.message).toBe(
+    'source bundle content: spec.source.parameters.bucket: Invalid input: expected string, received number',
+  );
+  expect(fixture.summary).toContainEqual(expect.stringMatching(/^Stalled True/));
+});
+
+test('Failing for a type that this process does not serve, with those that it does', async () => {
+  const source = { type: 'acme-s4', parameters: bucket };
+  const fixture = new BundleFixture(aKeptBundle({ source }), { sources });
+  expect(await fixture.failure()).toBeUndefined();
+  expect(fixture.status.conditions?.[0]?.message).toBe(
+    'source bundle content: source type "acme-s4" not supported: this process serves acme-s3',
+  );
+});
+
+test('what a process that does not know the type creates is noted as unresolved all the same', () => {
+  expect(unresolvedNote(anAcme(), new Map())).toEqual({ [annotation.pin]: '' });
+  expect(unresolvedNote(anAcme(), sources)).toEqual({ [annotation.pin]: '' });
+  expect(unresolvedNote(anAcme({ bucket: 'a', version: 'v1' }), sources)).toBeUndefined();
+});
