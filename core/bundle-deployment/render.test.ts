@@ -110,6 +110,71 @@ describe('the class of the Bundle', () => {
   });
 });
 
+describe('spec.config is never ignored', () => {
+  const config = { watchNamespace: 'a' };
+  const unserved =
+    'this process does not serve class "acme". Serve class "acme" in this process too, or remove spec.config';
+  const unconfigurable =
+    'class "acme" has no handler "configure". Add the handler to the class, or remove spec.config';
+  const acme = { ...template, spec: { ...template.spec, provisionerClassName: 'acme' } };
+
+  function ofClass(bundleClasses: ReadonlyMap<string, Provisioner>, given: object | undefined) {
+    const deployment = aStoredDeployment({ template: acme });
+    const spec = { ...deployment.spec, ...(given && { config: given }) };
+    const fixture = new BundleDeploymentFixture({ ...deployment, spec } as typeof deployment, {
+      bundleClasses,
+    });
+    fixture.have(aBundleOf(acme));
+    return fixture;
+  }
+
+  test.each([
+    [new Map(), unserved],
+    [new Map([['acme', { className: 'acme' }]]), unconfigurable],
+  ])(
+    'nothing is applied where the class of the Bundle cannot be asked: %#',
+    async (classes, why) => {
+      const fixture = ofClass(classes, config);
+      expect(await fixture.failure()).toBeUndefined();
+      const { name } = aBundleOf(acme).metadata;
+      expect(fixture.conditions[0]).toBe(
+        `HasValidBundle False BundleLoadFailed: spec.config cannot be applied to Bundle "${name}" of class "acme": ${why}`,
+      );
+      expect(fixture.applier.apply).not.toHaveBeenCalled();
+      expect(fixture.handler).not.toHaveBeenCalled();
+    },
+  );
+
+  test('and what is installed is kept as it was applied', async () => {
+    const fixture = ofClass(new Map(), undefined);
+    await fixture.reconcile();
+    fixture.changeSpec({ config });
+    fixture.applier.apply.mockClear();
+    await fixture.failure();
+    expect(fixture.conditions[0]).toContain(unserved);
+    expect(fixture.applier.apply.mock.calls[0]?.[0].objects).toEqual(objects);
+    expect(fixture.handler).toHaveBeenCalledTimes(1);
+  });
+
+  test.each([
+    ['without a config', new Map(), undefined],
+    ['where its class adapts it', new Map([['acme', { className: 'acme', configure }]]), config],
+  ])('it is applied %s', async (_, classes, given) => {
+    const fixture = ofClass(classes, given);
+    await fixture.reconcile();
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(1);
+  });
+
+  test('a class that deploys its own Bundles reads it itself', async () => {
+    const fixture = new BundleDeploymentFixture();
+    fixture.changeSpec({ config });
+    fixture.have(aBundleOf(template));
+    await fixture.reconcile();
+    expect(fixture.handler.mock.calls[0]?.[1].spec.config).toEqual(config);
+    expect(fixture.applier.apply).toHaveBeenCalledTimes(1);
+  });
+});
+
 function refuseNewOnes(error: Error): void {
   configure.mockImplementation(async (_files, _deployment, { installed }) => {
     if (installed === true) return adapted;

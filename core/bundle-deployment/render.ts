@@ -11,7 +11,7 @@ import type {
   Provisioner,
   ProvisionerContext,
 } from '../contracts/provisioner.ts';
-import { WaitingError } from '../errors.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { checkObjectCount, withoutLeftOut } from '../manifests/index.ts';
 import { handlerOf, nameClass, onBehalfOf, withTimeLimit } from '../platform/runtime/index.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
@@ -148,6 +148,7 @@ function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: StepContext)
   wakeAfter(longestWait);
 }
 
+/** @throws TerminalError where spec.config would be ignored. */
 function classesOf(
   { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
   { provisioners, bundleClasses }: ReconcileDependencies,
@@ -155,7 +156,25 @@ function classesOf(
   const own = provisioners.get(deployment.spec.provisionerClassName);
   if (own?.deployment === undefined) return undefined;
   const ofBundle = bundleClasses.get(bundle.spec.provisionerClassName);
-  return { deployment: own, ...(ofBundle?.configure === undefined ? {} : { bundle: ofBundle }) };
+  if (ofBundle?.configure !== undefined) return { deployment: own, bundle: ofBundle };
+  checkConfig(deployment, bundle, ofBundle);
+  return { deployment: own };
+}
+
+/** A class that deploys its own Bundles is given spec.config by its `deployment` (ADR 51). */
+function checkConfig(
+  { spec }: BundleDeployment,
+  { metadata: { name }, spec: { provisionerClassName: className } }: Bundle,
+  ofBundle: Provisioner | undefined,
+): void {
+  if (spec.config === undefined || className === spec.provisionerClassName) return;
+  const why =
+    ofBundle === undefined
+      ? `this process does not serve class "${className}". Serve class "${className}" in this process too, or remove spec.config`
+      : `class "${className}" has no handler "configure". Add the handler to the class, or remove spec.config`;
+  throw new TerminalError(
+    `spec.config cannot be applied to Bundle "${name}" of class "${className}": ${why}`,
+  );
 }
 
 function isActive({ metadata }: Bundle, { status }: BundleDeployment): boolean {

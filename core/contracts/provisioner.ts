@@ -74,9 +74,9 @@ export interface Provisioner {
   readonly bundle?: BundleHandler;
   /**
    * Adapts a Bundle's stored content to one deployment of it, to its spec.config and the cluster,
-   * before `deployment` of the deployment's class, whichever that is, sees it. Pure. Called where
-   * the process that renders the deployment unpacks the Bundles of this class too, so only for a
-   * class with `bundle`; where another process does, stored content is deployed as it is.
+   * before `deployment` of the deployment's class, whichever that is, sees it. Pure. Only for a class
+   * with `bundle`: the process that renders the deployment calls it where it serves this class too.
+   * Another process deploys stored content as it is, and refuses a deployment with a spec.config.
    */
   readonly configure?: ConfigureHandler;
   /** Turns stored content and a deployment's config into the objects to apply. Pure. */
