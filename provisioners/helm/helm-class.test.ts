@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type BundleFiles, type DeploymentContext, TerminalError } from '../../core/sdk.ts';
 import { anArchive } from '../../test/helpers/archives.ts';
 import { aBundle, aBundleDeployment, aContext, bundleFiles } from '../../testing/index.ts';
-import type { ChartEngine, ChartFiles, RenderRequest } from './engine/index.ts';
+import type { ChartEngine, ChartFiles, RenderRequest } from './engine/chart-engine.ts';
 import { helmClass } from './helm-class.ts';
 
 const chart = { 'Chart.yaml': 'name: web\nversion: 1.0.0\n', 'templates/a.yaml': '' };

@@ -1,17 +1,93 @@
-import type { Provisioner } from '../../core/sdk.ts';
-import { checkChart } from './check-chart.ts';
-import { parseConfig } from './config/parse-config.ts';
-import { renderChart } from './render-chart.ts';
-import type { LoadEngine } from './shared-engine.ts';
+import {
+  type BundleDeployment,
+  type BundleFiles,
+  type DeploymentContext,
+  errorMessage,
+  type Provisioner,
+  type ProvisionerContext,
+  TerminalError,
+} from '../../core/sdk.ts';
+import { chartFiles, inOneFolder, unpackedChart } from './chart-content.ts';
+import { chartObjects } from './chart-objects.ts';
+import { chartValues } from './chart-values.ts';
+import { type HelmConfig, parseConfig } from './config.ts';
+import type { ChartEngine, RenderRequest } from './engine/chart-engine.ts';
+import { errorWithoutSecrets, withoutSecrets } from './without-secrets.ts';
+
+/** Loads the engine, or gives the one that is loaded. */
+type LoadEngine = () => Promise<ChartEngine>;
 
 /** The class over an engine that is loaded when the first chart comes, and not before. */
 export function helmClass(loadEngine: LoadEngine): Provisioner {
   return {
     className: 'core-rukpak-io-helm',
     uses: ['cluster', 'seed'],
-    bundle: (files, _bundle, context) => checkChart(files, context, loadEngine),
+    bundle: async (files, _bundle, context) => {
+      const content = inOneFolder(await unpackedChart(files, context), context.limits);
+      inspect(await ready(loadEngine, context), content);
+      return content;
+    },
     inputs: async ({ spec }, { logger }) => parseConfig(spec.config, logger).valuesFrom,
-    deployment: (files, deployment, context) =>
-      renderChart({ files, deployment, context }, loadEngine),
+    deployment: async (files, deployment, context) => {
+      const config = parseConfig(deployment.spec.config, context.logger);
+      const { documents, secrets } = chartValues(config, context.inputs);
+      const request = renderRequest(deployment, config, context);
+      const engine = await ready(loadEngine, context);
+      try {
+        const chart = engine.render({ ...request, files: chartFiles(files), values: documents });
+        for (const warning of chart.warnings) {
+          const shown = withoutSecrets(warning, secrets);
+          context.logger.warn({ warning: shown }, 'the chart has a warning');
+        }
+        return chartObjects(chart, config, context.limits.maxEntries);
+      } catch (error) {
+        throw errorWithoutSecrets(error, secrets);
+      }
+    },
+  };
+}
+
+async function ready(loadEngine: LoadEngine, { signal }: ProvisionerContext): Promise<ChartEngine> {
+  const engine = await loadEngine();
+  signal.throwIfAborted();
+  return engine;
+}
+
+/** @throws TerminalError with the text of Helm's loader where it is no chart that can be installed. */
+function inspect(engine: ChartEngine, content: BundleFiles): void {
+  try {
+    engine.inspect(chartFiles(content));
+  } catch (error) {
+    if (errorMessage(error) !== 'library charts are not installable') throw error;
+    throw new TerminalError(
+      'library charts are not installable: they hold definitions for other charts; install a chart that depends on it',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * What a rendering depends on beside chart and values. Like `helm template` it knows of no release
+ * before this one: `.Release.IsInstall` is true for upgrades too.
+ */
+function renderRequest(
+  { metadata }: BundleDeployment,
+  { releaseNamespace, lookup }: HelmConfig,
+  { cluster, seed }: DeploymentContext,
+): Omit<RenderRequest, 'files' | 'values'> {
+  if (cluster === undefined) {
+    throw new Error('the class uses facts of the cluster, and its manager gives it none');
+  }
+  return {
+    release: {
+      name: metadata.name ?? '',
+      namespace: releaseNamespace ?? cluster.systemNamespace,
+    },
+    kubeVersion: cluster.version,
+    apiVersions: cluster.apiVersions,
+    ...(seed === undefined ? {} : { seed }),
+    // Templates that ask for the time render the same as long as the deployment is the same one.
+    now: new Date(metadata.creationTimestamp ?? 0),
+    lookup: lookup === 'Empty' ? 'empty' : 'refuse',
   };
 }

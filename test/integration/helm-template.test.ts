@@ -3,10 +3,12 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type ChartEngine,
-  loadChartEngine,
   type RenderRequest,
-} from '../../provisioners/helm/engine/index.ts';
-import { readableError } from '../../provisioners/helm/engine/readable-error.ts';
+} from '../../provisioners/helm/engine/chart-engine.ts';
+import {
+  loadChartEngine,
+  readableError,
+} from '../../provisioners/helm/engine/wasm-chart-engine.ts';
 import { asHelmPrints } from '../helpers/helm/as-helm-prints.ts';
 import { type ChartCase, chartCases } from '../helpers/helm/chart-case.ts';
 import { HelmCommand, type Rendering } from '../helpers/helm/helm-command.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { TerminalError } from '../../../core/sdk.ts';
-import { sharedEngine } from '../shared-engine.ts';
-import { type ChartEngine, loadChartEngine, type RenderRequest } from './index.ts';
+import { type ChartEngine, type RenderRequest } from './chart-engine.ts';
+import { loadChartEngine, sharedEngine } from './wasm-chart-engine.ts';
 
 let engine: ChartEngine;
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { withMemoryLimit } from './memory-limit.ts';
 import { type WasmModule, webAssembly } from './web-assembly.ts';
 
 // `npm run helm-engine` puts it here, and into dist.
@@ -21,4 +20,66 @@ async function readEngine(from: URL): Promise<Uint8Array<ArrayBuffer>> {
       { cause: error },
     );
   }
+}
+
+const headerBytes = 8;
+const memorySection = 5;
+const pagesPerMegabyte = 16;
+
+/**
+ * The module with a bound on its memory. Go writes none, and nothing else bounds how far a module's
+ * memory grows; within the bound, Go's own allocator fails and says so.
+ * @throws Error where the module has not the one memory without a bound that Go gives it.
+ */
+export function withMemoryLimit(
+  module: Uint8Array<ArrayBuffer>,
+  megabytes: number,
+): Uint8Array<ArrayBuffer> {
+  for (let at = headerBytes; at < module.length; ) {
+    const size = readNumber(module, at + 1);
+    const end = size.next + size.value;
+    if (module[at] === memorySection) {
+      const section = boundedMemory(module.subarray(size.next, end), megabytes);
+      return Buffer.concat([module.subarray(0, at), section, module.subarray(end)]);
+    }
+    at = end;
+  }
+  throw new Error('the module has no memory of its own');
+}
+
+/** One memory, with flags that say whether it has a bound, and its first size. */
+function boundedMemory(section: Uint8Array, megabytes: number): Uint8Array {
+  const [count, flags] = section;
+  if (count !== 1 || flags !== 0) throw new Error('the module has not one unbounded memory');
+  const first = readNumber(section, 2).value;
+  const most = megabytes * pagesPerMegabyte;
+  if (first > most) {
+    const least = Math.ceil(first / pagesPerMegabyte);
+    throw new Error(
+      `Helm's engine needs ${least} MiB of memory at least, and is given ${megabytes}`,
+    );
+  }
+  const content = [1, 1, ...writeNumber(first), ...writeNumber(most)];
+  return Uint8Array.from([memorySection, ...writeNumber(content.length), ...content]);
+}
+
+interface ReadNumber {
+  readonly value: number;
+  readonly next: number;
+}
+
+/** LEB128, as all numbers in a module. */
+function readNumber(bytes: Uint8Array, start: number): ReadNumber {
+  let value = 0;
+  for (let next = start, factor = 1; ; next++, factor *= 128) {
+    const byte = bytes[next];
+    if (byte === undefined) throw new Error('the module is cut off');
+    value += (byte % 128) * factor;
+    if (byte < 128) return { value, next: next + 1 };
+  }
+}
+
+function writeNumber(value: number): number[] {
+  if (value < 128) return [value];
+  return [(value % 128) + 128, ...writeNumber(Math.floor(value / 128))];
 }

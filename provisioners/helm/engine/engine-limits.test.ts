@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { TerminalError } from '../../../core/sdk.ts';
-import { sharedEngine } from '../shared-engine.ts';
-import { type ChartEngine, loadChartEngine } from './index.ts';
+import { type ChartEngine } from './chart-engine.ts';
+import { loadChartEngine, sharedEngine } from './wasm-chart-engine.ts';
 
 /** Its memory is soon filled. */
 let smallEngine: ChartEngine;

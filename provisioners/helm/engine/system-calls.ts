@@ -1,4 +1,4 @@
-import type { RandomBytes } from './random-stream.ts';
+import type { RandomBytes } from './wasm-chart-engine.ts';
 import { type WasmImports, type WasmModule, webAssembly } from './web-assembly.ts';
 
 /** What an instance may have of the machine. */

@@ -1,14 +1,45 @@
+import { createCipheriv, createHmac } from 'node:crypto';
 import { TerminalError } from '../../../core/sdk.ts';
-import type { Chart } from './chart.ts';
-import type { ChartEngine } from './chart-engine.ts';
-import type { ChartFiles } from './chart-files.ts';
+import type {
+  Chart,
+  ChartEngine,
+  ChartFiles,
+  ChartRelease,
+  RenderedChart,
+  RenderRequest,
+} from './chart-engine.ts';
+import { compileEngine } from './compile-engine.ts';
 import { type EngineCall, EngineInstance } from './engine-instance.ts';
-import { randomStream } from './random-stream.ts';
-import { readableError } from './readable-error.ts';
-import type { RenderRequest } from './render-request.ts';
-import type { RenderedChart } from './rendered-chart.ts';
-import { type RequestHeader, requestBytes } from './request-bytes.ts';
 import type { WasmModule } from './web-assembly.ts';
+
+interface ChartEngineOptions {
+  /** Bound on what one call may use; 512 where absent. */
+  readonly memoryMegabytes?: number;
+}
+
+/**
+ * Helm's engine, ready for calls. The module is read and compiled here, some 30 MB, so it is called
+ * when the first chart comes.
+ * @throws Error where the engine was not built: it names the command.
+ */
+export async function loadChartEngine(options: ChartEngineOptions = {}): Promise<ChartEngine> {
+  const { memoryMegabytes = 512 } = options;
+  const module = await compileEngine(memoryMegabytes);
+  return new WasmChartEngine(module, memoryMegabytes);
+}
+
+let loading: Promise<ChartEngine> | undefined;
+
+/** The one engine of this process, loaded when the first chart comes. */
+export async function sharedEngine(): Promise<ChartEngine> {
+  loading ??= loadChartEngine();
+  try {
+    return await loading;
+  } catch (error) {
+    loading = undefined;
+    throw error;
+  }
+}
 
 /** What the engine writes, as JSON: one of the first three. */
 interface Answer<T> {
@@ -23,7 +54,7 @@ interface Answer<T> {
  * Keeps one instance of the module alive, because making one costs more than most renderings, and
  * makes another where one failed or has grown large: a module's memory never shrinks.
  */
-export class WasmChartEngine implements ChartEngine {
+class WasmChartEngine implements ChartEngine {
   readonly #module: WasmModule;
   readonly #memoryMegabytes: number;
   #instance: EngineInstance | undefined;
@@ -71,4 +102,42 @@ export class WasmChartEngine implements ChartEngine {
 function headerOf(request: RenderRequest): RequestHeader {
   const { values, release, kubeVersion, apiVersions, lookup = 'refuse' } = request;
   return { values, release, kubeVersion, apiVersions, lookup };
+}
+
+type RequestHeader = Omit<RenderRequest, 'files' | 'seed' | 'now'>;
+
+/**
+ * A request as the engine reads it (go/request.go): the length of a JSON text, that text, and the
+ * content of the files in its order.
+ */
+function requestBytes(files: ChartFiles, header: Partial<RequestHeader>): Uint8Array {
+  const table = Array.from(files, ([path, content]) => ({ path, size: content.byteLength }));
+  const text = Buffer.from(JSON.stringify({ ...header, files: table }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(text.byteLength);
+  return Buffer.concat([length, text, ...files.values()]);
+}
+
+/** Fills the bytes with the next ones. */
+export type RandomBytes = (bytes: Uint8Array) => void;
+
+/** Bytes that nobody can guess without the seed, and that are the same for every call. */
+function randomStream(seed: Uint8Array, { name, namespace }: ChartRelease): RandomBytes {
+  const key = createHmac('sha256', seed).update(`helm ${namespace}/${name}`).digest();
+  // Each key has one stream only, so that its counter may begin at zero.
+  const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
+  return (bytes) => bytes.set(cipher.update(new Uint8Array(bytes.byteLength)));
+}
+
+const mostCharacters = 8_000;
+const keptAtEachEnd = 2_000;
+
+/**
+ * Helm's error, as long as a person may want to read it. One of templates that include each other
+ * has a line for each of a thousand levels, and says at its end what is wrong.
+ */
+export function readableError(text: string): string {
+  if (text.length <= mostCharacters) return text;
+  const left = text.length - 2 * keptAtEachEnd;
+  return `${text.slice(0, keptAtEachEnd)} … (${left} characters) … ${text.slice(-keptAtEachEnd)}`;
 }

@@ -1,5 +1,5 @@
 /** As much of the global `WebAssembly` as is used here: its types come with those of browsers only. */
-export interface WasmNamespace {
+interface WasmNamespace {
   compile(bytes: Uint8Array<ArrayBuffer>): Promise<WasmModule>;
   readonly Module: { imports(module: WasmModule): readonly WasmImport[] };
   readonly Instance: new (module: WasmModule, imports: WasmImports) => WasmInstance;
@@ -9,14 +9,14 @@ export interface WasmModule {
   readonly [Symbol.toStringTag]: 'WebAssembly.Module';
 }
 
-export interface WasmImport {
+interface WasmImport {
   readonly module: string;
   readonly name: string;
 }
 
 export type WasmImports = Record<string, Record<string, (...args: never[]) => number>>;
 
-export interface WasmInstance {
+interface WasmInstance {
   readonly exports: object;
 }
 

@@ -1,5 +1,5 @@
 /** Started by the benchmark, with a chart's folder and a number: loads the engine and renders. */
-import { loadChartEngine } from '../../../provisioners/helm/engine/index.ts';
+import { loadChartEngine } from '../../../provisioners/helm/engine/wasm-chart-engine.ts';
 import { median } from '../report.ts';
 import { chartFiles } from './bench-charts.ts';
 

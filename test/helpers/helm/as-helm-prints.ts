@@ -1,4 +1,7 @@
-import type { RenderedChart, RenderedFile } from '../../../provisioners/helm/engine/index.ts';
+import type {
+  RenderedChart,
+  RenderedFile,
+} from '../../../provisioners/helm/engine/chart-engine.ts';
 
 /** What `helm template --include-crds` prints. */
 export function asHelmPrints({ crds, manifests, hooks }: RenderedChart): string {

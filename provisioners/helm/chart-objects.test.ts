@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { KubernetesObject } from '../../../core/sdk.ts';
-import type { RenderedChart, RenderedHook } from '../engine/index.ts';
-import { type ChartObjectsOptions, chartObjects } from './chart-objects.ts';
+import type { KubernetesObject } from '../../core/sdk.ts';
+import { chartObjects } from './chart-objects.ts';
+import type { HelmConfig } from './config.ts';
+import type { RenderedChart, RenderedHook } from './engine/chart-engine.ts';
 
 const nothing: RenderedChart = {
   crds: [],
@@ -33,9 +34,10 @@ function aHook(changes: Partial<RenderedHook>): RenderedHook {
 
 function objectsOf(
   chart: Partial<RenderedChart>,
-  options: Partial<ChartObjectsOptions> = {},
+  config: Partial<HelmConfig> = {},
+  maxObjects = 10,
 ): readonly KubernetesObject[] {
-  return chartObjects({ ...nothing, ...chart }, { crds: 'Upgrade', maxObjects: 10, ...options });
+  return chartObjects({ ...nothing, ...chart }, { crds: 'Upgrade', ...config }, maxObjects);
 }
 
 describe('the objects of a chart', () => {
@@ -51,7 +53,7 @@ describe('the objects of a chart', () => {
   it('go to the namespace of the release where they have none', () => {
     const there = 'apiVersion: v1\nkind: Secret\nmetadata: {name: b, namespace: there}\n';
     const manifests = [aManifest('a'), there].map((text) => ({ path, text }));
-    const namespaces = objectsOf({ manifests }, { namespace: 'shop' }).map(
+    const namespaces = objectsOf({ manifests }, { releaseNamespace: 'shop' }).map(
       ({ metadata }) => metadata.namespace,
     );
     expect(namespaces).toEqual(['shop', 'there']);
@@ -123,7 +125,7 @@ describe('the objects of a chart', () => {
 
   it('are bounded, and some', () => {
     const manifests = Array.from({ length: 3 }, (_, i) => ({ path, text: aManifest(`a${i}`) }));
-    expect(() => objectsOf({ manifests }, { maxObjects: 2 })).toThrow(
+    expect(() => objectsOf({ manifests }, {}, 2)).toThrow(
       'the chart renders more than 2 objects (--max-content-entries): split it',
     );
     expect(() => objectsOf({})).toThrow(

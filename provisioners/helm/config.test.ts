@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { HelmConfig } from './helm-config.ts';
-import { parseConfig } from './parse-config.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { type HelmConfig, parseConfig } from './config.ts';
 
 function parse(config: Readonly<Record<string, unknown>> | undefined): HelmConfig {
   return parseConfig(config, silentLogger);

@@ -1,5 +1,5 @@
-import { isObject } from '../../../api/spec-config.ts';
-import { errorMessage, type JsonValue, TerminalError } from '../../../core/sdk.ts';
+import { isObject } from '../../api/spec-config.ts';
+import { errorMessage, type JsonValue, TerminalError } from '../../core/sdk.ts';
 
 /** Shorter ones are in every text, and nobody's secret. */
 const shortest = 4;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readableError } from './readable-error.ts';
+import { readableError } from './wasm-chart-engine.ts';
 
 test('an error that a person can read is kept as it is', () => {
   expect(readableError('x'.repeat(8_000))).toHaveLength(8_000);

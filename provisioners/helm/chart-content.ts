@@ -1,0 +1,80 @@
+import {
+  type BundleFiles,
+  BundleFilesBuilder,
+  type ContentLimits,
+  errorMessage,
+  type ProvisionerContext,
+  TerminalError,
+  unpackBundle,
+} from '../../core/sdk.ts';
+import type { ChartFiles } from './engine/chart-engine.ts';
+
+/** The folder of content that has none of its own. */
+const defaultFolder = 'chart';
+
+/**
+ * Content with the chart in one folder at the root, as it is stored: a root that
+ * holds exactly one directory is that already.
+ */
+export function inOneFolder(content: BundleFiles, limits: ContentLimits): BundleFiles {
+  if (onlyFolder(content) !== undefined) return content;
+  const builder = new BundleFilesBuilder(limits);
+  builder.addDirectory(defaultFolder);
+  for (const path of content.directories) builder.addDirectory(`${defaultFolder}/${path}`);
+  for (const [path, bytes] of content.files) builder.addFile(`${defaultFolder}/${path}`, bytes);
+  return builder.build();
+}
+
+/** The chart of content, whether it is in a folder or not: paths as in the chart. */
+export function chartFiles(content: BundleFiles): ChartFiles {
+  const folder = onlyFolder(content);
+  if (folder === undefined) return content.files;
+  const start = folder.length + 1;
+  return new Map([...content.files].map(([path, bytes]) => [path.slice(start), bytes]));
+}
+
+function onlyFolder({ files, directories }: BundleFiles): string | undefined {
+  const [folder, another] = [...directories].filter(isAtRoot);
+  return another === undefined && ![...files.keys()].some(isAtRoot) ? folder : undefined;
+}
+
+function isAtRoot(path: string): boolean {
+  return !path.includes('/');
+}
+
+const archiveName = /\.(?:tgz|tar\.gz)$/;
+/** Lies beside an archive where it was signed; nothing here reads it. */
+const provenanceName = /\.prov$/;
+
+/** The content of a packed chart where that is all there is; else the content as it is. */
+export async function unpackedChart(
+  content: BundleFiles,
+  context: ProvisionerContext,
+): Promise<BundleFiles> {
+  const file = packedFile(content);
+  if (file === undefined) return content;
+  const [path, bytes] = file;
+  try {
+    return await unpackBundle(once(bytes), context);
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    throw new TerminalError(`unpack chart archive "${path}": ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** The archive of content that is nothing else. */
+function packedFile({ files }: BundleFiles): readonly [string, Uint8Array] | undefined {
+  const [file, another] = [...files].filter(([path]) => !provenanceName.test(path));
+  return another === undefined && archiveName.test(file?.[0] ?? '') ? file : undefined;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Whether content looks like a chart, packed or not. */
+export function isChart(content: BundleFiles): boolean {
+  return chartFiles(content).has('Chart.yaml') || packedFile(content) !== undefined;
+}

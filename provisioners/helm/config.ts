@@ -1,0 +1,149 @@
+import { isObject, meantField, typeOf } from '../../api/spec-config.ts';
+import {
+  type InputReference,
+  type JsonObject,
+  type Logger,
+  TerminalError,
+} from '../../core/sdk.ts';
+
+/** spec.config of a BundleDeployment of the class. */
+export interface HelmConfig {
+  /** Over the chart's own and those of `valuesFrom`: text of YAML, as in v0.16, or an object. */
+  readonly values?: string | JsonObject;
+  /** Over the chart's own, in order; later ones win. */
+  readonly valuesFrom: readonly InputReference[];
+  /** `.Release.Namespace`, and where objects without a namespace go; the system namespace if absent. */
+  readonly releaseNamespace?: string;
+  readonly crds: CrdPolicy;
+  readonly lookup: LookupPolicy;
+}
+
+/** What becomes of a chart's crds/; none of these ever deletes one. */
+export type CrdPolicy = (typeof crdPolicies)[number];
+
+/**
+ * `Upgrade` as far as the crdvalidator allows it, `Replace` whatever custom resources there are;
+ * `Skip` leaves them to somebody else.
+ */
+const crdPolicies = ['Upgrade', 'Replace', 'Skip'] as const;
+
+/** What a template that asks for objects of the cluster gets; none is ever looked up. */
+type LookupPolicy = (typeof lookupPolicies)[number];
+
+/** `Refuse` fails the rendering; `Empty` is Helm's own answer without a cluster: nothing found. */
+const lookupPolicies = ['Refuse', 'Empty'] as const;
+
+const fields = ['values', 'valuesFrom', 'releaseNamespace', 'crds', 'lookup'];
+const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/**
+ * Reads spec.config. Of unknown fields only those are let pass that v0.16 let pass, strings, and
+ * of these none that looks like a slip of the pen (docs/adr/0020).
+ * @throws TerminalError that names the field.
+ */
+export function parseConfig(
+  config: Readonly<Record<string, unknown>> = {},
+  logger: Logger,
+): HelmConfig {
+  checkUnknown(config, logger);
+  const releaseNamespace = parseNamespace(config['releaseNamespace']);
+  const values = parseValues(config['values']);
+  return {
+    ...(values === undefined ? {} : { values }),
+    valuesFrom: parseValuesFrom(config['valuesFrom']),
+    ...(releaseNamespace === undefined ? {} : { releaseNamespace }),
+    crds: oneOf(crdPolicies, config['crds']) ?? refuse('crds', crdPolicies),
+    lookup: oneOf(lookupPolicies, config['lookup']) ?? refuse('lookup', lookupPolicies),
+  };
+}
+
+function checkUnknown(config: Readonly<Record<string, unknown>>, logger: Logger): void {
+  for (const [field, value] of Object.entries(config)) {
+    if (fields.includes(field)) continue;
+    const meant = meantField(field, fields);
+    if (meant !== undefined) throw configError(field, `is not known: did you mean ${meant}?`);
+    if (typeof value !== 'string' && value !== null) {
+      throw configError(
+        field,
+        `is not known: there are ${fields.join(', ')}; what is for the chart goes into spec.config.values`,
+      );
+    }
+    logger.warn(
+      { field: `spec.config.${field}` },
+      'field is not known and left alone, as by v0.16',
+    );
+  }
+}
+
+function parseValues(values: unknown): string | JsonObject | undefined {
+  if (values === undefined || values === null) return undefined;
+  if (typeof values === 'string') return values;
+  if (isObject(values)) return values as JsonObject;
+  throw configError('values', `is ${typeOf(values)}: it must be an object, or text of YAML`);
+}
+
+function parseNamespace(name: unknown): string | undefined {
+  if (name === undefined || name === null) return undefined;
+  if (typeof name === 'string' && namespaceName.test(name)) return name;
+  throw configError('releaseNamespace', 'must be the name of a namespace');
+}
+
+/** The first where it is left out; undefined where it is another one. */
+function oneOf<T extends string>(policies: readonly T[], policy: unknown): T | undefined {
+  if (policy === undefined || policy === null) return policies[0];
+  return policies.find((each) => each === policy);
+}
+
+function refuse(field: string, policies: readonly string[]): never {
+  throw configError(field, `must be one of ${policies.join(', ')}`);
+}
+
+const defaultKey = 'values.yaml';
+const referenceFields = ['kind', 'name', 'valuesKey', 'optional'];
+/** More than anybody has, and no burden yet. */
+const maxReferences = 64;
+const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
+const dataKey = /^[-._a-zA-Z0-9]{1,253}$/;
+
+/** Where values come from, in Flux's words. */
+function parseValuesFrom(list: unknown): readonly InputReference[] {
+  if (list === undefined || list === null) return [];
+  if (!Array.isArray(list))
+    throw configError('valuesFrom', `is ${typeOf(list)}: it must be a list`);
+  if (list.length > maxReferences) {
+    throw configError('valuesFrom', `has ${list.length} items, more than ${maxReferences}`);
+  }
+  return list.map((item: unknown, index) => parseReference(item, `valuesFrom[${index}]`));
+}
+
+function parseReference(item: unknown, path: string): InputReference {
+  if (!isObject(item)) {
+    throw configError(path, `is ${typeOf(item)}: it must be an object with kind and name`);
+  }
+  const other = Object.keys(item).find((field) => !referenceFields.includes(field));
+  if (other !== undefined) {
+    throw configError(`${path}.${other}`, `is not known: there are ${referenceFields.join(', ')}`);
+  }
+  const { kind, optional } = item;
+  if (kind !== 'ConfigMap' && kind !== 'Secret') {
+    throw configError(`${path}.kind`, 'must be ConfigMap or Secret');
+  }
+  if (optional !== undefined && typeof optional !== 'boolean') {
+    throw configError(`${path}.optional`, `is ${typeOf(optional)}: it must be true or false`);
+  }
+  const name = text(item['name'], objectName, `${path}.name`);
+  const key = text(item['valuesKey'] ?? defaultKey, dataKey, `${path}.valuesKey`);
+  return { kind, name, key, ...(optional === true ? { optional } : {}) };
+}
+
+function text(value: unknown, pattern: RegExp, path: string): string {
+  if (typeof value === 'string' && pattern.test(value)) return value;
+  const what = pattern === objectName ? 'name of an object' : 'key of a ConfigMap or Secret';
+  const is = value === undefined ? 'is missing: it' : '';
+  throw configError(path, `${is} must be the ${what}`.trim());
+}
+
+/** A fault of spec.config, with what v0.16 began such messages with. */
+function configError(field: string, problem: string): TerminalError {
+  return new TerminalError(`parse deployment config: spec.config.${field} ${problem}`);
+}
