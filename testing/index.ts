@@ -3,12 +3,14 @@
  * source has to pass, and builders for what they are given. Works with node:test and with vitest.
  */
 
-export type { RefusalName } from './assert-refusal.ts';
-export { aBundle, type BundleOptions } from './builders/bundle.ts';
-export { aBundleDeployment, type BundleDeploymentOptions } from './builders/bundle-deployment.ts';
-export { bundleFiles, type FileTexts } from './builders/bundle-files.ts';
-export { aContext } from './builders/context.ts';
-export { aSourceContext, type SourceContextOptions } from './builders/source-context.ts';
+export { bundleFiles, type FileTexts } from './content.ts';
+export { aContext, aSourceContext, type SourceContextOptions } from './contexts.ts';
+export {
+  aBundle,
+  aBundleDeployment,
+  type BundleDeploymentOptions,
+  type BundleOptions,
+} from './objects.ts';
 export {
   describeProvisioner,
   type ProvisionerSuiteOptions,
@@ -22,4 +24,4 @@ export type {
 } from './provisioner/fixtures.ts';
 export { describeSource } from './source/describe-source.ts';
 export type { FetchedSource, RefusedSource, SourceFixtures } from './source/fixtures.ts';
-export type { SuiteOptions, TestFunction } from './suite-options.ts';
+export type { RefusalName, SuiteOptions, TestFunction } from './suite.ts';

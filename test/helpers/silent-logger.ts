@@ -1,2 +1,2 @@
 /** For tests that do not look at the log. */
-export { silentLogger } from '../../testing/builders/context.ts';
+export { silentLogger } from '../../testing/contexts.ts';

@@ -1,18 +1,15 @@
+import { fail } from 'node:assert';
 import type { Provisioner } from '../../core/sdk.ts';
-import type { SuiteOptions } from '../suite-options.ts';
-import { checkAbort } from './checks/abort.ts';
-import { checkDefinition } from './checks/definition.ts';
-import { checkDeterminism } from './checks/determinism.ts';
-import { checkLimits } from './checks/limits.ts';
-import { checkNoIo } from './checks/no-io.ts';
-import { checkRefusal } from './checks/refusal.ts';
-import { checkResult, type Expected } from './checks/result.ts';
-import { checkSpoiltArguments } from './checks/spoilt-arguments.ts';
-import { checkUnchangedArguments } from './checks/unchanged-arguments.ts';
-import type { ProvisionerFixtures } from './fixtures.ts';
+import { inTime, thrownBy } from '../calls.ts';
+import { assertMessage, assertRefusal, type SuiteOptions } from '../suite.ts';
+import { checkAbort, checkLimits, checkUnchangedArguments } from './conduct.ts';
+import { checkDefinition } from './definition.ts';
+import { checkDeterminism } from './determinism.ts';
+import type { ProvisionerFixtures, RefusedContent } from './fixtures.ts';
+import { checkNoIo } from './no-io.ts';
+import { checkResult, type Expected } from './result.ts';
+import { checkSpoiltArguments } from './spoilt.ts';
 import { bundleTrial, configureTrial, deploymentTrial, type Trial } from './trial.ts';
-import { withDeadline } from './with-deadline.ts';
-import { withFixturesOnly } from './with-fixtures-only.ts';
 
 /** How the suite for classes declares its tests, and what it tries besides. */
 export interface ProvisionerSuiteOptions extends SuiteOptions {
@@ -98,4 +95,62 @@ function trialsOf(
       })),
     ),
   ];
+}
+
+/** The first handler that sees bad content or a bad config says so, in the fixture's words. */
+async function checkRefusal(provisioner: Provisioner, fixture: RefusedContent): Promise<void> {
+  const thrown = await thrownBy(() => handle(provisioner, fixture));
+  if (thrown === undefined) fail('it was accepted');
+  assertRefusal(thrown.error, 'TerminalError');
+  assertMessage(thrown.error, fixture.message);
+}
+
+async function handle(provisioner: Provisioner, fixture: RefusedContent): Promise<unknown> {
+  const trial = lastTrial(provisioner, fixture);
+  return await trial.run(await trial.given());
+}
+
+/** Of the last handler: what it is given has been through the others. */
+function lastTrial(provisioner: Provisioner, fixture: RefusedContent): Trial {
+  if (provisioner.deployment !== undefined) {
+    return deploymentTrial(provisioner, 'deployment', fixture);
+  }
+  if (provisioner.configure !== undefined) return configureTrial(provisioner, fixture);
+  return bundleTrial(provisioner, fixture);
+}
+
+/**
+ * A class behind a URL with the handlers that there are fixtures for: it has all of them, as its
+ * server says later which it serves.
+ */
+function withFixturesOnly(
+  provisioner: Provisioner,
+  { bundles = [], configured = [], deployments = [] }: ProvisionerFixtures,
+): Provisioner {
+  const lacking: readonly (keyof Provisioner)[] = [
+    ...(bundles.length === 0 ? (['bundle'] as const) : []),
+    ...(configured.length === 0 ? (['configure'] as const) : []),
+    ...(deployments.length === 0 ? (['inputs', 'deployment'] as const) : []),
+  ];
+  const none = Object.fromEntries(lacking.map((handler) => [handler, { value: undefined }]));
+  // No copy: what it uses is known once it has been called.
+  return Object.create(provisioner, none) as Provisioner;
+}
+
+/** The class, where each call of a handler ends in time: with an OverdueError where not by itself. */
+function withDeadline(provisioner: Provisioner, timeout?: number): Provisioner {
+  const { bundle, configure, inputs, deployment } = provisioner;
+  const bounded: Partial<Provisioner> = {
+    ...(bundle && { bundle: (...given) => inTime('bundle', timeout, () => bundle(...given)) }),
+    ...(configure && {
+      configure: (...given) => inTime('configure', timeout, () => configure(...given)),
+    }),
+    ...(inputs && { inputs: (...given) => inTime('inputs', timeout, () => inputs(...given)) }),
+    ...(deployment && {
+      deployment: (...given) => inTime('deployment', timeout, () => deployment(...given)),
+    }),
+  };
+  const handlers = Object.entries(bounded).map(([name, value]) => [name, { value }] as const);
+  // No copy: what a class behind a URL uses is known once it has been called.
+  return Object.create(provisioner, Object.fromEntries(handlers)) as Provisioner;
 }

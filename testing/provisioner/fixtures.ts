@@ -1,5 +1,5 @@
 import type { BundleFiles, ClusterFacts, KubernetesObject } from '../../core/sdk.ts';
-import type { FileTexts } from '../builders/bundle-files.ts';
+import type { FileTexts } from '../content.ts';
 
 /** What a class is tried with. A class needs one accepted content at least. */
 export interface ProvisionerFixtures {

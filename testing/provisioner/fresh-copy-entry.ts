@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Provisioner } from '../../core/sdk.ts';
-import { silentLogger } from '../builders/context.ts';
-import { callHandler } from './call-handler.ts';
-import type { FreshCall } from './fresh-copy.ts';
+import { silentLogger } from '../contexts.ts';
+import type { FreshCall } from './determinism.ts';
+import { callHandler } from './trial.ts';
 
 const { module, handler, given } = workerData as FreshCall;
 const { default: provisioner } = (await import(module)) as { readonly default: Provisioner };

@@ -1,11 +1,9 @@
-import type { Provisioner } from '../../core/sdk.ts';
-import { aBundle } from '../builders/bundle.ts';
-import { aContext } from '../builders/context.ts';
-import { callHandler } from './call-handler.ts';
-import { contentOf } from './content-of.ts';
+import type { Bundle, BundleDeployment, BundleFiles, Provisioner } from '../../core/sdk.ts';
+import { contentTexts } from '../content.ts';
 import type { AcceptedContent, ConfiguredContent, DeploymentFixture } from './fixtures.ts';
-import type { Given, HandlerName } from './given.ts';
-import { givenConfigure, givenDeployment } from './given-deployment.ts';
+import { type Given, givenBundle, givenConfigure, givenDeployment } from './given.ts';
+
+export type HandlerName = 'bundle' | 'configure' | 'inputs' | 'deployment';
 
 /** One handler of a class with one fixture. */
 export interface Trial {
@@ -30,11 +28,7 @@ export function bundleTrial(provisioner: Provisioner, fixture: AcceptedContent):
     handler: 'bundle',
     title: `bundle "${fixture.name}"`,
     takesAnyContent: true,
-    given: async () => ({
-      files: contentOf(fixture),
-      object: aBundle({ className: provisioner.className }),
-      context: aContext(),
-    }),
+    given: async () => givenBundle(provisioner, fixture),
     run: (given) => callHandler(provisioner, 'bundle', given),
   };
 }
@@ -67,4 +61,32 @@ export function deploymentTrial(
       }),
     run: (given) => callHandler(provisioner, handler, given),
   };
+}
+
+/** Calls one handler of a class; one that it does not have gives nothing. */
+export async function callHandler(
+  { bundle, configure, inputs, deployment }: Provisioner,
+  handler: HandlerName,
+  { files, object, context }: Given,
+): Promise<unknown> {
+  if (handler === 'bundle') return await bundle?.(files, object as Bundle, context);
+  if (handler === 'inputs') return await inputs?.(object as BundleDeployment, context);
+  const handle = handler === 'configure' ? configure : deployment;
+  return await handle?.(files, object as BundleDeployment, context);
+}
+
+/** Whether a handler gives content; the others give lists. */
+export function givesContent(handler: HandlerName): boolean {
+  return handler === 'bundle' || handler === 'configure';
+}
+
+/** A result in a form whose differences can be read. */
+export function comparable(handler: HandlerName, result: unknown): unknown {
+  if (!givesContent(handler)) return result;
+  const content = result as BundleFiles;
+  return { files: contentTexts(content), directories: [...content.directories].toSorted(inOrder) };
+}
+
+function inOrder(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,14 +1,17 @@
 import { fail } from 'node:assert';
 import type { Source } from '../../core/sdk.ts';
-import { inTime } from '../in-time.ts';
-import type { SuiteOptions } from '../suite-options.ts';
-import { checkAbort } from './checks/abort.ts';
-import { checkFetch } from './checks/fetch.ts';
-import { checkLimits } from './checks/limits.ts';
-import { checkPin } from './checks/pin.ts';
-import { checkEmptySpec, checkRefusal } from './checks/refusal.ts';
-import { checkSecret } from './checks/secret.ts';
-import { checkShareable } from './checks/shareable.ts';
+import { inTime } from '../calls.ts';
+import type { SuiteOptions } from '../suite.ts';
+import {
+  checkAbort,
+  checkEmptySpec,
+  checkFetch,
+  checkLimits,
+  checkPin,
+  checkRefusal,
+  checkSecret,
+  checkShareable,
+} from './checks.ts';
 import type { SourceFixtures } from './fixtures.ts';
 
 /**

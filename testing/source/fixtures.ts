@@ -1,7 +1,7 @@
 import type { BundleSource } from '../../core/sdk.ts';
-import type { RefusalName } from '../assert-refusal.ts';
-import type { FileTexts } from '../builders/bundle-files.ts';
-import type { SourceContextOptions } from '../builders/source-context.ts';
+import type { FileTexts } from '../content.ts';
+import type { SourceContextOptions } from '../contexts.ts';
+import type { RefusalName } from '../suite.ts';
 
 /** What a source is tried with: one spec at least that is fetched. */
 export interface SourceFixtures {

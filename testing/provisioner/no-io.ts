@@ -1,10 +1,36 @@
+import { fail } from 'node:assert';
 import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 import childProcess from 'node:child_process';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { callerOf } from './caller-of.ts';
-import { ioResources } from './io-resources.ts';
-import type { IoUse } from './io-use.ts';
+import type { Trial } from './trial.ts';
+
+/**
+ * A handler gets all it needs from its arguments: it opens no file, no connection and no process.
+ * The first call may load code of the class's own from files.
+ */
+export async function checkNoIo(trial: Trial): Promise<void> {
+  const first = await watchedRun(trial);
+  const uses = [...first.filter(({ kind }) => kind !== 'file'), ...(await watchedRun(trial))];
+  const [use] = uses;
+  if (use === undefined) return;
+  fail(
+    `it used ${use.what}${use.where}: a handler works on what it is given, and logs by context.logger`,
+  );
+}
+
+async function watchedRun(trial: Trial): Promise<readonly IoUse[]> {
+  const given = await trial.given();
+  return await watchIo(() => trial.run(given));
+}
+
+interface IoUse {
+  readonly kind: 'file' | 'network' | 'process';
+  /** Such as `fs.readFileSync`, or `the network (TCPWRAP)`. */
+  readonly what: string;
+  /** ` at <file>:<line>:<column>` of who called; empty where that is not known. */
+  readonly where: string;
+}
 
 const words = { file: 'a file', network: 'the network', process: 'a process' } as const;
 
@@ -16,7 +42,7 @@ const watched = new AsyncLocalStorage<IoUse[]>();
  * waits for the system, `fetch`, and all functions of `fs` and `child_process` that do not wait. Not
  * seen are functions of these that were taken from the module's object beforehand, and other threads.
  */
-export async function watchIo(run: () => Promise<unknown>): Promise<readonly IoUse[]> {
+async function watchIo(run: () => Promise<unknown>): Promise<readonly IoUse[]> {
   const uses: IoUse[] = [];
   const hook = createHook({
     init: (_id, type) => {
@@ -70,4 +96,39 @@ function wrap(
   return () => {
     for (const [name, original] of originals) functions[name] = original;
   };
+}
+
+/** What Node calls the resources (async_hooks) with which it waits for the system. */
+const ioResources: Readonly<Record<string, IoUse['kind']>> = {
+  FSREQCALLBACK: 'file',
+  FSREQPROMISE: 'file',
+  FILEHANDLE: 'file',
+  FILEHANDLECLOSEREQ: 'file',
+  DIRHANDLE: 'file',
+  FSEVENTWRAP: 'file',
+  STATWATCHER: 'file',
+  GETADDRINFOREQWRAP: 'network',
+  GETNAMEINFOREQWRAP: 'network',
+  QUERYWRAP: 'network',
+  TCPWRAP: 'network',
+  TCPCONNECTWRAP: 'network',
+  TCPSERVERWRAP: 'network',
+  TLSWRAP: 'network',
+  UDPWRAP: 'network',
+  UDPSENDWRAP: 'network',
+  HTTPCLIENTREQUEST: 'network',
+  HTTP2SESSION: 'network',
+  PIPECONNECTWRAP: 'network',
+  PIPESERVERWRAP: 'network',
+  PROCESSWRAP: 'process',
+};
+
+/** Of a stack, the first place that is neither Node's nor this suite's. */
+function callerOf(stack: string): string {
+  const frame = stack
+    .split('\n')
+    .slice(1)
+    .map((line) => /[\s(]((?:file:\/\/|\/)[^()]+:\d+:\d+)\)?$/.exec(line)?.[1])
+    .find((place) => place !== undefined && !place.includes('/testing/provisioner/no-io.'));
+  return frame === undefined ? '' : ` at ${frame}`;
 }

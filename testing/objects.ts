@@ -1,4 +1,4 @@
-import type { Bundle, BundleSource } from '../../core/sdk.ts';
+import type { Bundle, BundleDeployment, BundleSource } from '../core/sdk.ts';
 
 /** What of a Bundle is not as usual. */
 export interface BundleOptions {
@@ -29,5 +29,30 @@ function marks({ labels, annotations }: BundleOptions): Pick<Bundle['metadata'],
   return {
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+/** What of a BundleDeployment is not as usual. */
+export interface BundleDeploymentOptions extends BundleOptions {
+  /** What `spec.config` holds; none where absent. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** The class of the Bundle, where another one unpacks the content. */
+  readonly bundleClassName?: string;
+}
+
+/** A BundleDeployment as a class is given it. */
+export function aBundleDeployment(options: BundleDeploymentOptions = {}): BundleDeployment {
+  const { config, bundleClassName, ...ofBundle } = options;
+  const { metadata, spec } = aBundle(ofBundle);
+  const { provisionerClassName, source } = spec;
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata,
+    spec: {
+      provisionerClassName,
+      template: { spec: { provisionerClassName: bundleClassName ?? provisionerClassName, source } },
+      ...(config === undefined ? {} : { config }),
+    },
   };
 }

@@ -3,8 +3,38 @@ import {
   type BundleFiles,
   BundleFilesBuilder,
   type ContentLimits,
+  defaultLimits,
   errorMessage,
 } from '../core/sdk.ts';
+
+/** Files by path, as text or bytes: `{ 'manifests/a.yaml': 'kind: …' }`. */
+export type FileTexts = Readonly<Record<string, string | Uint8Array>>;
+
+/** Content of these files, and of these directories besides; parents are added. */
+export function bundleFiles(files: FileTexts, directories: readonly string[] = []): BundleFiles {
+  const builder = new BundleFilesBuilder(defaultLimits);
+  for (const path of directories) builder.addDirectory(path);
+  for (const [path, content] of Object.entries(files)) {
+    builder.addFile(
+      path,
+      typeof content === 'string' ? new TextEncoder().encode(content) : content,
+    );
+  }
+  return builder.build();
+}
+
+/** Content as it reads best in a difference: text where it is text, base64 where it is not. */
+export function contentTexts({ files }: BundleFiles): Readonly<Record<string, string>> {
+  return Object.fromEntries([...files].map(([path, content]) => [path, textOf(content)]));
+}
+
+function textOf(content: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    return `base64:${Buffer.from(content).toString('base64')}`;
+  }
+}
 
 const unlimited: ContentLimits = {
   maxBytes: Number.POSITIVE_INFINITY,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { abortedResults } from './aborted-results.ts';
+import { abortedResults } from './calls.ts';
 
 const word = new Int32Array(new SharedArrayBuffer(4));
 

@@ -1,10 +1,42 @@
 import { fail } from 'node:assert';
-import { type BundleFiles, type ContentLimits, errorMessage } from '../../../core/sdk.ts';
-import { assertContent } from '../../assert-content.ts';
-import { assertRefusal } from '../../assert-refusal.ts';
-import { thrownBy } from '../../thrown-by.ts';
-import { givesContent } from '../given.ts';
-import type { Trial } from '../trial.ts';
+import { type BundleFiles, type ContentLimits, errorMessage } from '../../core/sdk.ts';
+import { abortedResults, thrownBy } from '../calls.ts';
+import { assertContent } from '../content.ts';
+import { assertEqual, assertRefusal } from '../suite.ts';
+import type { Given } from './given.ts';
+import { comparable, givesContent, type Trial } from './trial.ts';
+
+/** What a handler is given is others' too: content, object and context are as they were. */
+export async function checkUnchangedArguments(trial: Trial): Promise<void> {
+  const given = await trial.given();
+  const before = structuredClone(factsOf(given));
+  await trial.run(given);
+  assertEqual(
+    factsOf(given),
+    before,
+    'it changed what it was given: make copies of what is to be changed',
+  );
+}
+
+function factsOf({ files, object, context }: Given): object {
+  const { inputs, cluster, seed, limits } = context;
+  const bytes = [...inputs, seed].map((value) => (value === undefined ? null : [...value]));
+  return { content: comparable('bundle', files), object, bytes, cluster, limits };
+}
+
+/** An aborted handler ends within a second: with an Error, or with its usual result. */
+export async function checkAbort(trial: Trial): Promise<void> {
+  const { handler } = trial;
+  const usual = comparable(handler, await trial.run(await trial.given()));
+  const given = await trial.given();
+  const results = await abortedResults((signal) =>
+    trial.run({ ...given, context: { ...given.context, signal } }),
+  );
+  for (const { how, value } of results) {
+    const sentence = `${how}, it gave something else than it does otherwise`;
+    assertEqual(comparable(handler, value), usual, sentence);
+  }
+}
 
 /** What a class may make of a file or two without counting. */
 const fewObjects = 100;

@@ -1,6 +1,6 @@
 import { fail } from 'node:assert';
-import type { DefinedProvisioner, Provisioner } from '../../../core/sdk.ts';
-import type { ProvisionerFixtures } from '../fixtures.ts';
+import type { DefinedProvisioner, Provisioner } from '../../core/sdk.ts';
+import type { ProvisionerFixtures } from './fixtures.ts';
 
 const classNames = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const facts: readonly string[] = ['cluster', 'seed'];

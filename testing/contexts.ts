@@ -1,6 +1,40 @@
-import { defaultLimits, type SecretContent, type SourceContext } from '../../core/sdk.ts';
-import { bundleFiles, type FileTexts } from './bundle-files.ts';
-import { silentLogger } from './context.ts';
+import {
+  type DeploymentContext,
+  defaultLimits,
+  type Logger,
+  type SecretContent,
+  type SourceContext,
+} from '../core/sdk.ts';
+import { bundleFiles, type FileTexts } from './content.ts';
+
+/**
+ * What a class is given besides content and object. `cluster` and `seed` are there as for a class
+ * that uses them; nothing aborts the signal, and nobody reads the log.
+ */
+export function aContext(changes: Partial<DeploymentContext> = {}): DeploymentContext {
+  return {
+    signal: new AbortController().signal,
+    logger: silentLogger,
+    limits: defaultLimits,
+    inputs: [],
+    cluster: {
+      version: 'v1.36.3',
+      apiVersions: ['apps/v1', 'apps/v1/Deployment', 'v1', 'v1/ConfigMap', 'v1/Secret'],
+      systemNamespace: 'rukpak-system',
+    },
+    seed: new Uint8Array(32).fill(7),
+    ...changes,
+  };
+}
+
+/** Takes everything, and keeps nothing. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+};
 
 /** What of a source's context is not as usual. */
 export interface SourceContextOptions

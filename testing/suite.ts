@@ -1,0 +1,68 @@
+import { AssertionError, deepStrictEqual, fail, match, strictEqual } from 'node:assert';
+import {
+  errorMessage,
+  parseJson,
+  stringifyJson,
+  TerminalError,
+  WaitingError,
+} from '../core/sdk.ts';
+
+/** `test` of node:test, or `test` or `it` of vitest. */
+export type TestFunction = (name: string, run: () => Promise<void>) => unknown;
+
+/** How a suite declares its tests. */
+export interface SuiteOptions {
+  /** Declares one test: what you declare your own tests with. */
+  readonly test: TestFunction;
+}
+
+/** Compares as JSON, where the order of keys says nothing; what differs follows the sentence. */
+export function assertEqual(actual: unknown, expected: unknown, sentence: string): void {
+  try {
+    deepStrictEqual(asJson(actual), asJson(expected));
+  } catch (error) {
+    throw prefixed(`${sentence}\n`, error);
+  }
+}
+
+function asJson(value: unknown): unknown {
+  return value === undefined ? undefined : parseJson(stringifyJson(value));
+}
+
+/** TerminalError: only another object helps. WaitingError: something is awaited. Error: any other. */
+export type RefusalName = 'TerminalError' | 'WaitingError' | 'Error';
+
+/** An error of the closed set, fit for a condition: one line that says what is wrong. */
+export function assertRefusal(error: unknown, expected: RefusalName): void {
+  if (!(error instanceof Error)) {
+    fail(`it threw ${String(error)}, which is no Error: throw a ${expected} with a clear sentence`);
+  }
+  if (kindOf(error) !== expected) {
+    fail(`it threw ${error.name}, and is to throw a ${expected}: ${error.stack ?? error.message}`);
+  }
+  if (error.message.trim() === '') fail(`its ${expected} has no message`);
+  if (/[\r\n]/.test(error.message)) {
+    fail(`its ${expected} has a message of several lines: ${JSON.stringify(error.message)}`);
+  }
+}
+
+function kindOf(error: Error): RefusalName {
+  if (error instanceof TerminalError) return 'TerminalError';
+  return error instanceof WaitingError ? 'WaitingError' : 'Error';
+}
+
+/** `expected` is the whole message or a pattern. */
+export function assertMessage(error: unknown, expected: string | RegExp): void {
+  const message = errorMessage(error);
+  if (typeof expected === 'string') strictEqual(message, expected);
+  else match(message, expected);
+}
+
+/** A failed assertion with words before its own; what was thrown otherwise is as it was. */
+export function prefixed(words: string, error: unknown): unknown {
+  if (!(error instanceof AssertionError)) return error;
+  const { actual, expected, operator } = error;
+  // A new one: the stack of the first, which runners print, begins with the message it had.
+  const message = `${words}${error.message}`;
+  return new AssertionError({ message, actual, expected, operator, stackStartFn: prefixed });
+}
