@@ -312,9 +312,9 @@ describe('the howto', { tags: 'long' }, () => {
   test('on rollback does what it says', async () => {
     const [late, permanent, byHand] = await follow(
       'rollback.md',
-      'A Bundle that is not healthy in time',
+      'Automatic rollback',
       'Make it permanent',
-      'Go back by hand',
+      'Manual rollback',
     );
     expect(late).toContain('"reason":"not healthy within 20s (');
     expect(late).toMatch(/^2 .*cart-content-v2 .*given up/m);
