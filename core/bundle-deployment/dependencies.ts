@@ -17,7 +17,7 @@ import type { FullPlan } from './plan/full-plan.ts';
 import type { PlanMemory } from './plan/plan-memory.ts';
 import type { RenderedObjects } from './rendered-objects.ts';
 
-export interface BundleDeploymentCache {
+interface BundleDeploymentCache {
   get(key: { readonly name: string }): BundleDeployment | undefined;
   /** Deployments whose spec.dependsOn names this one, in any order. */
   dependentsOf(name: string): readonly BundleDeployment[];

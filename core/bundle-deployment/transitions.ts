@@ -29,7 +29,7 @@ const expected: ReadonlySet<string> = new Set([
   progressReason.deleting,
 ]);
 
-export interface Transition {
+interface Transition {
   readonly before: BundleDeployment;
   readonly after: BundleDeployment;
 }

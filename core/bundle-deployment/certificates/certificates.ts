@@ -13,11 +13,11 @@ import {
   type ServedApis,
   secretResource,
 } from '../../platform/kube/index.ts';
-import { type CertificateEntry, CertificateMemory } from './certificate-memory.ts';
-import type { CertificateOptions } from './certificate-options.ts';
-import { stateOf } from './certificate-secret.ts';
+import { stateOf } from './certificate-secrets.ts';
 import {
   advanced,
+  type CertificateEntry,
+  CertificateMemory,
   type CertificateState,
   type Circumstances,
   expiryOfPair,
@@ -25,12 +25,33 @@ import {
   nextStepAt,
 } from './certificate-state.ts';
 import { issuedElsewhere } from './issued-elsewhere.ts';
-import { selfIssued } from './providers/self.ts';
+import { selfIssued } from './self-issued.ts';
 import {
   type WantedCertificate,
   type WantedCertificates,
   wantedCertificates,
 } from './wanted-certificates.ts';
+
+export const certificateProviders = ['self', 'cert-manager', 'service-ca'] as const;
+
+/** Who makes the certificates that objects of bundles are annotated to have. */
+export type CertificateProvider = (typeof certificateProviders)[number];
+
+export interface CertificateOptions {
+  readonly provider: CertificateProvider;
+  /** Milliseconds that a certificate of provider `self` is valid. */
+  readonly lifetime: number;
+}
+
+const minute = 60_000;
+
+/** Less leaves no time to bring out the next one. */
+export const shortestLifetime = minute;
+
+export const defaultCertificates: CertificateOptions = {
+  provider: 'self',
+  lifetime: 90 * 24 * 60 * minute,
+};
 
 export interface CertificatesOptions extends CertificateOptions {
   readonly client: KubeClient;
@@ -41,13 +62,13 @@ export interface CertificatesOptions extends CertificateOptions {
 }
 
 /** A deployment's objects, as its class has made them. */
-export interface CertifyRequest {
+interface CertifyRequest {
   readonly deployment: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
   readonly signal: AbortSignal;
 }
 
-export interface CertifiedObjects {
+interface CertifiedObjects {
   /** The very same list where nothing is annotated. */
   readonly objects: readonly KubernetesObject[];
   /** When to do this again, in milliseconds since the epoch; undefined where nothing is to come. */

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { mapOf } from '../../apply/index.ts';
 import { TerminalError } from '../../errors.ts';
-import { isTrustHolder } from './trust-holders.ts';
+import { isTrustHolder } from './trust.ts';
 
 /** A Secret that is to hold a serving certificate. */
 export interface WantedCertificate {
@@ -57,7 +57,7 @@ export function wantedCertificates(
 }
 
 /** `<Kind> "<name>"`, with its namespace where it has one. */
-export function described({ kind, metadata: { namespace, name } }: KubernetesObject): string {
+function described({ kind, metadata: { namespace, name } }: KubernetesObject): string {
   return `${kind} "${name}"${namespace === undefined ? '' : ` in namespace "${namespace}"`}`;
 }
 

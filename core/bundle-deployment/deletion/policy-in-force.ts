@@ -14,7 +14,7 @@ const orphanDependents = 'orphan';
 const definition = `${bundleDeploymentResource.plural}.${bundleDeploymentResource.group}`;
 
 /** `Abandon`: objects stay as they are, marks and all, for a deployment of the same name. */
-export type PolicyInForce = DeletionPolicy | 'Abandon';
+type PolicyInForce = DeletionPolicy | 'Abandon';
 
 /**
  * What becomes of the objects. `kubectl delete --cascade=orphan` leaves everything: of that the

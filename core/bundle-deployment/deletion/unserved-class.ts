@@ -2,7 +2,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
-import { skipCommand } from '../hooks/hook-texts.ts';
+import { skipCommand } from '../hooks/hook-run.ts';
 import { skipsHooks } from '../hooks/pending-operation.ts';
 import { ownBundle } from '../own-bundles.ts';
 import type { BundleDeploymentState, StepOutcome } from '../state.ts';

@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ClusterFacts } from '../../contracts/provisioner.ts';
-import type { KubeClient, ServedApis } from '../../platform/kube/index.ts';
-import { ProxyWatch, type ProxyWatchOptions } from './proxy-watch.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type { ClusterFacts, ClusterProxy } from '../../contracts/provisioner.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  isNotFound,
+  type KubeClient,
+  Reflector,
+  type Resource,
+  type ServedApis,
+} from '../../platform/kube/index.ts';
+import { IndexedCache } from '../../platform/runtime/index.ts';
 
-export interface ClusterFactsOptions extends ProxyWatchOptions {
+interface ClusterFactsOptions extends ProxyWatchOptions {
   readonly client: Pick<KubeClient, 'request' | 'get' | 'list' | 'watch'>;
   readonly discovery: ServedApis;
   readonly systemNamespace: string;
@@ -50,4 +59,118 @@ export class ClusterFactsReader {
   onChange(listener: () => void): void {
     this.#proxies.onChange(listener);
   }
+}
+
+interface ProxyWatchOptions {
+  readonly client: Pick<KubeClient, 'get' | 'list' | 'watch'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+}
+
+const proxyResource: Resource = {
+  group: 'config.openshift.io',
+  version: 'v1',
+  kind: 'Proxy',
+  plural: 'proxies',
+  namespaced: false,
+};
+const servedAs = 'config.openshift.io/v1/Proxy';
+/** The one object of the kind that counts. */
+const key = { name: 'cluster' };
+
+interface Watch {
+  readonly reflector: Reflector;
+  readonly cache: IndexedCache;
+  readonly abort: AbortController;
+}
+
+/**
+ * Knows the proxies of a cluster that has the kind for them, and tells when they change. Asks nothing
+ * of other clusters.
+ */
+class ProxyWatch {
+  readonly #options: ProxyWatchOptions;
+  readonly #listeners = new Set<() => void>();
+  #watch: Watch | undefined;
+  /** What was told last, if anything was. */
+  #told: { readonly proxy: ClusterProxy | undefined } | undefined;
+
+  constructor(options: ProxyWatchOptions) {
+    this.#options = options;
+  }
+
+  /** What the proxies are, where any is set; the same object until they change. */
+  async read(
+    apiVersions: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ClusterProxy | undefined> {
+    if (!apiVersions.includes(servedAs)) {
+      this.#watch?.abort.abort();
+      this.#watch = undefined;
+      this.#told = undefined;
+      return undefined;
+    }
+    this.#watch ??= this.#start();
+    const proxy = await this.#current(this.#watch, signal);
+    if (this.#told === undefined || !isSame(proxy, this.#told.proxy)) this.#told = { proxy };
+    return this.#told.proxy;
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  async #current(watch: Watch, signal: AbortSignal): Promise<ClusterProxy | undefined> {
+    if (knows(watch)) return proxyIn(watch.cache.get(key));
+    const read = await this.#get(signal);
+    // What the watch knows by now is no older.
+    return proxyIn(knows(watch) ? watch.cache.get(key) : read);
+  }
+
+  async #get(signal: AbortSignal): Promise<KubernetesObject | undefined> {
+    try {
+      return await this.#options.client.get(proxyResource, key, signal);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #start(): Watch {
+    const { signal, ...options } = this.#options;
+    const cache = new IndexedCache();
+    cache.onChange(({ type, object }) => {
+      if (object.metadata.name !== key.name) return;
+      const proxy = type === 'deleted' ? undefined : proxyIn(object);
+      if (this.#told === undefined || isSame(proxy, this.#told.proxy)) return;
+      this.#told = { proxy };
+      for (const listener of this.#listeners) listener();
+    });
+    const reflector = new Reflector({ ...options, resource: proxyResource, sink: cache });
+    const abort = new AbortController();
+    void reflector.run(AbortSignal.any([signal, abort.signal]));
+    return { reflector, cache, abort };
+  }
+}
+
+function knows({ reflector }: Watch): boolean {
+  return reflector.synced && reflector.lastError === undefined;
+}
+
+const fields = ['httpProxy', 'httpsProxy', 'noProxy'] as const;
+
+/** As the cluster has checked and completed them, which is in status. */
+function proxyIn(object: KubernetesObject | undefined): ClusterProxy | undefined {
+  const { status } = (object ?? {}) as { readonly status?: Readonly<Record<string, unknown>> };
+  const set = fields.flatMap((field) => {
+    const value = status?.[field];
+    return typeof value === 'string' && value !== '' ? [[field, value]] : [];
+  });
+  return set.length === 0 ? undefined : Object.fromEntries(set);
+}
+
+function isSame(a: ClusterProxy = {}, b: ClusterProxy = {}): boolean {
+  return fields.every((field) => a[field] === b[field]);
 }

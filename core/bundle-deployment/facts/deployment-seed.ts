@@ -11,12 +11,12 @@ const secretName = 'rukpak-seed';
 const secretKey = 'seed';
 const seedBytes = 32;
 
-export interface DeploymentSeedsOptions {
+interface DeploymentSeedsOptions {
   readonly client: Pick<KubeClient, 'get' | 'create'>;
   readonly systemNamespace: string;
 }
 
-export interface DeploymentSeed {
+interface DeploymentSeed {
   readonly seed: Uint8Array;
   /** Of the Secret, for all deployments the same; tells nothing of the seed. */
   readonly seedIdentity: string;

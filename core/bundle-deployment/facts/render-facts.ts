@@ -13,11 +13,9 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Discovery, KubeClient, ServedApis } from '../../platform/kube/index.ts';
 import { ClusterFactsReader } from './cluster-facts.ts';
 import { DeploymentSeeds } from './deployment-seed.ts';
-import { InputReferences } from './input-references.ts';
-import { InputWatch } from './input-watch.ts';
-import { type Inputs, readInputs } from './read-inputs.ts';
+import { InputReferences, type Inputs, InputWatch, readInputs } from './inputs.ts';
 
-export interface RenderFactsOptions {
+interface RenderFactsOptions {
   readonly client: KubeClient;
   readonly discovery: ServedApis & Pick<Discovery, 'invalidate'>;
   readonly systemNamespace: string;

@@ -5,7 +5,7 @@ import type { ReconcileDependencies } from '../dependencies.ts';
 import { longestWait } from '../longest-wait.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { loadDeleteHooks } from './delete-content.ts';
-import { skipCommand } from './hook-texts.ts';
+import { skipCommand } from './hook-run.ts';
 import { type HookEventState, type HookSurroundings, runEvent } from './run-event.ts';
 
 const reason = progressReason.deleting;

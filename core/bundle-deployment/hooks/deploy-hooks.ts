@@ -6,7 +6,7 @@ import { failureReason, installFailure } from '../install-failure.ts';
 import { withBegun } from '../revisions/progress.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { notInstalled, notObserved } from '../status.ts';
-import { runOf } from './hooks-status.ts';
+import { runOf } from './hook-run.ts';
 import { pendingOperation } from './pending-operation.ts';
 import {
   type HookEventRequest,

@@ -1,6 +1,6 @@
 import { hooksOf } from '../../apply/index.ts';
 import type { BundleDeploymentState } from '../state.ts';
-import { hookText } from './hook-texts.ts';
+import { hookText } from './hook-run.ts';
 import { pendingOperation } from './pending-operation.ts';
 
 /** The hooks that would run if the target were brought out now, in their order. */

@@ -7,24 +7,22 @@ import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { BundleDeploymentState, StepContext } from '../state.ts';
 import {
-  changingText,
-  failureText,
-  hookText,
-  type RunningHook,
-  replacingText,
-  runningText,
-} from './hook-texts.ts';
-import {
   begun,
+  changingText,
   failed,
+  failureText,
   type HookOccasion,
+  hookText,
   pauseAfter,
   pauseBefore,
+  type RunningHook,
+  replacingText,
   runName,
+  runningText,
   runOf,
   succeeded,
   withRun,
-} from './hooks-status.ts';
+} from './hook-run.ts';
 
 /** As Helm's --timeout. */
 const defaultTimeLimit = 300_000;

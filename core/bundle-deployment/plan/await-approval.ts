@@ -16,10 +16,10 @@ import {
   isRepairable,
   renderingOf,
 } from './approval.ts';
+import { planMessage } from './full-plan.ts';
 import { loadContent } from './load-content.ts';
 import { makePlan } from './make-plan.ts';
 import type { KnownPlan } from './plan-memory.ts';
-import { planMessage } from './plan-message.ts';
 
 /** Milliseconds between two plans, and times that it took to make one: watching must cost little. */
 const pause = { least: 10_000, factor: 20 } as const;

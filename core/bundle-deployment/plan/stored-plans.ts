@@ -1,16 +1,21 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { parseJson, stringifyJson } from '../../../api/json.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { fieldAt } from '../../apply/index.ts';
 import {
   isNotFound,
   type KubeClient,
   liveObject,
   secretResource,
 } from '../../platform/kube/index.ts';
-import type { FullPlan } from './full-plan.ts';
-import { planJson, planSecret, planSecretName } from './plan-secret.ts';
+import { type FullPlan, fullPlanSchema } from './full-plan.ts';
 
 const fieldManager = 'rukpak-core';
 
-export interface StoredPlansOptions {
+interface StoredPlansOptions {
   readonly client: Pick<KubeClient, 'get' | 'apply' | 'delete'>;
   readonly systemNamespace: string;
 }
@@ -48,4 +53,79 @@ export class StoredPlans {
   #keyOf(deployment: string): { readonly namespace: string; readonly name: string } {
     return { namespace: this.#options.systemNamespace, name: planSecretName(deployment) };
   }
+}
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** Of 1 MiB that an object may have in all, metadata and base64 included. */
+const maxBytes = 640 * 1024;
+/** Of the plan before it is compressed: a page that a browser can still show. */
+const maxLength = 8 * 1024 * 1024;
+
+const maxName = 253;
+const dataKey = 'plan.json.gz';
+
+/** `rukpak-plan-<name>`; with a digest in its place where that would be too long for a name. */
+export function planSecretName(deployment: string): string {
+  const name = `rukpak-plan-${deployment}`;
+  if (name.length <= maxName) return name;
+  return `rukpak-plan-${createHash('sha256').update(deployment).digest('hex')}`;
+}
+
+/**
+ * The Secret that keeps a plan for all replicas; Kubernetes removes it with the deployment. It has
+ * no label of an owner: it is no content. Of a plan that is too long the last changes are left out.
+ */
+export async function planSecret(
+  { apiVersion, kind, metadata }: BundleDeployment,
+  plan: FullPlan,
+  namespace: string,
+): Promise<KubernetesObject> {
+  const { name = '', uid = '' } = metadata;
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: planSecretName(name),
+      namespace,
+      ownerReferences: [{ apiVersion, kind, name, uid }],
+    },
+    type: 'core.rukpak.io/plan',
+    data: { [dataKey]: (await fittingBytes(plan)).toString('base64') },
+  };
+}
+
+async function fittingBytes(plan: FullPlan): Promise<Buffer> {
+  let fitting = withinLength(plan);
+  for (;;) {
+    const bytes = await compress(stringifyJson(fitting));
+    if (bytes.length <= maxBytes || fitting.changes.length === 0) return bytes;
+    fitting = firstChanges(fitting, Math.floor(fitting.changes.length / 2));
+  }
+}
+
+function withinLength(plan: FullPlan): FullPlan {
+  let length = 0;
+  const beyond = plan.changes.findIndex((change) => {
+    length += stringifyJson(change).length;
+    return length > maxLength;
+  });
+  return beyond === -1 ? plan : firstChanges(plan, beyond);
+}
+
+function firstChanges(plan: FullPlan, count: number): FullPlan {
+  return { ...plan, changes: plan.changes.slice(0, count), truncated: true };
+}
+
+/** The plan as JSON, as the Secret has it; undefined for a Secret that holds none. */
+export async function planJson(secret: KubernetesObject): Promise<Buffer | undefined> {
+  const data = fieldAt(secret, 'data', dataKey);
+  if (typeof data !== 'string') return undefined;
+  return await decompress(Buffer.from(data, 'base64'), { maxOutputLength: 4 * maxLength });
+}
+
+/** @throws Error where the text is no plan. */
+export function parsePlan(json: string): FullPlan {
+  return fullPlanSchema.parse(parseJson(json));
 }

@@ -2,9 +2,8 @@ import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
 import { createBundle } from '../create-bundle.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { ownBundle, ownBundles } from '../own-bundles.ts';
-import { onlyAskedFor } from '../revisions/policy.ts';
-import { boundedHistory, withActive } from '../revisions/record.ts';
-import { rolledBack } from '../revisions/rollback.ts';
+import { boundedHistory, onlyAskedFor, withActive } from '../revisions/history.ts';
+import { rolledBack } from '../revisions/progress.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 
 /**

@@ -3,8 +3,8 @@ import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { annotate } from '../annotate.ts';
 import { withAppliedRendering } from '../applied-rendering.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { withHooksDone } from '../hooks/hooks-status.ts';
-import { withApplied } from '../revisions/record.ts';
+import { withHooksDone } from '../hooks/hook-run.ts';
+import { withApplied } from '../revisions/history.ts';
 import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
 import { installed } from '../status.ts';
 

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../../api/meta.ts';
-import { certifiedService, hookClientConfig } from '../../../../test/helpers/certified-service.ts';
-import { issuedElsewhere } from '../issued-elsewhere.ts';
-import { wantedCertificates } from '../wanted-certificates.ts';
-import { issuedByCertManager } from './cert-manager.ts';
-import { issuedByServiceCA } from './service-ca.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { certifiedService, hookClientConfig } from '../../../test/helpers/certified-service.ts';
+import { issuedByCertManager, issuedByServiceCA, issuedElsewhere } from './issued-elsewhere.ts';
+import { wantedCertificates } from './wanted-certificates.ts';
 
 const service = certifiedService();
 const configuration: KubernetesObject = {

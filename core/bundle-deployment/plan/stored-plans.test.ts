@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Forecast, ForecastChange } from '../../contracts/applier.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
-import { parsePlan, planJson, planSecret, planSecretName } from './plan-secret.ts';
+import { parsePlan, planJson, planSecret, planSecretName } from './stored-plans.ts';
 
 const subject = {
   deployment: 'demo',

@@ -1,17 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { KubernetesObject } from '../../../../api/meta.ts';
-import { annotation } from '../../../../api/v1alpha1/labels.ts';
-import { builtInStage, isKept } from '../../../apply/index.ts';
-import { checkObjectSize } from '../../../manifests/index.ts';
-import { encoded, secretOf } from '../certificate-secret.ts';
-import type { CertificateState } from '../certificate-state.ts';
-import { secretsUsedBy, withCertificateHash } from '../mounted-secrets.ts';
-import { stagesOfSecrets } from '../stages-of-secrets.ts';
-import { withTrust } from '../trust-holders.ts';
-import type { WantedCertificate, WantedCertificates } from '../wanted-certificates.ts';
-import { type Annotations, withAnnotations } from './with-annotations.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { builtInStage, isKept } from '../../apply/index.ts';
+import { checkObjectSize } from '../../manifests/index.ts';
+import {
+  encoded,
+  secretOf,
+  secretsUsedBy,
+  stagesOfSecrets,
+  withCertificateHash,
+} from './certificate-secrets.ts';
+import type { CertificateState } from './certificate-state.ts';
+import { type Annotations, withAnnotations, withTrust } from './trust.ts';
+import type { WantedCertificate, WantedCertificates } from './wanted-certificates.ts';
 
-export interface SelfIssue {
+interface SelfIssue {
   readonly wanted: WantedCertificates;
   /** By `<namespace>/<name>` of the Secret; where one is missing nothing is injected. */
   readonly states: ReadonlyMap<string, CertificateState>;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { withTrust } from './trust-holders.ts';
+import { withTrust } from './trust.ts';
 
 const service = { namespace: 'app', name: 'hook' };
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { KubernetesObject } from '../../../../api/meta.ts';
-import type { CertificateState } from '../certificate-state.ts';
-import { wantedCertificates } from '../wanted-certificates.ts';
-import { selfIssued } from './self.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { CertificateState } from './certificate-state.ts';
+import { selfIssued } from './self-issued.ts';
+import { wantedCertificates } from './wanted-certificates.ts';
 
 const systemNamespace = 'rukpak-system';
 const hash = 'core.rukpak.io/certificate-hash';

@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { clientOf } from '../../apply/index.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type {
+  InputReference,
+  Provisioner,
+  ProvisionerContext,
+} from '../../contracts/provisioner.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import {
+  configMapResource,
+  createConfigMapReader,
+  createSecretReader,
+  type KubeClient,
+  Reflector,
+  secretResource,
+  versionOnly,
+} from '../../platform/kube/index.ts';
+import { IndexedCache } from '../../platform/runtime/index.ts';
+
+const maxReferences = 100;
+
+const referencesSchema = z
+  .array(
+    z.object({
+      kind: z.enum(['ConfigMap', 'Secret']),
+      name: z.string().min(1).max(253),
+      key: z.string().min(1).max(253),
+      optional: z.boolean().optional(),
+    }),
+  )
+  .max(maxReferences);
+
+interface Entry {
+  readonly key: string;
+  readonly references: readonly InputReference[];
+}
+
+/** What deployments ask for, asked of the class once for each version of their spec. */
+export class InputReferences {
+  /** By deployment name. */
+  readonly #entries = new Map<string, Entry>();
+
+  /** @throws TerminalError where the class gives something else. */
+  async of(
+    deployment: BundleDeployment,
+    { className, inputs }: Provisioner,
+    context: ProvisionerContext,
+  ): Promise<readonly InputReference[]> {
+    if (inputs === undefined) return [];
+    const { name = '', uid, generation, labels, annotations } = deployment.metadata;
+    const key = JSON.stringify([className, uid, generation, labels, annotations]);
+    const known = this.#entries.get(name);
+    if (known?.key === key) return known.references;
+    const references = checked(className, await inputs(deployment, context));
+    this.#entries.set(name, { key, references });
+    return references;
+  }
+
+  /** Names of the deployments that asked for a key of the object. */
+  askingFor({ kind, name }: Pick<InputReference, 'kind' | 'name'>): readonly string[] {
+    return [...this.#entries]
+      .filter(([, { references }]) =>
+        references.some((reference) => reference.kind === kind && reference.name === name),
+      )
+      .map(([deploymentName]) => deploymentName);
+  }
+
+  forget(deploymentName: string): void {
+    this.#entries.delete(deploymentName);
+  }
+}
+
+function checked(className: string, references: unknown): readonly InputReference[] {
+  const result = referencesSchema.safeParse(references);
+  if (result.success) return result.data as readonly InputReference[];
+  const [issue] = result.error.issues;
+  const at = issue?.path.join('.') ?? '';
+  throw new TerminalError(
+    `class "${className}" asks for inputs that are none: [${at}]: ${issue?.message}`,
+  );
+}
+
+type Content = ReadonlyMap<string, Uint8Array>;
+
+interface ReadInputsOptions {
+  readonly client: KubeClient;
+  readonly systemNamespace: string;
+}
+
+/**
+ * The values that a class asks for, read with the permissions that the deployment has: what it may
+ * not read does not come into its objects.
+ * @throws Error that names the first object or key that is missing or refused.
+ */
+export async function readInputs(
+  { deployment, references }: Inputs,
+  options: ReadInputsOptions,
+  signal: AbortSignal,
+): Promise<readonly (Uint8Array | undefined)[]> {
+  const client = clientOf(deployment, options.client);
+  const reads = new Map<string, Promise<Content | undefined>>();
+  const contentOf = (reference: InputReference): Promise<Content | undefined> => {
+    const name = nameOf(reference);
+    const read = reads.get(name) ?? contentIn(reference, { ...options, client }, signal);
+    reads.set(name, read);
+    return read;
+  };
+  return await Promise.all(
+    references.map(async (reference) => {
+      const value = await valueOf(reference, contentOf);
+      if (value === undefined && reference.optional !== true) {
+        throw missing(reference, options.systemNamespace);
+      }
+      return value;
+    }),
+  );
+}
+
+export interface Inputs {
+  readonly deployment: BundleDeployment;
+  readonly references: readonly InputReference[];
+}
+
+async function valueOf(
+  reference: InputReference,
+  contentOf: (reference: InputReference) => Promise<Content | undefined>,
+): Promise<Uint8Array | undefined> {
+  try {
+    return (await contentOf(reference))?.get(reference.key);
+  } catch (error) {
+    throw new Error(`cannot read ${nameOf(reference)}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+async function contentIn(
+  { kind, name }: InputReference,
+  { client, systemNamespace }: ReadInputsOptions,
+  signal: AbortSignal,
+): Promise<Content | undefined> {
+  if (kind === 'ConfigMap') {
+    return await createConfigMapReader(client, systemNamespace).read(name, signal);
+  }
+  return (await createSecretReader(client, systemNamespace).read(name, signal))?.data;
+}
+
+function missing(reference: InputReference, namespace: string): Error {
+  const { key } = reference;
+  return new Error(
+    `spec.config asks for key "${key}" of ${nameOf(reference)} in namespace "${namespace}", which is not there: create it, or mark it as optional`,
+  );
+}
+
+function nameOf({ kind, name }: InputReference): string {
+  return `${kind} "${name}"`;
+}
+
+interface InputWatchOptions {
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly systemNamespace: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Ends the watches. */
+  readonly signal: AbortSignal;
+}
+
+interface KindWatch {
+  readonly reflector: Reflector;
+  readonly cache: IndexedCache;
+}
+
+type InputKind = InputReference['kind'];
+
+const resources = { ConfigMap: configMapResource, Secret: secretResource } as const;
+
+/**
+ * Knows which version of a ConfigMap or Secret of the system namespace there is, and tells when
+ * that changes. Sees their metadata only; a kind is watched from when it is first asked for.
+ */
+export class InputWatch {
+  readonly #options: InputWatchOptions;
+  readonly #watches = new Map<InputKind, KindWatch>();
+  readonly #listeners = new Set<(kind: InputKind, name: string) => void>();
+
+  constructor(options: InputWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined while the watch cannot tell; `absent` where there is no such object. */
+  versionOf({ kind, name }: InputReference): string | undefined {
+    const watch = this.#watches.get(kind) ?? this.#start(kind);
+    const { synced, lastError } = watch.reflector;
+    if (!synced || lastError !== undefined) return undefined;
+    const namespace = this.#options.systemNamespace;
+    const object = watch.cache.get({ namespace, name });
+    return object === undefined ? 'absent' : versionIn(object);
+  }
+
+  onChange(listener: (kind: InputKind, name: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #start(kind: InputKind): KindWatch {
+    const { client, clock, logger, signal, systemNamespace: namespace } = this.#options;
+    const cache = new IndexedCache();
+    cache.onChange(({ object }) => {
+      for (const listener of this.#listeners) listener(kind, object.metadata.name ?? '');
+    });
+    const watching = { client, clock, logger, namespace, metadataOnly: true, sink: cache };
+    const reflector = new Reflector({
+      ...watching,
+      resource: resources[kind],
+      transform: versionOnly,
+    });
+    void reflector.run(signal);
+    const watch = { reflector, cache };
+    this.#watches.set(kind, watch);
+    return watch;
+  }
+}
+
+function versionIn({ metadata: { uid, resourceVersion } }: KubernetesObject): string {
+  return `${uid}/${resourceVersion}`;
+}
