@@ -34,6 +34,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   'deploy/release/': ['api/', 'core/', 'deploy/'],
   // As somebody else wrote it: with the package, and nothing of the checkout.
   'examples/kustomize-class/': [],
+  'examples/s3-source/': [],
 };
 
 function layer(

@@ -1,0 +1,15 @@
+import { defineProvisioner, readPlainBundle } from 'rukpak-ts/sdk';
+
+/** Manifests as they are: the objects of all files in the folder `manifests`. */
+export default defineProvisioner({
+  className: 'example-com-manifests',
+
+  async bundle(files, _, { limits }) {
+    readPlainBundle(files, { maxObjects: limits.maxEntries });
+    return files;
+  },
+
+  async deployment(files) {
+    return readPlainBundle(files).flatMap(({ objects }) => objects);
+  },
+});
