@@ -215,7 +215,7 @@ describe('rukpakctl render --stdin', () => {
     const huge = aDirectory('huge/1', { 'manifests/a.yaml': `kind: Secret\nx:\n${items}` });
     const result = await spawnRukpakctl(['render', '--stdin'], {
       input: [plain, huge, plain].join('\n'),
-      env: { NODE_OPTIONS: '--max-old-space-size=40' },
+      env: { NODE_OPTIONS: '--max-old-space-size=24' },
     });
     expect(result.code).toBe(0);
     const lines = result.stdout.trimEnd().split('\n');

@@ -4,9 +4,6 @@ export { type CertificateRotation, createCertificateRotation } from './certs/rot
 export type { TrustedClients } from './clients.ts';
 export type { ObjectClient, ObjectFollower, ObjectKey } from './cluster.ts';
 export type { BundleLister } from './configmap.ts';
-export { bounded } from './crd-upgrade/bounded.ts';
-export type { JsonSchema } from './crd-upgrade/schema/json-schema.ts';
-export { validateObject } from './crd-upgrade/schema/validate.ts';
 export type { AdmissionValidator } from './review.ts';
 export {
   type AdmissionRouteOptions,

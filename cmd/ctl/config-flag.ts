@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
-import { isMap } from '../../core/apply/index.ts';
+import { isMap } from '../../api/json-fields.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { parseYaml } from '../../core/sdk.ts';
 

@@ -2,8 +2,6 @@ import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { listAll } from '../../core/platform/kube/index.ts';
-import { toYaml } from '../../core/sdk.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { logLine } from './log-line.ts';
@@ -26,8 +24,9 @@ export function exportCommand(): Command {
 }
 
 async function exportManifests(name: string | undefined, flags: ExportFlags): Promise<void> {
-  const [{ withCluster }, { manifestOf }] = await Promise.all([
+  const [{ withCluster }, { toYaml }, { manifestOf }] = await Promise.all([
     import('./cluster.ts'),
+    import('../../core/sdk.ts'),
     import('./deployments/manifest.ts'),
   ]);
   const found = await withCluster(flags, (cluster) => deploymentsOf(cluster, name));
@@ -51,6 +50,7 @@ async function deploymentsOf(
     const live = await client.get(bundleDeploymentResource, { name }, signal);
     return [live as BundleDeployment];
   }
+  const { listAll } = await import('../../core/platform/kube/index.ts');
   const { items } = await listAll(client, bundleDeploymentResource, {
     transform: (item) => item as BundleDeployment,
     signal,

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { BundleFiles, ContentLimits } from '../../core/contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
-import { imagePullerOptions } from '../../core/manager/index.ts';
 import type { RegistryFlags } from '../registry-flags.ts';
 import { dockerKeychain } from './docker-keychain.ts';
 import { loadDirectory } from './load-directory.ts';
@@ -23,7 +22,10 @@ export async function loadContent(reference: string, options: LoadOptions): Prom
 
 async function pullImage(reference: string, options: LoadOptions): Promise<BundleFiles> {
   // Not needed for directories, and slow to load.
-  const { ImagePuller } = await import('../../core/sources/index.ts');
+  const [{ ImagePuller }, { imagePullerOptions }] = await Promise.all([
+    import('../../core/sources/index.ts'),
+    import('../../core/manager/index.ts'),
+  ]);
   const puller = new ImagePuller(await imagePullerOptions(options.registries));
   try {
     const keychain = await dockerKeychain();

@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
-import { isNotFound, type Resource } from '../../core/platform/kube/index.ts';
+import type { Resource } from '../../core/platform/kube/index.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
@@ -59,7 +59,10 @@ async function request(
   client: Cluster['client'],
   { name, requestedAt, signal }: Request,
 ): Promise<BundleDeployment> {
-  const { templateBundle } = await import('./template-bundle.ts');
+  const [{ isNotFound }, { templateBundle }] = await Promise.all([
+    import('../../core/platform/kube/index.ts'),
+    import('./template-bundle.ts'),
+  ]);
   const patch = { metadata: { annotations: { [annotation.reconcileRequestedAt]: requestedAt } } };
   const annotate = (resource: Resource, key: string) =>
     client.patch({ resource, key: { name: key } }, patch, { type: 'merge', signal });

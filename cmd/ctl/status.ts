@@ -1,17 +1,14 @@
 import { Argument, Command } from 'commander';
+import { stringAt } from '../../api/json-fields.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../api/v1alpha1/install-namespace.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { stringAt } from '../../core/apply/index.ts';
-import { listAll } from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';
-import { advice } from './status/advice.ts';
 import { deploymentState, isGood } from './status/deployment-state.ts';
 import type { StatusReport } from './status/status-report.ts';
-import { statusTree } from './status/status-tree.ts';
 import { tableLines, treeLines } from './status/tree.ts';
 import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
 
@@ -62,7 +59,11 @@ async function showOne(
   cluster: Cluster,
   { name, flags, report }: Request & { readonly name: string },
 ): Promise<boolean> {
-  const { statusReport } = await import('./status/status-report.ts');
+  const [{ advice }, { statusReport }, { statusTree }] = await Promise.all([
+    import('./status/advice.ts'),
+    import('./status/status-report.ts'),
+    import('./status/status-tree.ts'),
+  ]);
   const { systemNamespace, namespace, allObjects = false } = flags;
   const { signal } = cluster;
   const found = await progressOn(process.stderr)(`looking at "${name}"`, () =>
@@ -99,6 +100,7 @@ async function listStates(
   { client, signal }: Cluster,
   { flags, report }: Request,
 ): Promise<boolean> {
+  const { listAll } = await import('../../core/platform/kube/index.ts');
   const { namespace, systemNamespace } = flags;
   const all = await listAll(client, bundleDeploymentResource, {
     transform: (item) => item as BundleDeployment,

@@ -3,7 +3,6 @@ import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
-import { liveObject } from '../../core/platform/kube/index.ts';
 import type { Cluster } from './cluster.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import type { Origin } from './objects/owners.ts';
@@ -69,7 +68,10 @@ async function deploymentOf(
   { client, signal }: Cluster,
   { chain, deployment: name, end }: Origin,
 ): Promise<BundleDeployment> {
-  const { pathOf } = await import('./objects/owners.ts');
+  const [{ liveObject }, { pathOf }] = await Promise.all([
+    import('../../core/platform/kube/index.ts'),
+    import('./objects/owners.ts'),
+  ]);
   const [object] = chain;
   const path = object === undefined ? '' : pathOf(object);
   if (name === undefined) throw new TerminalError(`${path} is of no BundleDeployment: ${end}`);

@@ -1,10 +1,9 @@
+export { fieldAt, integerAt, isMap, listOf, mapOf, stringAt } from '../../api/json-fields.ts';
 export { FormerReleases } from './adoption/former-releases.ts';
 export { type ReleaseSecret, releaseSecrets } from './adoption/release-secrets.ts';
 export { ApplyEngine } from './apply-engine.ts';
-export { contentProblem } from './content/content-check.ts';
 export { desiredSet } from './content/desired-set.ts';
 export { digestOf } from './fields/digest.ts';
-export { fieldAt, integerAt, isMap, listOf, mapOf, stringAt } from './fields/json-fields.ts';
 export { fieldManager } from './fields/projection.ts';
 export { type ForeseenObject, forecastObjects } from './forecast/forecast-objects.ts';
 export type { ObjectStates } from './forecast/object-forecast.ts';
@@ -37,4 +36,3 @@ export { clientOf } from './privilege/owner-client.ts';
 export { type Permission, permissionsOn } from './privilege/permission.ts';
 export { planRemoval } from './removal/removal-plan.ts';
 export { builtInStage, stageOf } from './stages/stage-of.ts';
-export { stageOrderProblems } from './stages/stage-order.ts';

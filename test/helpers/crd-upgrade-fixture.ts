@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../api/meta.ts';
 import { crdUpgradeValidator } from '../../webhooks/crd-upgrade/crd-upgrade.ts';
 import type { ObjectLister } from '../../webhooks/crd-upgrade/custom-resources.ts';
-import type { JsonSchema } from '../../webhooks/index.ts';
+import type { JsonSchema } from '../../webhooks/object-schema.ts';
 import type { AdmissionRequest, AdmissionVerdict } from '../../webhooks/review.ts';
 import { silentLogger } from './silent-logger.ts';
 

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { defaultMemoryBudget } from '../../../core/manager/index.ts';
-import { systemClock } from '../../../core/platform/clock.ts';
-import { ByteBudget } from '../../../core/platform/runtime/index.ts';
 import { builtInClasses } from '../class-of-content.ts';
 import { warningLogger } from '../warning-logger.ts';
 
@@ -33,7 +30,13 @@ export async function withThirdParties<T>(
   work: (classes: readonly Provisioner[]) => Promise<T>,
 ): Promise<T> {
   if (provisioner.length === 0) return await work([]);
-  const { openProvisioners } = await import('../../provisioner-classes.ts');
+  const [{ openProvisioners }, { defaultMemoryBudget }, { systemClock }, { ByteBudget }] =
+    await Promise.all([
+      import('../../provisioner-classes.ts'),
+      import('../../../core/manager/index.ts'),
+      import('../../../core/platform/clock.ts'),
+      import('../../../core/platform/runtime/index.ts'),
+    ]);
   const memory = new ByteBudget({ bytes: defaultMemoryBudget(), clock: systemClock });
   const flags = { provisioner, provisionerMemory: memoryOfClass };
   const opened = await openProvisioners(flags, builtInClasses, { memory, logger: warningLogger });

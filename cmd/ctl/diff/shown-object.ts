@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   isSecret,
-  mapOf,
   mask,
   type ObjectStates,
   secretFields,

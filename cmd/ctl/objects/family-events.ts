@@ -1,5 +1,5 @@
+import { integerAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { integerAt, stringAt } from '../../../core/apply/index.ts';
 import { listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import type { DeploymentRequest } from '../status/deployment-reading.ts';

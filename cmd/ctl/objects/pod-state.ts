@@ -1,5 +1,6 @@
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { computeStatus, fieldAt, listOf, podReason, stringAt } from '../../../core/apply/index.ts';
+import { computeStatus, podReason } from '../../../core/apply/index.ts';
 
 /** A state in a word, and what explains it. `now` is in milliseconds. */
 export interface ObjectState {

@@ -1,5 +1,5 @@
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/index.ts';
 import { type PolicyRule, parseRules, type ScopedRule } from './policy-rule.ts';
 
 const rbac = 'rbac.authorization.k8s.io';

@@ -1,10 +1,10 @@
+import { fieldAt, isMap, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
   kstatusCondition,
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../../../core/apply/index.ts';
 import { age } from '../objects/age.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';

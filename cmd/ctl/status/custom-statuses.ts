@@ -8,9 +8,7 @@ import {
 } from '../../../core/apply/index.ts';
 import type { ObjectJudge } from '../../../core/contracts/object-judge.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { defaultMemoryBudget, openJudge } from '../../../core/manager/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
-import { ByteBudget } from '../../../core/platform/runtime/index.ts';
 import { silentLogger } from '../silent-logger.ts';
 
 /** As many as core has judged at once. */
@@ -27,6 +25,11 @@ export interface StatusesRequest {
 
 /** What the deployment's own rules say of its objects, in a process within core's bounds. */
 export async function customStatuses(request: StatusesRequest): Promise<CustomStatuses> {
+  if (request.deployment.spec.health?.rules === undefined) return new Map();
+  const [{ defaultMemoryBudget, openJudge }, { ByteBudget }] = await Promise.all([
+    import('../../../core/manager/index.ts'),
+    import('../../../core/platform/runtime/index.ts'),
+  ]);
   const memory = new ByteBudget({ bytes: defaultMemoryBudget(), clock: systemClock });
   const judge = openJudge({ memory, clock: systemClock, logger: silentLogger });
   try {

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { gvkOf } from '../../../api/gvk.ts';
+import { isMap } from '../../../api/json-fields.ts';
 import { record } from '../../../api/record.ts';
 import { meantField, typeOf } from '../../../api/spec-config.ts';
-import { contentProblem, isDefinition, isMap } from '../../../core/apply/index.ts';
-import { gvkOf } from '../../../core/platform/kube/index.ts';
+import { contentProblem, isDefinition } from '../../../core/apply/content-rules.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { error, type Finding, warning } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { gvkOf } from '../../../api/gvk.ts';
+import { fieldAt, listOf, mapOf } from '../../../api/json-fields.ts';
 import {
   contentProblem,
-  fieldAt,
   isDefinition,
-  listOf,
-  mapOf,
   stageOrderProblems,
-} from '../../../core/apply/index.ts';
-import { gvkOf } from '../../../core/platform/kube/index.ts';
+} from '../../../core/apply/content-rules.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import { knownGroups } from '../permissions/known-kinds.ts';
 import { builtInKinds } from './built-in-kinds.ts';

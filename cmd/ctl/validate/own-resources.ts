@@ -1,9 +1,10 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { JsonValue } from '../../../api/json.ts';
-import { fieldAt, isDefinition, listOf, stringAt } from '../../../core/apply/index.ts';
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
+import { isDefinition } from '../../../core/apply/content-rules.ts';
 import { errorMessage } from '../../../core/errors.ts';
-import { gvkOf } from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';
-import { bounded, type JsonSchema, validateObject } from '../../../webhooks/index.ts';
+import { bounded, type JsonSchema, validateObject } from '../../../webhooks/object-schema.ts';
 import { error, type Finding } from './finding.ts';
 import type { LocatedObject } from './manifest-objects.ts';
 

@@ -1,4 +1,4 @@
-import { listOf } from '../../../core/apply/index.ts';
+import { listOf } from '../../../api/json-fields.ts';
 import { createSecretReader } from '../../../core/platform/kube/index.ts';
 import { isSignedBy, judgeCertificate } from './certificate.ts';
 import { type Check, crdNamespace, failed, ok, skipped, type VerifyContext } from './check.ts';

@@ -1,13 +1,7 @@
 import { bundleCRD, bundleDeploymentCRD } from '../../../api/crd.ts';
+import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import {
-  computeStatus,
-  digestOf,
-  fieldAt,
-  listOf,
-  mapOf,
-  stringAt,
-} from '../../../core/apply/index.ts';
+import { computeStatus, digestOf } from '../../../core/apply/index.ts';
 import { definitionResource, liveObject } from '../../../core/platform/kube/index.ts';
 import { shortList } from '../../../core/short-list.ts';
 import { type Check, failed, ok, type VerifyContext, warning } from './check.ts';

@@ -1,4 +1,4 @@
-import { stringAt } from '../../../core/apply/index.ts';
+import { stringAt } from '../../../api/json-fields.ts';
 import { liveObject } from '../../../core/platform/kube/index.ts';
 import { type Check, crdNamespace, failed, ok, type VerifyContext, warning } from './check.ts';
 import { namespaceResource } from './resources.ts';

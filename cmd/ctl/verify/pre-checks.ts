@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { stringAt } from '../../../core/apply/index.ts';
 import {
   aggregatedDiscovery,
   definitionResource,

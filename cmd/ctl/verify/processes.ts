@@ -1,5 +1,6 @@
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { computeStatus, fieldAt, listOf, stringAt } from '../../../core/apply/index.ts';
+import { computeStatus } from '../../../core/apply/index.ts';
 import { liveObject, type ObjectKey } from '../../../core/platform/kube/index.ts';
 import { type Lease, leaseResource } from '../../../core/platform/runtime/index.ts';
 import {

@@ -1,5 +1,5 @@
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, listOf, stringAt } from '../../../core/apply/index.ts';
 import { parseCertificates } from '../../../core/platform/certificates/index.ts';
 import { liveObject } from '../../../core/platform/kube/index.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';

@@ -1,5 +1,5 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { gvkOf } from '../../platform/kube/index.ts';
 import { isMap, mapOf } from '../fields/json-fields.ts';
 import { hookProblem } from '../hooks/hook.ts';
 import { stageProblem } from '../stages/stage-of.ts';

@@ -1,11 +1,7 @@
+import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 
-export interface GroupVersionKind {
-  /** Empty for the core group. */
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
+export { apiVersionOf, type GroupVersionKind, gvkOf } from '../../../api/gvk.ts';
 
 /** A kind as the API server serves it: where its objects live. */
 export interface Resource extends GroupVersionKind {
@@ -19,18 +15,6 @@ export interface ObjectKey {
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string | undefined;
   readonly name: string;
-}
-
-export function gvkOf(object: Pick<KubernetesObject, 'apiVersion' | 'kind'>): GroupVersionKind {
-  const { apiVersion, kind } = object;
-  const slash = apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
-  return { group, version: apiVersion.slice(slash + 1), kind };
-}
-
-/** `apps/v1`, or `v1` for the core group. */
-export function apiVersionOf({ group, version }: Omit<GroupVersionKind, 'kind'>): string {
-  return group === '' ? version : `${group}/${version}`;
 }
 
 export function keyOf(object: KubernetesObject): ObjectKey {

@@ -1,4 +1,4 @@
-import { isMap } from '../../../core/apply/index.ts';
+import { isMap } from '../../../api/json-fields.ts';
 
 /** The JSON merge patch that makes `after` of `before`. */
 export function mergePatch(before: unknown, after: unknown): unknown {

@@ -1,4 +1,4 @@
-import { isMap, mapOf } from '../../../../core/apply/index.ts';
+import { isMap, mapOf } from '../../../../api/json-fields.ts';
 import type { BundleFiles } from '../../../../core/contracts/bundle-files.ts';
 import { type JsonValue, parseYaml } from '../../../../core/sdk.ts';
 import type { LocatedObject } from '../manifest-objects.ts';

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { fieldAt, listOf, stringAt } from '../../../../core/apply/index.ts';
+import { fieldAt, listOf, stringAt } from '../../../../api/json-fields.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import { type BundleContent, placeOf } from './bundle-content.ts';
 import { type Check } from './check.ts';

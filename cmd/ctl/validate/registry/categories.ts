@@ -1,4 +1,4 @@
-import { stringAt } from '../../../../core/apply/index.ts';
+import { stringAt } from '../../../../api/json-fields.ts';
 import { error } from '../finding.ts';
 import { placeOf } from './bundle-content.ts';
 import { type Check } from './check.ts';

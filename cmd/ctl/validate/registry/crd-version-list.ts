@@ -1,4 +1,4 @@
-import { fieldAt, isMap, listOf, stringAt } from '../../../../core/apply/index.ts';
+import { fieldAt, isMap, listOf, stringAt } from '../../../../api/json-fields.ts';
 import { error, type Finding } from '../finding.ts';
 import type { LocatedObject } from '../manifest-objects.ts';
 import { placeOf } from './bundle-content.ts';

@@ -1,4 +1,4 @@
-import { fieldAt, listOf, stringAt } from '../../../../core/apply/index.ts';
+import { fieldAt, listOf, stringAt } from '../../../../api/json-fields.ts';
 import type { LocatedObject } from '../manifest-objects.ts';
 
 /** One version of a CRD. */

@@ -1,4 +1,4 @@
-import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../../core/apply/index.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../../api/json-fields.ts';
 import { errorMessage } from '../../../../core/errors.ts';
 import { parseJson } from '../../../../core/sdk.ts';
 import { error, type Finding, warning } from '../finding.ts';

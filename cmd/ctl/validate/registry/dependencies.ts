@@ -1,5 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { fieldAt, isMap, listOf } from '../../../../core/apply/index.ts';
+import { fieldAt, isMap, listOf } from '../../../../api/json-fields.ts';
 import { errorMessage } from '../../../../core/errors.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import type { FieldPath } from '../source-lines.ts';

@@ -1,4 +1,4 @@
-import { stringAt } from '../../../../core/apply/index.ts';
+import { stringAt } from '../../../../api/json-fields.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import { type BundleContent, placeOf } from './bundle-content.ts';
 import { type Check, type CheckOptions } from './check.ts';

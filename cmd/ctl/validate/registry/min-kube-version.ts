@@ -1,4 +1,4 @@
-import { stringAt } from '../../../../core/apply/index.ts';
+import { stringAt } from '../../../../api/json-fields.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import type { LocatedObject } from '../manifest-objects.ts';
 import { placeOf } from './bundle-content.ts';

@@ -1,4 +1,4 @@
-import { fieldAt, listOf } from '../../../../core/apply/index.ts';
+import { fieldAt, listOf } from '../../../../api/json-fields.ts';
 import { error, type Finding, warning } from '../finding.ts';
 import type { LocatedObject } from '../manifest-objects.ts';
 import type { FieldPath } from '../source-lines.ts';

@@ -1,4 +1,4 @@
-import { fieldAt, listOf, stringAt } from '../../../../core/apply/index.ts';
+import { fieldAt, listOf, stringAt } from '../../../../api/json-fields.ts';
 import { error, type Finding } from '../finding.ts';
 import { type BundleContent, placeOf } from './bundle-content.ts';
 
