@@ -1,5 +1,8 @@
-import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubernetesObject } from '../../api/meta.ts';
 import {
+  type Bundle,
+  type BundleDeployment,
   bundleDeploymentResource,
   bundleResource,
   generatedFor,
@@ -10,6 +13,7 @@ import type { Clock } from '../platform/clock.ts';
 import {
   configMapResource,
   type KubeClient,
+  keyOf,
   Reflector,
   type ReflectorOptions,
   versionOnly,
@@ -106,4 +110,47 @@ function configMapsOf({ spec: { source } }: Bundle): readonly string[] {
 export function ownerOf(bundle: Bundle): readonly string[] {
   const owner = generatedFor(bundle);
   return owner === undefined ? [] : [owner];
+}
+
+/**
+ * A cache for a reconciler that writes the status and finalizers of what it watches. The answers to
+ * its writes go into the cache at once, and a listener can tell them from news: its own write is no
+ * reason to reconcile again.
+ */
+export class SelfWriteCache<T extends KubernetesObject> {
+  readonly #cache: IndexedCache<T>;
+  #isSelfWrite = false;
+
+  constructor(cache: IndexedCache<T>) {
+    this.#cache = cache;
+  }
+
+  /** Whether the change that a listener is being told of is a write of the reconciler itself. */
+  get isSelfWrite(): boolean {
+    return this.#isSelfWrite;
+  }
+
+  get(key: { readonly name: string }): T | undefined {
+    return this.#cache.get(key);
+  }
+
+  upsertIfNewer(object: T): void {
+    // What others changed meanwhile comes with the answer; the watch will have nothing to add.
+    this.#isSelfWrite = isDeepStrictEqual(
+      partOfOthers(this.#cache.get(keyOf(object))),
+      partOfOthers(object),
+    );
+    try {
+      this.#cache.upsertIfNewer(object);
+    } finally {
+      this.#isSelfWrite = false;
+    }
+  }
+}
+
+/** What a status and finalizers are not. */
+function partOfOthers(object: KubernetesObject | undefined): unknown {
+  if (object === undefined) return undefined;
+  const { uid, generation, deletionTimestamp, labels, annotations } = object.metadata;
+  return { uid, generation, deletionTimestamp, labels, annotations };
 }

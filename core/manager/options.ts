@@ -6,7 +6,6 @@ import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
 import type { AddressPolicy } from '../platform/net/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
-import type { RegistryOptions } from './defaults/registry-options.ts';
 
 /**
  * What a process does of its classes' objects: `unpacking` fetches what Bundles name, stores and serves it;
@@ -143,4 +142,20 @@ export interface UploadOptions {
   readonly maxBytes: number;
   /** Milliseconds between two looks for uploads whose Bundles are gone. */
   readonly syncInterval: number;
+}
+
+/** How registries are reached: each field is the flag of `rukpak core` of the same name. */
+export interface RegistryOptions {
+  /** Registries (`host[:port]`) to use over HTTP. */
+  readonly insecureRegistry?: readonly string[];
+  /** PEM file of CAs to trust besides the system's. */
+  readonly registryCaFile?: string;
+  /** Folder of CAs and client certificates by registry, laid out as /etc/containers/certs.d. */
+  readonly registryCertsDir?: string;
+  /** Mirrors and blocked registries, in the format of containers-registries.conf. */
+  readonly registriesConf?: string;
+  /** Who must have signed which images, as ClusterImagePolicies. */
+  readonly imagePolicy?: string;
+  /** trusted_root.json for signatures without a key. */
+  readonly sigstoreTrustedRoot?: string;
 }

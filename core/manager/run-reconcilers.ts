@@ -1,18 +1,30 @@
-import { systemClock } from '../platform/clock.ts';
-import { connect } from '../platform/kube/index.ts';
-import { Metrics } from '../platform/observe/index.ts';
-import { EventRecorder, Manager, type Runnable } from '../platform/runtime/index.ts';
-import { createClockCheck } from './clock-check.ts';
-import { createControllers } from './controllers.ts';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { extname } from 'node:path';
+import { judgeInWorkers, type WorkerJudge } from '../classes/index.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
+import type { Logger } from '../contracts/logger.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
+import { connect, type KubeClient } from '../platform/kube/index.ts';
+import { type LeaderMetrics, Metrics } from '../platform/observe/index.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
+import {
+  type Controller,
+  EventRecorder,
+  HealthServer,
+  LeaderElector,
+  Manager,
+  type Runnable,
+} from '../platform/runtime/index.ts';
+import { createLeftoverReport } from './archives.ts';
+import { createBundleController } from './bundle-controller.ts';
+import { createOwnPlaces } from './classes.ts';
+import { createContentServer } from './content-server.ts';
 import { createCrdReaderRole } from './crd-reader-role.ts';
-import { openJudge } from './defaults/judge.ts';
-import { elected } from './elected.ts';
+import { type ControllerParts, createDeploymentController } from './deployment-controller.ts';
 import { watchKinds } from './kinds.ts';
-import { createLeftoverReport } from './leftover-report.ts';
-import { createObjectCounts } from './object-counts.ts';
-import { createContentServer, createHealthServer } from './servers.ts';
+import { createClockCheck, createObjectCounts } from './measurements.ts';
 import type { ManagerSettings } from './settings.ts';
-import { createOwnPlaces } from './unpacking.ts';
 import { createUnpackingZone } from './unpacking-zone.ts';
 
 /**
@@ -49,7 +61,12 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
     const manager = new Manager(logger);
     const { clockOffset } = kube;
     const clockCheck = createClockCheck({ clockOffset, metrics: metrics.clock, clock, logger });
-    manager.add(createHealthServer(options, kinds), clockCheck);
+    const healthServer = new HealthServer({
+      bindAddress: options.healthProbeBindAddress,
+      readyChecks: { caches: () => kinds.checkSynced() },
+      logger,
+    });
+    manager.add(healthServer, clockCheck);
     manager.add(createContentServer(options, { client, unpacking, metrics, clock }));
     manager.add(...kinds.reflectors);
     manager.add(...(unpacking?.cleaners ?? []));
@@ -71,6 +88,30 @@ export async function runReconcilers(options: ManagerSettings, signal: AbortSign
   }
 }
 
+function createControllers(
+  options: ManagerSettings,
+  parts: ControllerParts,
+): readonly Controller[] {
+  const { unpacking } = parts;
+  const bundles = unpacking && createBundleController(options, parts, unpacking);
+  const ofBundles = bundles === undefined ? [] : [bundles];
+  if (options.zone === 'unpacking') return ofBundles;
+  return [...ofBundles, createDeploymentController(options, parts, bundles)];
+}
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const extension = extname(import.meta.url);
+const judgeModule = new URL(`../apply/health/rules/judge-objects${extension}`, import.meta.url);
+
+/** Evaluates the rules of spec.health in processes of its own, until it is closed. */
+export function openJudge(options: {
+  readonly memory: ByteBudget;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): WorkerJudge {
+  return judgeInWorkers({ module: judgeModule, ...options });
+}
+
 function whatToWatch({ sources, systemNamespace }: ManagerSettings) {
   const areRead = sources.some(({ type }) => type === 'configMaps');
   return { configMapNamespace: areRead ? systemNamespace : undefined };
@@ -78,4 +119,59 @@ function whatToWatch({ sources, systemNamespace }: ManagerSettings) {
 
 function classNames({ provisioners }: ManagerSettings): readonly string[] {
   return provisioners.map(({ className }) => className);
+}
+
+interface ElectionParts {
+  readonly options: ManagerSettings;
+  readonly client: KubeClient;
+  readonly events: EventSink;
+  readonly metrics: { readonly leader: Pick<LeaderMetrics, 'leads'> };
+}
+
+/** What one process does for all, behind the lease where one is asked for. */
+function elected(runnables: readonly Pick<Runnable, 'run'>[], parts: ElectionParts): Runnable {
+  const runAll = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all(runnables.map((runnable) => runnable.run(signal)));
+  };
+  const { leaseName, systemNamespace: namespace, logger } = parts.options;
+  if (leaseName === undefined) return { name: 'controllers', run: runAll };
+  const identity = `${hostname()}_${randomUUID()}`;
+  const lock = { client: parts.client, namespace, name: leaseName, identity };
+  const elector = new LeaderElector({ ...lock, clock: systemClock, logger });
+  const announce = announcements(lock, parts);
+  announce(false);
+  return {
+    name: 'leader election',
+    run: (signal) =>
+      elector.run(signal, {
+        onStarted: async (leading) => {
+          announce(true);
+          await runAll(leading).finally(() => announce(false));
+        },
+        onLost: () => {
+          announce(false);
+          logger.error({ lease: leaseName }, 'another process leads now');
+        },
+      }),
+  };
+}
+
+/** Tells metrics who leads, and Events on the Lease, as client-go does, when that changes. */
+function announcements(
+  { namespace, name, identity }: { namespace: string; name: string; identity: string },
+  { events, metrics }: ElectionParts,
+): (leads: boolean) => void {
+  const lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace, name },
+  };
+  let led = false;
+  return (leads) => {
+    metrics.leader.leads(name, leads);
+    if (leads === led) return;
+    led = leads;
+    const message = `${identity} ${leads ? 'became leader' : 'stopped leading'}`;
+    events.event(lease, { type: 'Normal', reason: 'LeaderElection', message });
+  };
 }

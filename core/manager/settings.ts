@@ -1,11 +1,19 @@
+import { totalmem } from 'node:os';
+import { hashObject } from '../../api/object-hash.ts';
 import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
-import type { CertificateOptions } from '../bundle-deployment/index.ts';
+import {
+  type CertificateOptions,
+  defaultCertificates,
+  shortestLifetime,
+} from '../bundle-deployment/index.ts';
+import { defaultLimits } from '../content/index.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
+import { podNamespace } from '../platform/kube/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
-import type { ContentOptions, UploadOptions, Zone } from './options.ts';
+import type { ContentOptions, ManagerOptions, UploadOptions, Zone } from './options.ts';
 
 /** What core's parts are made from: the options of a process with all that they left out. */
 export interface ManagerSettings {
@@ -33,4 +41,81 @@ export interface ManagerSettings {
   readonly certificates: CertificateOptions;
   readonly crdReaderRole?: string | undefined;
   readonly logger: Logger;
+}
+
+/** What the process opens of the options before it has settings. */
+interface OpenParts {
+  readonly provisioners: readonly Provisioner[];
+  readonly sources: readonly Source[];
+  readonly memory: ByteBudget;
+  readonly logger: Logger;
+}
+
+/** The options with core's defaults for what they left out. */
+export function settingsOf(options: ManagerOptions, parts: OpenParts): ManagerSettings {
+  const { leaseName = leaseNameOf(parts.provisioners) } = options;
+  return {
+    ...parts,
+    zone: options.zone,
+    kubeconfig: options.kubeconfig,
+    systemNamespace: options.systemNamespace ?? podNamespace(),
+    allowUnscopedSourceSecrets: options.allowUnscopedSourceSecrets ?? false,
+    requireInstallNamespace: options.requireInstallNamespace ?? false,
+    limits: { ...defaultLimits, ...options.limits },
+    content: { ...defaultContent, ...options.content },
+    uploads: options.uploads,
+    healthProbeBindAddress: options.healthProbeBindAddress ?? defaultHealthProbeBindAddress,
+    leaseName: leaseName === false ? undefined : leaseName,
+    workers: options.workers ?? defaultWorkers,
+    ownWorkers: options.ownWorkers,
+    mindsUnserved: options.mindsUnserved ?? false,
+    reportHealth: options.reportHealth ?? true,
+    pruneDefaults: options.pruneDefaults,
+    defaultDeletionPolicy: options.defaultDeletionPolicy,
+    certificates: certificateOptions(options.certificates),
+    crdReaderRole: options.crdReaderRole,
+  };
+}
+
+/** @throws Error where certificates could not be followed by others in time. */
+function certificateOptions(options: ManagerOptions['certificates']): CertificateOptions {
+  const { provider = defaultCertificates.provider, lifetime = defaultCertificates.lifetime } =
+    options ?? {};
+  if (lifetime < shortestLifetime) {
+    throw new Error(`certificates.lifetime must be at least ${shortestLifetime} milliseconds`);
+  }
+  return { provider, lifetime };
+}
+
+/** Where a process in a pod keeps content and serves it, as in v0.16. */
+export const defaultContent = {
+  directory: '/var/cache/bundles',
+  bindAddress: ':8080',
+  externalAddress: 'http://localhost:8080',
+  contentServers: [],
+} as const satisfies ContentOptions;
+
+/** As in v0.16. */
+export const defaultHealthProbeBindAddress = ':8081';
+
+export const defaultWorkers = 8;
+
+const gibibyte = 1024 ** 3;
+
+/**
+ * Bytes: half of what the container may take, for the other half has the process itself, its caches
+ * and what it renders. Without a bound as much as deploy/ has.
+ */
+export function defaultMemoryBudget(bound = process.constrainedMemory()): number {
+  return bound > 0 && bound < totalmem() ? Math.floor(bound / 2) : gibibyte;
+}
+
+/** Of an object's name. */
+const maxNameLength = 253;
+
+/** The Lease of a process with these classes: processes of other classes do not wait for it. */
+function leaseNameOf(provisioners: readonly Pick<Provisioner, 'className'>[]): string {
+  const names = provisioners.map(({ className }) => className).sort();
+  const name = `${names.join('.')}.core.rukpak.io`;
+  return name.length > maxNameLength ? `${hashObject(names)}.core.rukpak.io` : name;
 }

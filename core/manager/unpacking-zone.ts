@@ -1,24 +1,42 @@
-import { ContentRestorer, type UnpackDependencies } from '../bundle/index.ts';
+import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
+import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
+import { label } from '../../api/v1alpha1/labels.ts';
+import { templateHash } from '../../api/v1alpha1/template-hash.ts';
+import {
+  ContentRestorer,
+  SharedFetches,
+  SourceSecrets,
+  type UnpackDependencies,
+  UnpackSlots,
+} from '../bundle/index.ts';
+import { creatorOfBundle, isMadeFrom, isOwn, isRevision } from '../bundle-deployment/index.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
+import type { SecretReader } from '../contracts/source.ts';
+import type { ContentStore } from '../contracts/store.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { KubeClient } from '../platform/kube/index.ts';
+import {
+  createConfigMapReader,
+  createSecretReader,
+  type KubeClient,
+} from '../platform/kube/index.ts';
+import { HostAddresses } from '../platform/net/index.ts';
 import type { Metrics } from '../platform/observe/index.ts';
-import type { Runnable } from '../platform/runtime/index.ts';
+import { type Runnable } from '../platform/runtime/index.ts';
+import { createUploadSource } from '../sources/index.ts';
 import {
   DiskStore,
   type KeptArchives,
   type OnLeftover,
   type ServedBundles,
 } from '../store/index.ts';
-import { createArchiveCleaner } from './archive-cleaner.ts';
-import { keptArchives } from './kept-archives.ts';
+import { createArchiveCleaner, keptArchives } from './archives.ts';
+import { classesWith, type OwnPlacesByClass } from './classes.ts';
+import { createServedBundles } from './content-server.ts';
 import type { Kinds } from './kinds.ts';
-import { createServedBundles } from './served-bundles.ts';
 import type { ManagerSettings } from './settings.ts';
-import { type OwnPlacesByClass, unpackDependencies } from './unpacking.ts';
 import { createUploads, type Uploads } from './uploads.ts';
 
-export interface UnpackingZoneParts {
+interface UnpackingZoneParts {
   readonly client: KubeClient;
   readonly kinds: Kinds;
   readonly events: EventSink;
@@ -71,4 +89,83 @@ export function createUnpackingZone(
     cleaners: areShared ? [archives] : [archives, ...collectors],
     sharedCleaners: areShared ? collectors : [],
   };
+}
+
+interface UnpackParts {
+  readonly client: KubeClient;
+  readonly kinds: Pick<Kinds, 'deployments'>;
+  readonly store: ContentStore;
+  readonly kept: Pick<KeptArchives, 'release'>;
+  readonly uploads: Uploads | undefined;
+  readonly metrics: Metrics;
+  readonly ownPlaces: OwnPlacesByClass;
+  readonly clock: Clock;
+}
+
+/** What this process unpacks with, once: its slots bound the reconciler and the restorer together. */
+function unpackDependencies(settings: ManagerSettings, parts: UnpackParts): UnpackDependencies {
+  const { client, kinds, store, kept, uploads, metrics, ownPlaces, clock } = parts;
+  const { deployments } = kinds;
+  const { sources, provisioners, limits, workers, memory, systemNamespace, logger } = settings;
+  const addresses = new HostAddresses({ clock });
+  const all = [...sources, ...(uploads === undefined ? [] : [createUploadSource(uploads.store)])];
+  const byType = new Map(all.map((source) => [source.type, source]));
+  return {
+    sources: byType,
+    provisioners: classesWith(provisioners, 'bundle'),
+    creatorOf: (bundle) => creatorOfBundle(bundle, deployments),
+    addressOf: (host) => addresses.of(host),
+    store,
+    release: (bundle) => kept.release(bundle),
+    slots: new UnpackSlots({ slots: workers, clock }),
+    fetches: new SharedFetches(),
+    ownPlaces,
+    secrets: new SourceSecrets({
+      sources: byType,
+      system: createSecretReader(client, systemNamespace),
+      as: (account) => accountReader(client, account),
+      accountOf: (bundle) => sourceAccount(bundle, deployments),
+      allowUnscoped: settings.allowUnscopedSourceSecrets,
+    }),
+    configMaps: createConfigMapReader(client, systemNamespace),
+    limits,
+    memory,
+    unpackMetrics: metrics.unpacking,
+    clock,
+    logger,
+  };
+}
+
+function accountReader(client: KubeClient, account: ServiceAccountRef): SecretReader {
+  const { namespace } = account;
+  return createSecretReader(client.impersonate(account), namespace, `namespace "${namespace}"`);
+}
+
+interface Deployments {
+  get(key: { readonly name: string }): BundleDeployment | undefined;
+}
+
+/**
+ * The ServiceAccount of the deployment that a Bundle was made for; undefined where there is none. An
+ * owner and labels can be written by whoever may create Bundles, so the Bundle must be what the
+ * deployment's template asks for, or a revision of it.
+ */
+export function sourceAccount(
+  bundle: Bundle,
+  deployments: Deployments,
+): ServiceAccountRef | undefined {
+  const { labels = {} } = bundle.metadata;
+  const deployment = deployments.get({ name: labels[label.ownerName] ?? '' });
+  const account = deployment?.spec.serviceAccount;
+  if (deployment === undefined || account === undefined || !isOwn(bundle, deployment))
+    return undefined;
+  return isOfTemplate(bundle, deployment) ? account : undefined;
+}
+
+function isOfTemplate(bundle: Bundle, deployment: BundleDeployment): boolean {
+  const { status = {}, spec } = deployment;
+  const { name, labels = {} } = bundle.metadata;
+  if (isMadeFrom(bundle, deployment, templateHash(spec.template))) return true;
+  const isNamed = name === status.activeBundle || isRevision(bundle, status);
+  return isNamed && isMadeFrom(bundle, deployment, labels[label.templateHash] ?? '');
 }

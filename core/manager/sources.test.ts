@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import type { Source } from '../../contracts/source.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import type { Source } from '../contracts/source.ts';
 import { type OpenSources, openSources } from './sources.ts';
 
 let open: OpenSources | undefined;

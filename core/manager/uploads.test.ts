@@ -5,7 +5,7 @@ import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import { IndexedCache } from '../platform/runtime/index.ts';
-import { createUploadCollector } from './upload-collector.ts';
+import { createUploadCollector } from './uploads.ts';
 
 const source = { type: 'upload', upload: {} };
 const interval = 60_000;

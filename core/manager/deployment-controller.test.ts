@@ -1,9 +1,28 @@
 import { expect, test } from 'vitest';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { BundleDeploymentStatus, BundleStatus } from '../../api/v1alpha1/index.ts';
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { wantedBundle } from '../bundle-deployment/index.ts';
 import { precedence } from '../platform/runtime/index.ts';
-import { claimOfDeployment } from './claim-of-deployment.ts';
+import { changedDependencies, claimOfDeployment } from './deployment-controller.ts';
+
+function on(...names: readonly string[]): BundleDeployment {
+  const deployment = aStoredDeployment();
+  return {
+    ...deployment,
+    spec: { ...deployment.spec, dependsOn: names.map((name) => ({ name })) },
+  };
+}
+
+test.each([
+  { type: 'added', before: undefined, now: on('a', 'b'), changed: ['a', 'b'] },
+  { type: 'updated', before: on('a', 'b'), now: on('b', 'c'), changed: ['a', 'c'] },
+  { type: 'updated', before: on('a'), now: on('a'), changed: [] },
+  { type: 'updated', before: aStoredDeployment(), now: aStoredDeployment(), changed: [] },
+  { type: 'deleted', before: on('a'), now: on('a'), changed: ['a'] },
+] as const)('$type: $changed', ({ type, before, now, changed }) => {
+  expect(changedDependencies({ type, object: now, previous: before })).toEqual(changed);
+});
 
 const active = wantedBundle(aStoredDeployment());
 const installed: BundleDeploymentStatus = { activeBundle: active, observedGeneration: 1 };

@@ -6,25 +6,46 @@ import type { EventSink } from '../contracts/event-sink.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient, Resource } from '../platform/kube/index.ts';
 import {
+  type ControllerOptions,
   findCondition,
   type ReconcileResult,
   statusPatch,
   withReadiness,
 } from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
+import type { ControllerParts } from './deployment-controller.ts';
+import type { ManagerSettings } from './settings.ts';
 
 /** Milliseconds that a manager has for its first look at an object: it may be starting just now. */
 const patience = 30_000;
 
 const shownClasses = 12;
 
-export interface UnservedClassesOptions {
+interface UnservedClassesOptions {
   readonly client: KubeClient;
   readonly resource: Resource;
   /** By name: those of the kind that this process serves. */
   readonly classes: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>;
   readonly events: EventSink;
   readonly clock: Clock;
+}
+
+interface Served extends Pick<UnservedClassesOptions, 'resource' | 'classes'> {
+  readonly cache: { get(key: { readonly name: string }): Bundle | BundleDeployment | undefined };
+  readonly reconciler: { reconcile: ControllerOptions['reconcile'] };
+}
+
+/** A reconcile that says of objects whose class nobody serves that it is so, where this process is to. */
+export function servedOnly(
+  { mindsUnserved }: ManagerSettings,
+  { kube: { client }, events, clock }: Pick<ControllerParts, 'kube' | 'events' | 'clock'>,
+  { cache, reconciler, ...kind }: Served,
+): ControllerOptions['reconcile'] {
+  if (!mindsUnserved) return (name, context) => reconciler.reconcile(name, context);
+  const unserved = new UnservedClasses({ ...kind, client, events, clock });
+  return async (name, context) =>
+    (await unserved.tell(cache.get({ name }), context.signal)) ??
+    (await reconciler.reconcile(name, context));
 }
 
 /**

@@ -4,7 +4,7 @@ import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import type { ContentRestorer } from '../bundle/index.ts';
 import { WaitingError } from '../errors.ts';
 import { IndexedCache } from '../platform/runtime/index.ts';
-import { createServedBundles } from './served-bundles.ts';
+import { createServedBundles } from './content-server.ts';
 
 const { signal } = new AbortController();
 

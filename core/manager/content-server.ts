@@ -1,15 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { RequestHandler } from 'express';
+import type { ContentRestorer } from '../bundle/index.ts';
 import { StoredPlans } from '../bundle-deployment/index.ts';
+import { WaitingError } from '../errors.ts';
 import { aborted, type Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { Metrics } from '../platform/observe/index.ts';
-import {
-  type BindAddress,
-  HealthServer,
-  parseBindAddress,
-  type Runnable,
-} from '../platform/runtime/index.ts';
+import { type BindAddress, parseBindAddress, type Runnable } from '../platform/runtime/index.ts';
 import {
   apiServerAccessReviewer,
   ClientAuthorities,
@@ -24,15 +21,7 @@ import type { ContentOptions } from './options.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { UnpackingZone } from './unpacking-zone.ts';
 
-export function createHealthServer(options: ManagerSettings, kinds: Kinds): Runnable {
-  return new HealthServer({
-    bindAddress: options.healthProbeBindAddress,
-    readyChecks: { caches: () => kinds.checkSynced() },
-    logger: options.logger,
-  });
-}
-
-export interface ContentServerParts {
+interface ContentServerParts {
   readonly client: KubeClient;
   /** What stored archives and uploads are served from; undefined where this process has none. */
   readonly unpacking: UnpackingZone | undefined;
@@ -118,4 +107,33 @@ function listenAddress(text: string): BindAddress {
   const address = parseBindAddress(text);
   if (address === undefined) throw new Error('the content server needs an address to listen on');
   return address;
+}
+
+/** The Bundles that the watch cache holds: every replica serves all, whoever unpacked them. */
+export function createServedBundles(
+  kinds: Pick<Kinds, 'bundles' | 'checkSynced'>,
+  restorer: Pick<ContentRestorer, 'canRestore' | 'restore'>,
+): ServedBundles {
+  return {
+    uidOf(name) {
+      checkSynced(kinds);
+      return kinds.bundles.get({ name })?.metadata.uid;
+    },
+    async restore(name, signal) {
+      const bundle = kinds.bundles.get({ name });
+      if (bundle === undefined || !restorer.canRestore(bundle)) return false;
+      await restorer.restore(bundle, signal);
+      return true;
+    },
+  };
+}
+
+function checkSynced(kinds: Pick<Kinds, 'checkSynced'>): void {
+  try {
+    kinds.checkSynced();
+  } catch (error) {
+    throw new WaitingError('this process has not yet been told which Bundles there are', {
+      cause: error,
+    });
+  }
 }

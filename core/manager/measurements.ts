@@ -5,11 +5,16 @@ import {
   bundleDeploymentReason,
   readyReason,
 } from '../../api/v1alpha1/index.ts';
+import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import type { ObjectCount, ObjectCounts } from '../platform/observe/index.ts';
-import { classesWith } from './class-index.ts';
+import { errorMessage } from '../errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type ClockOffset, clockProblem } from '../platform/kube/index.ts';
+import type { ClockMetrics, ObjectCount, ObjectCounts } from '../platform/observe/index.ts';
+import type { Runnable } from '../platform/runtime/index.ts';
+import { classesWith } from './classes.ts';
 
-export interface CountedKinds {
+interface CountedKinds {
   readonly bundles: { list(): readonly Bundle[] };
   readonly deployments: { list(): readonly BundleDeployment[] };
 }
@@ -85,4 +90,53 @@ function count(
     counts.set(key, { ...entry, count: entry.count + 1 });
   }
   return [...counts.values()];
+}
+
+interface ClockCheckParts {
+  readonly clockOffset: (signal: AbortSignal) => Promise<ClockOffset>;
+  readonly metrics: Pick<ClockMetrics, 'measured'>;
+  readonly clock: Pick<Clock, 'sleep'>;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'debug'>;
+}
+
+const interval = 60 * 60_000;
+const retryInterval = 60_000;
+
+/** Says at the start and every hour where this computer's clock is off; nothing waits for it. */
+export function createClockCheck({
+  clockOffset,
+  metrics,
+  clock,
+  logger,
+}: ClockCheckParts): Runnable {
+  let wasOff = false;
+
+  function tell(offset: ClockOffset): void {
+    metrics.measured((offset.least + offset.most) / 2);
+    const problem = clockProblem(offset);
+    if (problem !== undefined) {
+      logger.warn(
+        {},
+        `this computer's clock is ${problem} the API server's: certificates and leases depend on it; synchronize the clocks of the cluster's computers`,
+      );
+    } else if (wasOff) logger.info({}, "this computer's clock is right again");
+    wasOff = problem !== undefined;
+  }
+
+  async function check(signal: AbortSignal): Promise<number> {
+    try {
+      tell(await clockOffset(signal));
+      return interval;
+    } catch (error) {
+      logger.debug({ error: errorMessage(error) }, "cannot compare clocks with the API server's");
+      return retryInterval;
+    }
+  }
+
+  return {
+    name: 'clock check',
+    async run(signal) {
+      while (!signal.aborted) await clock.sleep(await check(signal), signal).catch(() => undefined);
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import { anImage } from '../../test/helpers/objects.ts';
 import { aStoredBundle, aStoredDeployment, aTemplate } from '../../test/helpers/stored-objects.ts';
 import { desiredBundle } from '../bundle-deployment/desired-bundle.ts';
-import { sourceAccount } from './source-account.ts';
+import { sourceAccount } from './unpacking-zone.ts';
 
 const serviceAccount = { namespace: 'team-a', name: 'deployer' };
 const stored = aStoredDeployment();

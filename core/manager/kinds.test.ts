@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { IndexedCache } from '../platform/runtime/index.ts';
-import { OwnWrites } from './own-writes.ts';
+import { SelfWriteCache } from './kinds.ts';
 
 function anObject(
   resourceVersion: string,
@@ -17,9 +17,9 @@ function anObject(
 
 test('a listener can tell own writes from news', () => {
   const cache = new IndexedCache();
-  const own = new OwnWrites(cache);
+  const own = new SelfWriteCache(cache);
   const seen: boolean[] = [];
-  cache.onChange(() => seen.push(own.taking));
+  cache.onChange(() => seen.push(own.isSelfWrite));
   cache.upsert(anObject('1'));
   own.upsertIfNewer(anObject('2'));
   cache.upsert(anObject('3'));
@@ -36,10 +36,10 @@ test.each<[string, KubernetesObject['metadata']]>([
   ['identity', { uid: 'another' }],
 ])('the answer to an own write brings news: %s, before the watch does', (_, metadata) => {
   const cache = new IndexedCache();
-  const own = new OwnWrites(cache);
+  const own = new SelfWriteCache(cache);
   const seen: boolean[] = [];
   cache.upsert(anObject('1'));
-  cache.onChange(() => seen.push(own.taking));
+  cache.onChange(() => seen.push(own.isSelfWrite));
   own.upsertIfNewer(anObject('3', metadata));
   cache.upsert(anObject('2', metadata));
   cache.upsert(anObject('3', metadata));
@@ -48,20 +48,20 @@ test.each<[string, KubernetesObject['metadata']]>([
 
 test('the first that is heard of an object is news', () => {
   const cache = new IndexedCache();
-  const own = new OwnWrites(cache);
+  const own = new SelfWriteCache(cache);
   const seen: boolean[] = [];
-  cache.onChange(() => seen.push(own.taking));
+  cache.onChange(() => seen.push(own.isSelfWrite));
   own.upsertIfNewer(anObject('1'));
   expect(seen).toEqual([false]);
 });
 
 test('a listener that throws does not leave everything marked as own', () => {
   const cache = new IndexedCache();
-  const own = new OwnWrites(cache);
+  const own = new SelfWriteCache(cache);
   cache.upsert(anObject('1'));
   cache.onChange(() => {
     throw new Error('listener');
   });
   expect(() => own.upsertIfNewer(anObject('2'))).toThrow('listener');
-  expect(own.taking).toBe(false);
+  expect(own.isSelfWrite).toBe(false);
 });

@@ -11,7 +11,7 @@ import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
 import { type ContentLoader, LostContentError } from '../bundle-deployment/index.ts';
 import { defaultLimits } from '../content/index.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
-import { createContentLoader } from './content.ts';
+import { createContentLoader } from './content-loader.ts';
 
 const { signal } = new AbortController();
 const files = aTree({ 'manifests/a.yaml': 'a' });

@@ -2,16 +2,16 @@ import {
   type Bundle,
   type BundleDeployment,
   bundleDeploymentResource,
-  bundleResource,
+  creatorOf,
 } from '../../api/v1alpha1/index.ts';
 import { ApplyEngine } from '../apply/index.ts';
-import { BundleReconciler } from '../bundle/index.ts';
 import {
   BundleDeploymentReconciler,
   Certificates,
   isBroughtOut,
   RenderFacts,
   StoredPlans,
+  wantedBundle,
 } from '../bundle-deployment/index.ts';
 import type { ObjectNews } from '../contracts/applier.ts';
 import type { ObjectJudge } from '../contracts/object-judge.ts';
@@ -20,23 +20,20 @@ import type { Clock } from '../platform/clock.ts';
 import type { KubeConnection } from '../platform/kube/index.ts';
 import type { Metrics } from '../platform/observe/index.ts';
 import {
+  type CacheChange,
+  type Claim,
   Controller,
-  type ControllerOptions,
   type EventRecorder,
   precedence,
 } from '../platform/runtime/index.ts';
 import { builtInTypes } from '../sources/index.ts';
-import { changedDependencies } from './changed-dependencies.ts';
-import { claimOfDeployment } from './claim-of-deployment.ts';
-import { classesWith } from './class-index.ts';
-import { type ContentLoaderParts, createContentLoader } from './content.ts';
-import { configMapIndex, dependencyIndex, type Kinds, ownerIndex, ownerOf } from './kinds.ts';
-import { ownWorkers } from './own-workers.ts';
-import { OwnWrites } from './own-writes.ts';
+
+import { classesWith, type OwnPlacesByClass, ownWorkers } from './classes.ts';
+import { type ContentLoaderParts, createContentLoader } from './content-loader.ts';
+import { dependencyIndex, type Kinds, ownerIndex, ownerOf, SelfWriteCache } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
-import type { OwnPlacesByClass } from './unpacking.ts';
 import type { UnpackingZone } from './unpacking-zone.ts';
-import { UnservedClasses, type UnservedClassesOptions } from './unserved-classes.ts';
+import { servedOnly } from './unserved.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
@@ -55,61 +52,41 @@ export interface ControllerParts {
 /** Milliseconds: a rollout says several things on its way, and each would be a status to write. */
 const detailDelay = 2_000;
 
-/** The controllers of this process, woken by the caches and by what happens to applied objects. */
-export function createControllers(
-  options: ManagerSettings,
-  parts: ControllerParts,
-): readonly Controller[] {
-  const { unpacking } = parts;
-  const bundles = unpacking && wokenBundles(options, parts, unpacking);
-  if (options.zone === 'unpacking') return bundles === undefined ? [] : [bundles];
-  const deployments = wokenDeployments(options, parts, bundles);
-  return bundles === undefined ? [deployments] : [bundles, deployments];
-}
-
-function wokenBundles(
-  options: ManagerSettings,
-  parts: ControllerParts,
-  unpacking: UnpackingZone,
-): Controller {
-  const { kinds } = parts;
-  const writes = new OwnWrites(kinds.bundles);
-  const { controller, reconciler } = createBundleController(options, parts, {
-    unpacking,
-    cache: writes,
-  });
-  kinds.bundles.onChange(({ type, object }) => {
-    const { name = '', deletionTimestamp } = object.metadata;
-    if (type !== 'deleted' && !writes.taking) controller.enqueue(name);
-    if (type === 'deleted' || deletionTimestamp !== undefined) reconciler.abandon(name);
-  });
-  kinds.configMaps.onChange(({ object }) => {
-    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
-    for (const { metadata } of readers) controller.enqueue(metadata.name ?? '');
-  });
-  return controller;
-}
-
-function wokenDeployments(
+/**
+ * The controller of BundleDeployments, woken by their cache, by their Bundles, by those that they depend
+ * on, and by what happens to applied objects.
+ */
+export function createDeploymentController(
   options: ManagerSettings,
   parts: ControllerParts,
   bundles: Controller | undefined,
 ): Controller {
   const { kinds } = parts;
-  const cache = new OwnWrites(kinds.deployments);
+  const cache = new SelfWriteCache<BundleDeployment>(kinds.deployments);
   const onLost = (bundle: string): void => bundles?.enqueue(bundle);
-  const deployments = createDeploymentController(options, parts, { cache, onLost });
+  const deployments = createController(options, parts, { cache, onLost });
   kinds.bundles.onChange(({ object, previous }) => {
     for (const owner of ownerOf(previous ?? object)) deployments.enqueue(owner);
     for (const owner of ownerOf(object)) deployments.enqueue(owner);
   });
   kinds.deployments.onChange((change) => {
     const { name = '' } = change.object.metadata;
-    if (!cache.taking) deployments.enqueue(name);
+    if (!cache.isSelfWrite) deployments.enqueue(name);
     for (const dependency of changedDependencies(change)) deployments.enqueue(dependency);
     for (const dependent of waitingFor(kinds, name)) deployments.enqueue(dependent);
   });
   return deployments;
+}
+
+/** The deployments that gained or lost a dependent by a change: theirs is to keep, or to go on with. */
+export function changedDependencies({
+  type,
+  object,
+  previous,
+}: CacheChange<BundleDeployment>): readonly string[] {
+  const before = new Set(previous?.spec.dependsOn?.map(({ name }) => name));
+  const after = new Set(type === 'deleted' ? [] : object.spec.dependsOn?.map(({ name }) => name));
+  return [...before.symmetricDifference(after)];
 }
 
 /** What depends on a deployment and may be waiting for it: an own write is news to them too. */
@@ -120,39 +97,10 @@ function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
     .map(({ metadata }) => metadata.name ?? '');
 }
 
-function createBundleController(
+function createController(
   options: ManagerSettings,
   parts: ControllerParts,
-  { unpacking, cache }: { unpacking: UnpackingZone; cache: OwnWrites<Bundle> },
-): { readonly controller: Controller; readonly reconciler: BundleReconciler } {
-  const { kube, events, metrics, clock } = parts;
-  const { logger, mindsUnserved } = options;
-  const reconciler = new BundleReconciler({
-    ...unpacking.dependencies,
-    endsUnserved: mindsUnserved,
-    client: kube.client,
-    cache,
-    uploads: unpacking.uploads?.store,
-    events,
-  });
-  const kind = { resource: bundleResource, classes: unpacking.dependencies.provisioners };
-  const controller = new Controller({
-    name: 'bundle',
-    kind: 'Bundle',
-    // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
-    workers: Number.POSITIVE_INFINITY,
-    reconcile: servedOnly(options, parts, { ...kind, cache, reconciler }),
-    clock,
-    logger,
-    metrics,
-  });
-  return { controller, reconciler };
-}
-
-function createDeploymentController(
-  options: ManagerSettings,
-  parts: ControllerParts,
-  { cache, onLost }: { cache: OwnWrites<BundleDeployment>; onLost: (bundle: string) => void },
+  { cache, onLost }: { cache: SelfWriteCache<BundleDeployment>; onLost: (bundle: string) => void },
 ): Controller {
   const { kube, judge, kinds, unpacking, ownPlaces, events, metrics, clock, signal } = parts;
   const { client, discovery } = kube;
@@ -215,24 +163,6 @@ function ownedBundles({ bundles }: Kinds, unpacking: UnpackingZone | undefined) 
   };
 }
 
-interface Served extends Pick<UnservedClassesOptions, 'resource' | 'classes'> {
-  readonly cache: { get(key: { readonly name: string }): Bundle | BundleDeployment | undefined };
-  readonly reconciler: { reconcile: ControllerOptions['reconcile'] };
-}
-
-/** A reconcile that says of objects whose class nobody serves that it is so, where this process is to. */
-function servedOnly(
-  { mindsUnserved }: ManagerSettings,
-  { kube: { client }, events, clock }: ControllerParts,
-  { cache, reconciler, ...kind }: Served,
-): ControllerOptions['reconcile'] {
-  if (!mindsUnserved) return (name, context) => reconciler.reconcile(name, context);
-  const unserved = new UnservedClasses({ ...kind, client, events, clock });
-  return async (name, context) =>
-    (await unserved.tell(cache.get({ name }), context.signal)) ??
-    (await reconciler.reconcile(name, context));
-}
-
 /** Who unpacks nothing reads all content from a content server. */
 function storedBy(
   unpacking: UnpackingZone | undefined,
@@ -240,6 +170,36 @@ function storedBy(
 ): Omit<ContentLoaderParts, 'onLost'> {
   if (unpacking === undefined) return { stores: [], ownClasses: new Map() };
   return { stores: [unpacking.store, unpacking.kept], ownClasses: bundleClasses };
+}
+
+interface Known<T> {
+  get(key: { readonly name: string }): T | undefined;
+}
+
+/**
+ * Whose share of the workers a deployment takes, and how soon. What is further along goes first: its
+ * end is told when it comes, and a burst of first installs becomes healthy one after the other.
+ */
+export function claimOfDeployment(
+  name: string,
+  {
+    deployments,
+    bundles,
+  }: { readonly deployments: Known<BundleDeployment>; readonly bundles: Known<Bundle> },
+): Claim {
+  const deployment = deployments.get({ name });
+  // All that is left to do is to forget it.
+  if (deployment === undefined)
+    return { creator: `deployment ${name}`, precedence: precedence.urgent };
+  const creator = creatorOf(deployment);
+  const { metadata, status } = deployment;
+  if (metadata.deletionTimestamp !== undefined) return { creator, precedence: precedence.urgent };
+  const isInstalled =
+    isBroughtOut(deployment) && status?.observedGeneration === metadata.generation;
+  if (isInstalled) return { creator, precedence: precedence.urgent };
+  const bundle = bundles.get({ name: wantedBundle(deployment) });
+  const isUnpacked = bundle?.status?.phase === 'Unpacked';
+  return { creator, precedence: isUnpacked ? precedence.ready : precedence.first };
 }
 
 function wake(controller: Controller, owner: string, news: ObjectNews): void {

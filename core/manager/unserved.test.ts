@@ -6,7 +6,7 @@ import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { conditionLines } from '../../test/helpers/summary-conditions.ts';
-import { UnservedClasses } from './unserved-classes.ts';
+import { UnservedClasses } from './unserved.ts';
 
 const { signal } = new AbortController();
 let client: FakeKubeClient;

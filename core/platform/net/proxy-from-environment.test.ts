@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { proxyFromEnvironment } from '../../platform/net/index.ts';
+import { proxyFromEnvironment } from './index.ts';
 
 test('variables are read in upper case, else in lower case', () => {
   expect(proxyFromEnvironment({ HTTP_PROXY: 'a:1', http_proxy: 'b:1', no_proxy: 'c' })).toEqual({

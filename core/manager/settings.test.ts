@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ampleMemory } from '../../../test/helpers/ample-memory.ts';
-import { silentLogger } from '../../../test/helpers/silent-logger.ts';
-import { defaultLimits } from '../../content/index.ts';
+import { ampleMemory } from '../../test/helpers/ample-memory.ts';
+import { silentLogger } from '../../test/helpers/silent-logger.ts';
+import { defaultLimits } from '../content/index.ts';
 import { settingsOf } from './settings.ts';
 
 const acme = { className: 'acme', deployment: async () => [] };

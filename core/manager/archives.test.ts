@@ -3,7 +3,7 @@ import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { aStoredBundle, aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { IndexedCache } from '../platform/runtime/index.ts';
-import { createArchiveCleaner } from './archive-cleaner.ts';
+import { createArchiveCleaner } from './archives.ts';
 
 function setUp() {
   const bundles = new IndexedCache<Bundle>();

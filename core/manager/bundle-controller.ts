@@ -1,0 +1,48 @@
+import { type Bundle, bundleResource } from '../../api/v1alpha1/index.ts';
+import { BundleReconciler } from '../bundle/index.ts';
+import { Controller } from '../platform/runtime/index.ts';
+import type { ControllerParts } from './deployment-controller.ts';
+import { configMapIndex, SelfWriteCache } from './kinds.ts';
+import type { ManagerSettings } from './settings.ts';
+import type { UnpackingZone } from './unpacking-zone.ts';
+import { servedOnly } from './unserved.ts';
+
+/** The controller of Bundles, woken by their cache and by the ConfigMaps that their content comes from. */
+export function createBundleController(
+  options: ManagerSettings,
+  parts: ControllerParts,
+  unpacking: UnpackingZone,
+): Controller {
+  const { kube, kinds, events, metrics, clock } = parts;
+  const { logger, mindsUnserved } = options;
+  const cache = new SelfWriteCache<Bundle>(kinds.bundles);
+  const reconciler = new BundleReconciler({
+    ...unpacking.dependencies,
+    endsUnserved: mindsUnserved,
+    client: kube.client,
+    cache,
+    uploads: unpacking.uploads?.store,
+    events,
+  });
+  const kind = { resource: bundleResource, classes: unpacking.dependencies.provisioners };
+  const controller = new Controller({
+    name: 'bundle',
+    kind: 'Bundle',
+    // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
+    workers: Number.POSITIVE_INFINITY,
+    reconcile: servedOnly(options, parts, { ...kind, cache, reconciler }),
+    clock,
+    logger,
+    metrics,
+  });
+  kinds.bundles.onChange(({ type, object }) => {
+    const { name = '', deletionTimestamp } = object.metadata;
+    if (type !== 'deleted' && !cache.isSelfWrite) controller.enqueue(name);
+    if (type === 'deleted' || deletionTimestamp !== undefined) reconciler.abandon(name);
+  });
+  kinds.configMaps.onChange(({ object }) => {
+    const readers = kinds.bundles.byIndex(configMapIndex, object.metadata.name ?? '');
+    for (const { metadata } of readers) controller.enqueue(metadata.name ?? '');
+  });
+  return controller;
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fetchInWorkers } from '../classes/index.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { Source } from '../contracts/source.ts';
+import { errorMessage } from '../errors.ts';
+import { systemClock } from '../platform/clock.ts';
+import { type AddressPolicy, proxyFromEnvironment } from '../platform/net/index.ts';
+import type { ByteBudget } from '../platform/runtime/index.ts';
+import {
+  createConfigMapsSource,
+  createHttpSource,
+  createImageSource,
+  gitType,
+  type ImagePullerOptions,
+} from '../sources/index.ts';
+import type { RegistryOptions } from './options.ts';
+
+interface SourcesOptions {
+  /** Besides core's, and in place of those of core that have their types. */
+  readonly sources?: readonly Source[] | undefined;
+  readonly registries?: RegistryOptions | undefined;
+  readonly sourceAddresses?: AddressPolicy | undefined;
+  /** Bundles unpacked at once. */
+  readonly workers: number;
+  /** Where what core's git processes take is counted. */
+  readonly memory: ByteBudget;
+  readonly logger: Logger;
+}
+
+export interface OpenSources {
+  readonly sources: readonly Source[];
+  /** Ends the processes of core's git source. */
+  close(): Promise<void>;
+}
+
+/** More than one, so that a git server that stalls its fetches leaves processes to others. */
+const gitProcessesPerWorker = 2;
+
+// The same extension as this file: TypeScript from a checkout, JavaScript from dist.
+const gitModule = new URL(`../sources/git/index${extname(import.meta.url)}`, import.meta.url);
+
+/** Core's sources, and those that are given. */
+export async function openSources(options: SourcesOptions): Promise<OpenSources> {
+  const { sources = [], registries = {}, workers, memory, logger } = options;
+  for (const source of sources) checkSource(source);
+  const addresses = options.sourceAddresses ?? {};
+  const settings = { proxy: proxyFromEnvironment(), addresses };
+  const image = await imagePullerOptions(registries, (text) => logger.info({}, text));
+  const size = workers * gitProcessesPerWorker;
+  const workersOptions = { settings, size, sandboxed: true, memory, logger };
+  const git = fetchInWorkers({ module: gitModule, source: gitType, ...workersOptions });
+  const ours = [
+    createImageSource({ ...image, addresses }),
+    git,
+    createHttpSource(settings),
+    createConfigMapsSource(),
+  ];
+  const replaced = new Set(sources.map(({ type }) => type));
+  return {
+    sources: [...ours.filter(({ type }) => !replaced.has(type)), ...sources],
+    close: () => git.close(),
+  };
+}
+
+/** JavaScript, and what was written for an earlier contract, is checked by no compiler. */
+function checkSource({ type, pin, host, shareable }: Partial<Source>): void {
+  if (pin !== undefined && host !== undefined && shareable !== undefined) return;
+  throw new Error(
+    `source type "${type}" does not define pin, host and shareable: make it with defineSource (docs/howto/write-a-source.md)`,
+  );
+}
+
+/**
+ * Reads the files that the options name, and the proxies of the environment.
+ * @param note is told of each setting that has no effect
+ * @throws Error that names the flag, file or variable that cannot be used
+ */
+export async function imagePullerOptions(
+  options: RegistryOptions,
+  note: (text: string) => void = () => undefined,
+): Promise<ImagePullerOptions> {
+  // Not needed by all of rukpakctl, and slow to load.
+  const image = await import('../registry/index.ts');
+  const { registryCaFile, registryCertsDir, registriesConf } = options;
+  const registries = optional(registriesConf, image.readRegistriesConf);
+  for (const text of registries?.ignored ?? []) note(text);
+  return {
+    insecureRegistries: options.insecureRegistry ?? [],
+    caCertificates: optional(registryCaFile, readCertificates),
+    hostCertificates: optional(registryCertsDir, image.readRegistryCertificates),
+    registries,
+    proxy: proxyFromEnvironment(),
+    verifier: await imageVerifier(options),
+    clock: systemClock,
+  };
+}
+
+async function imageVerifier({
+  imagePolicy,
+  sigstoreTrustedRoot,
+}: RegistryOptions): Promise<ImagePullerOptions['verifier']> {
+  if (imagePolicy === undefined) {
+    if (sigstoreTrustedRoot === undefined) return undefined;
+    throw new Error('--sigstore-trusted-root has no effect without --image-policy');
+  }
+  const { readImageVerifier } = await import('../sources/image/signatures/index.ts');
+  return readImageVerifier(imagePolicy, sigstoreTrustedRoot);
+}
+
+function optional<T>(value: string | undefined, read: (value: string) => T): T | undefined {
+  return value === undefined ? undefined : read(value);
+}
+
+function readCertificates(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot read --registry-ca-file: ${errorMessage(error)}`, { cause: error });
+  }
+}
