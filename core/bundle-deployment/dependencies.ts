@@ -12,10 +12,9 @@ import type { KubeClient } from '../platform/kube/index.ts';
 import type { ApplyMetrics } from '../platform/observe/index.ts';
 import type { Certificates } from './certificates/certificates.ts';
 import type { RenderFacts } from './facts/render-facts.ts';
-import type { LastApplied } from './last-applied.ts';
+import type { LastApplied, PlanMemory } from './memory.ts';
 import type { FullPlan } from './plan/full-plan.ts';
-import type { PlanMemory } from './plan/plan-memory.ts';
-import type { RenderedObjects } from './rendered-objects.ts';
+import type { RenderedObjects } from './rendering/rendered-objects.ts';
 
 interface BundleDeploymentCache {
   get(key: { readonly name: string }): BundleDeployment | undefined;

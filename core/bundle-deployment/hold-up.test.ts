@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { aBundleOf, nameOf, v1, v2 } from '../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { holdUp } from './hold-up.ts';
-import type { BundleDeploymentState } from './state.ts';
+import type { BundleDeploymentState } from './phase.ts';
+import { holdUp } from './phases/choose-target.ts';
 
 const because = { reason: 'Paused', message: 'by hand' };
 const bundles = {

@@ -1,4 +1,4 @@
-export { BundleDeploymentReconciler } from './bundle-deployment-reconciler.ts';
+export { creatorOfBundle, isBroughtOut, isMadeFrom, isOwn, wantedBundle } from './bundles.ts';
 export {
   type CertificateOptions,
   type CertificateProvider,
@@ -10,16 +10,13 @@ export {
 export { issuedByCertManager, issuedByServiceCA } from './certificates/issued-elsewhere.ts';
 export { selfIssued } from './certificates/self-issued.ts';
 export { wantedCertificates } from './certificates/wanted-certificates.ts';
-export { creatorOfBundle } from './creator-of-bundle.ts';
 export type { ContentLoader } from './dependencies.ts';
 export { ClusterFactsReader } from './facts/cluster-facts.ts';
 export { DeploymentSeeds } from './facts/deployment-seed.ts';
 export { readInputs } from './facts/inputs.ts';
 export { RenderFacts } from './facts/render-facts.ts';
-export { isMadeFrom } from './is-made-from.ts';
-export { LostContentError } from './lost-content-error.ts';
-export { isOwn } from './own-bundles.ts';
 export { type FullPlan, planCounts } from './plan/full-plan.ts';
 export { parsePlan, StoredPlans } from './plan/stored-plans.ts';
+export { BundleDeploymentReconciler } from './reconciler.ts';
+export { LostContentError } from './rendering/render.ts';
 export { isRevision, keepTemplateManager } from './revisions/history.ts';
-export { isBroughtOut, wantedBundle } from './wanted-bundle.ts';

@@ -12,7 +12,7 @@ import {
 import { errorMessage, TerminalError } from '../errors.ts';
 import { findCondition, type Readiness, withReadiness } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
-import type { BundleDeploymentState } from './state.ts';
+import type { BundleDeploymentState } from './phase.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
 

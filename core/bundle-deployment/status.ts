@@ -2,11 +2,16 @@ import type { BundleDeploymentStatus } from '../../api/v1alpha1/bundle-deploymen
 import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
+  progressReason,
 } from '../../api/v1alpha1/conditions.ts';
 import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
+import type { ApplyRequest, DriftedObject, FinishedObject } from '../contracts/applier.ts';
+import { errorMessage, TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
-import { setCondition } from '../platform/runtime/index.ts';
-import type { BundleDeploymentState } from './state.ts';
+import { findCondition, setCondition } from '../platform/runtime/index.ts';
+import { shortList } from '../short-list.ts';
+import type { BundleDeploymentDependencies } from './dependencies.ts';
+import type { BundleDeploymentState } from './phase.ts';
 
 interface Outcome {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -105,4 +110,130 @@ function withCondition(
   clock: Clock,
 ): BundleDeploymentStatus {
   return { ...status, conditions: [...setCondition(status.conditions ?? [], update, clock)] };
+}
+
+const listedObjects = 20;
+const listedFields = 5;
+const { drifted: type } = bundleDeploymentCondition;
+
+/** The condition Drifted where objects differ from the bundle, else none. */
+export function withDrift(
+  status: BundleDeploymentStatus,
+  drifted: readonly DriftedObject[] | undefined,
+  clock: Clock,
+): BundleDeploymentStatus {
+  const { conditions = [] } = status;
+  if (drifted === undefined || drifted.length === 0) {
+    if (findCondition(conditions, type) === undefined) return status;
+    return { ...status, conditions: conditions.filter((condition) => condition.type !== type) };
+  }
+  const update = {
+    type,
+    status: 'True',
+    reason: progressReason.driftDetected,
+    message: driftMessage(drifted),
+  } as const;
+  return { ...status, conditions: [...setCondition(conditions, update, clock)] };
+}
+
+/** True where the same Bundle was brought out completely before, with the same spec. */
+export function isUnchanged({
+  deployment: { metadata, status },
+  target,
+  kept,
+}: Pick<BundleDeploymentState, 'deployment' | 'target' | 'kept'>): boolean {
+  const { installed } = bundleDeploymentCondition;
+  if (kept === true) return true;
+  return (
+    status?.activeBundle === target?.metadata.name &&
+    status?.observedGeneration === metadata.generation &&
+    findCondition(status?.conditions, installed)?.status === 'True'
+  );
+}
+
+function driftMessage(drifted: readonly DriftedObject[]): string {
+  const objects = drifted.map(
+    ({ object, missing, fields }) => `${object} (${missing ? 'missing' : listed(fields)})`,
+  );
+  const [count, differ] =
+    drifted.length === 1 ? ['1 object', 'differs'] : [`${drifted.length} objects`, 'differ'];
+  return (
+    `${count} ${differ} from the bundle: ${shortList(objects, listedObjects)}. ` +
+    'Nothing is put back while spec.drift.mode is Warn'
+  );
+}
+
+function listed(fields: readonly string[]): string {
+  return shortList(
+    fields.map((field) => field.slice(0, 120)),
+    listedFields,
+  );
+}
+
+/** The target, and what of it has ended by itself, for a request. */
+export function originOf({
+  target,
+  status: { finished },
+}: Pick<BundleDeploymentState, 'target' | 'status'>): Pick<ApplyRequest, 'bundle' | 'finished'> {
+  const bundle = target?.metadata.name ?? '';
+  return { bundle, finished: finished?.bundle === bundle ? finished.objects : [] };
+}
+
+/** The status with what of the target has ended by itself; as it is where nobody looked. */
+export function withFinished(
+  { status, target }: Pick<BundleDeploymentState, 'status' | 'target'>,
+  objects: readonly FinishedObject[] | undefined,
+): BundleDeploymentStatus {
+  if (objects === undefined) return status;
+  const { finished: _, ...rest } = status;
+  if (objects.length === 0) return rest;
+  return { ...rest, finished: { bundle: target?.metadata.name ?? '', objects: [...objects] } };
+}
+
+/**
+ * Tells in the status why the target could not be brought out; returns what to throw. A refusal is
+ * tried again: what stood in its way may be removed without our seeing it.
+ */
+export function installFailure(
+  state: BundleDeploymentState,
+  error: unknown,
+  { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
+): Error {
+  const message = errorMessage(error);
+  const reason = (error instanceof TerminalError && error.reason) || failureReason(state);
+  state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
+  return new Error(message, { cause: error });
+}
+
+/** What has failed where nothing else says so. */
+export function failureReason({ status }: Pick<BundleDeploymentState, 'status'>): string {
+  return status.activeBundle === undefined
+    ? bundleDeploymentReason.installFailed
+    : bundleDeploymentReason.upgradeFailed;
+}
+
+/**
+ * Whether stages wait until the one before is ready: where that is asked for and something new is
+ * brought out. What is installed is repaired at once, in this process or a later one, and what was
+ * healthy before is gone back to at once: a later stage may have broken an earlier one.
+ */
+export function stagesWait(
+  state: Pick<BundleDeploymentState, 'deployment' | 'status' | 'target' | 'kept'>,
+): boolean {
+  const { deployment, status, target } = state;
+  if (deployment.spec.stages?.waitForReady !== true) return false;
+  const isWayBack = target !== undefined && status.rollback?.to === target.metadata.name;
+  return !isWayBack && state.kept !== true && !isInstalled(state);
+}
+
+function isInstalled({
+  deployment: { status, metadata },
+  target,
+}: Pick<BundleDeploymentState, 'deployment' | 'target'>): boolean {
+  return (
+    status?.activeBundle === target?.metadata.name &&
+    // The config is part of what is brought out, and changes without another Bundle.
+    status?.observedGeneration === metadata.generation &&
+    findCondition(status?.conditions, bundleDeploymentCondition.installed)?.status === 'True'
+  );
 }

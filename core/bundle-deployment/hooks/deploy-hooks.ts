@@ -1,13 +1,19 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { notedValue } from '../../../api/v1alpha1/noted-value.ts';
 import { type HookEvent, hooksOf } from '../../apply/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { failureReason, installFailure } from '../install-failure.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
 import { withBegun } from '../revisions/progress.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
-import { notInstalled, notObserved } from '../status.ts';
-import { runOf } from './hook-run.ts';
-import { pendingOperation } from './pending-operation.ts';
+import {
+  failureReason,
+  installFailure,
+  isUnchanged,
+  notInstalled,
+  notObserved,
+} from '../status.ts';
+import { hookText, runOf } from './hook-run.ts';
 import {
   type HookEventRequest,
   type HookEventState,
@@ -100,4 +106,53 @@ function outcomeOf(
   const failure = { reason: failureReason(state), message, reportHealth };
   state.status = notInstalled(state.status, failure, clock);
   return { requeueAfter: result.retryAfter };
+}
+
+type HookedState = Pick<
+  BundleDeploymentState,
+  'deployment' | 'status' | 'target' | 'kept' | 'hooks' | 'revision'
+>;
+
+/**
+ * For which of the two the hooks of the target are due; undefined where what was applied completely
+ * last is only kept in place, and for the way back of a rollback, which has no hooks in Helm either.
+ */
+function pendingOperation(state: HookedState): 'install' | 'upgrade' | undefined {
+  const { status, hooks = [] } = state;
+  if (hooks.length === 0 || skipsHooks(state)) return undefined;
+  if ((status.activeBundle ?? '') === '') return firstOperation(state);
+  return isWayBack(state) || isKept(state) ? undefined : 'upgrade';
+}
+
+/** A restore may have lost the status, but not what core noted on the deployment itself. */
+function firstOperation({ deployment, revision }: HookedState): 'install' | 'upgrade' | undefined {
+  const applied = notedValue(deployment.metadata, annotation.hooksApplied);
+  if (applied === undefined) return 'install';
+  return applied === revision ? undefined : 'upgrade';
+}
+
+/** Whether people want the deployment's hooks not to run. */
+export function skipsHooks({ deployment }: Pick<BundleDeploymentState, 'deployment'>): boolean {
+  return deployment.metadata.annotations?.[annotation.skipHooks] === 'true';
+}
+
+function isWayBack({ status: { rollback }, target }: HookedState): boolean {
+  return rollback !== undefined && rollback.to === target?.metadata.name;
+}
+
+function isKept(state: HookedState): boolean {
+  const { applied, run } = state.status.hooks ?? {};
+  if (applied !== undefined) return applied === state.revision;
+  // Nobody noted what was applied before there were hooks.
+  return run === undefined && isUnchanged(state);
+}
+
+/** The hooks that would run if the target were brought out now, in their order. */
+export function plannedHooks(state: BundleDeploymentState): readonly string[] {
+  const operation = pendingOperation(state);
+  if (operation === undefined) return [];
+  const events = [`pre-${operation}`, `post-${operation}`] as const;
+  return events.flatMap((event) =>
+    hooksOf(event, state.hooks ?? []).map((hook) => hookText({ event }, hook)),
+  );
 }

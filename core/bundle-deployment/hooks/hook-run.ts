@@ -4,7 +4,7 @@ import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { type HookEvent, hookOf, objectPath } from '../../apply/index.ts';
 import { conditionMessage } from '../../platform/runtime/index.ts';
-import type { BundleDeploymentState } from '../state.ts';
+import type { BundleDeploymentState } from '../phase.ts';
 
 /** What is remembered of hooks, in status.hooks. All functions here are pure. */
 

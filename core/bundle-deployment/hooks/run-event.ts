@@ -5,7 +5,7 @@ import { hookOf, isTransient } from '../../apply/index.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, StepContext } from '../state.ts';
+import type { BundleDeploymentState, StepContext } from '../phase.ts';
 import {
   begun,
   changingText,

@@ -6,7 +6,7 @@ import type {
 import type { ApprovalStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { digestOf } from '../../apply/index.ts';
-import type { BundleDeploymentState } from '../state.ts';
+import type { BundleDeploymentState } from '../phase.ts';
 
 type ApprovalState = Pick<BundleDeploymentState, 'status' | 'deployment' | 'bundle'>;
 

@@ -2,10 +2,11 @@ import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
+import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { fallBack } from '../hold-up.ts';
-import { ownBundle } from '../own-bundles.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../state.ts';
+import type { KnownPlan } from '../memory.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import { fallBack } from '../phases/choose-target.ts';
 import { notInstalled } from '../status.ts';
 import {
   approvalOf,
@@ -17,9 +18,7 @@ import {
   renderingOf,
 } from './approval.ts';
 import { planMessage } from './full-plan.ts';
-import { loadContent } from './load-content.ts';
-import { makePlan } from './make-plan.ts';
-import type { KnownPlan } from './plan-memory.ts';
+import { loadContent, makePlan } from './make-plan.ts';
 
 /** Milliseconds between two plans, and times that it took to make one: watching must cost little. */
 const pause = { least: 10_000, factor: 20 } as const;
@@ -219,4 +218,19 @@ async function withoutPlan(
   context.wakeAfter(plans.retryAfter(state.deployment, bundle, clock.now()));
   const why = `no plan can be made of Bundle ${bundle.metadata.name}: ${message}`;
   return await wait(state, why, { dependencies, context });
+}
+
+/** Takes the plan away once there is nothing of it left to do. */
+export async function closePlan(
+  state: BundleDeploymentState,
+  { plans, storedPlans }: ReconcileDependencies,
+  { signal }: StepContext,
+): Promise<StepOutcome> {
+  const { plan, ...status } = state.status;
+  if (plan === undefined || state.target !== state.bundle || state.kept === true) return 'continue';
+  const { name = '' } = state.deployment.metadata;
+  await storedPlans.remove(name, signal);
+  plans.forget(name);
+  state.status = status;
+  return 'continue';
 }

@@ -1,11 +1,14 @@
+import { createHmac } from 'node:crypto';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import type { Forecast } from '../../contracts/applier.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { originOf } from '../finished.ts';
-import { plannedHooks } from '../hooks/planned-hooks.ts';
-import type { BundleDeploymentState, StepContext } from '../state.ts';
+import { plannedHooks } from '../hooks/deploy-hooks.ts';
+import type { KnownPlan } from '../memory.ts';
+import type { BundleDeploymentState, StepContext } from '../phase.ts';
+import { digestOfAll, loadObjects } from '../rendering/load-objects.ts';
+import { originOf } from '../status.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
-import { loadContent } from './load-content.ts';
-import type { KnownPlan } from './plan-memory.ts';
 
 /** Makes the plan of the target from the cluster as it is, stores and remembers it. */
 export async function makePlan(
@@ -56,4 +59,35 @@ async function foresee(
   const rendered = { deployment: owner, objects: state.objects ?? [], signal };
   const objects = await certificates.foresee(rendered);
   return await applier.plan({ owner, objects, hooks, signal, ...originOf(state) });
+}
+
+interface KnownContent {
+  readonly place: string;
+  readonly digest: string;
+}
+
+/** By the list of objects, which comes and goes with a rendering; a deployment is looked at often. */
+const known = new WeakMap<readonly KubernetesObject[], KnownContent>();
+
+/** Loads the target's objects, and notes the digest of all of them and of where they go. */
+export async function loadContent(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<void> {
+  await loadObjects(state, dependencies, context);
+  const { deployment, target, objects = [], hooks = [], recipe } = state;
+  const namespace = installNamespaceOf(deployment, dependencies.systemNamespace);
+  const { uid = '' } = target?.metadata ?? {};
+  const place = JSON.stringify([uid, namespace]);
+  const found = known.get(objects);
+  if (found?.place === place) {
+    state.content = found.digest;
+    return;
+  }
+  // What is generated, and only Secrets of objects have, cannot be guessed without the seed.
+  const hmac = createHmac('sha256', recipe?.facts.seed ?? '').update(place);
+  const digest = await digestOfAll([...hooks, ...objects], hmac, context.signal);
+  known.set(objects, { place, digest });
+  state.content = digest;
 }

@@ -13,7 +13,7 @@ import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { fieldAt, isMap, listOf, stringAt } from '../../apply/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
-import type { BundleDeploymentState } from '../state.ts';
+import type { BundleDeploymentState } from '../phase.ts';
 
 /** Earlier Bundles kept for a deployment that rolls back and names no limit. */
 const defaultLimit = 2;

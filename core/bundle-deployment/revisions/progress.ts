@@ -9,9 +9,9 @@ import type { ProgressStatus, RollbackStatus } from '../../../api/v1alpha1/deplo
 import type { HoldUp } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
+import { ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
-import { ownBundles } from '../own-bundles.ts';
-import type { BundleDeploymentState, StepContext } from '../state.ts';
+import type { BundleDeploymentState, StepContext } from '../phase.ts';
 import {
   type History,
   keepsProgress,

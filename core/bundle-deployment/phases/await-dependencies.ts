@@ -1,0 +1,139 @@
+import type { Condition } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  bundleDeploymentCondition,
+  bundleDeploymentReason,
+  progressReason,
+  bundleDeploymentCondition as type,
+} from '../../../api/v1alpha1/conditions.ts';
+import { cycleText, dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
+import { isBroughtOut } from '../bundles.ts';
+import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import type { BundleDeploymentState, StepOutcome } from '../phase.ts';
+import { holdUp } from './choose-target.ts';
+
+const shownDependencies = 3;
+
+type Deployments = Pick<BundleDeploymentDependencies['deployments'], 'get'>;
+
+/**
+ * Brings a new Bundle out only when everything that the deployment depends on is installed and
+ * healthy; their changes wake it. What is installed stays, whatever becomes of them.
+ */
+export async function awaitDependencies(
+  state: BundleDeploymentState,
+  dependencies: BundleDeploymentDependencies,
+): Promise<StepOutcome> {
+  const { deployment, bundle, target } = state;
+  const isNew = target === bundle && target?.metadata.name !== state.status.activeBundle;
+  if (!isNew || hasBegun(deployment)) return 'continue';
+  const waiting = reasonsToWait(deployment, dependencies);
+  if (waiting.length === 0) return 'continue';
+  const more = waiting.length - shownDependencies;
+  const shown = waiting.slice(0, shownDependencies).join('; ');
+  const message = `waiting for ${shown}${more > 0 ? `; and for ${more} more` : ''}`;
+  return holdUp(state, dependencies, { reason: progressReason.waitingForDependencies, message });
+}
+
+function reasonsToWait(
+  deployment: BundleDeployment,
+  {
+    deployments,
+    reportHealth,
+  }: Pick<BundleDeploymentDependencies, 'reportHealth'> & {
+    readonly deployments: Deployments;
+  },
+): readonly string[] {
+  const names = new Set(deployment.spec.dependsOn?.map(({ name }) => name));
+  return [...names].flatMap((name) => {
+    const because =
+      cycleBy(name, deployment, deployments) ??
+      unreadiness(deployments.get({ name }), reportHealth);
+    return because === undefined ? [] : [`BundleDeployment ${name} because ${because}`];
+  });
+}
+
+/** Two changes at the same moment can make a cycle that admission did not see. */
+function cycleBy(
+  dependency: string,
+  { metadata: { name = '' } }: BundleDeployment,
+  deployments: Deployments,
+): string | undefined {
+  const cycle = dependencyCycle({ name, dependency }, (from) =>
+    (deployments.get({ name: from })?.spec.dependsOn ?? []).map((each) => each.name),
+  );
+  if (cycle === undefined) return undefined;
+  return `it waits for this one: ${cycleText(cycle)}; take one of them out of spec.dependsOn`;
+}
+
+/** A dependency may itself tell of one that tells of one: each repeats only so much. */
+const shownLength = 300;
+
+/**
+ * Why others have to wait for this deployment, as a clause about it; undefined where it is installed
+ * and healthy as its present spec asks for. Health counts only where it is reported.
+ */
+function unreadiness(
+  deployment: BundleDeployment | undefined,
+  reportHealth: boolean,
+): string | undefined {
+  if (deployment === undefined) return 'it does not exist';
+  const { metadata, status = {} } = deployment;
+  if (metadata.deletionTimestamp !== undefined) return 'it is being deleted';
+  if (status.observedGeneration !== metadata.generation) {
+    return 'its last change has not been looked at yet';
+  }
+  const installed = findCondition(status.conditions, type.installed);
+  if (installed?.status !== 'True' || !isBroughtOut(deployment)) return notInstalled(deployment);
+  return reportHealth ? notHealthy(deployment) : undefined;
+}
+
+/** Some classes of others report no health: RukPak's helm class, for one. */
+function notHealthy({ status = {} }: BundleDeployment): string | undefined {
+  const healthy = findCondition(status.conditions, type.healthy);
+  return healthy === undefined || healthy.status === 'True' ? undefined : says(healthy);
+}
+
+function notInstalled({ status = {} }: BundleDeployment): string {
+  const telling = [type.progressing, type.installed, type.hasValidBundle]
+    .map((each) => findCondition(status.conditions, each))
+    .find((condition) => condition !== undefined && !isGood(condition));
+  return telling === undefined ? 'its Bundle is not installed yet' : says(telling);
+}
+
+function isGood({ type: about, status, message }: Condition): boolean {
+  // Of a Bundle that is being unpacked HasValidBundle is True already.
+  const isWaiting = about === type.hasValidBundle && message.startsWith('Waiting');
+  return status === 'True' && !isWaiting;
+}
+
+function says({ type: about, message }: Condition): string {
+  const [line = ''] = message.split('\n');
+  const shown = line.length > shownLength ? `${line.slice(0, shownLength)}…` : line;
+  return `its ${about} condition says: ${shown}`;
+}
+
+/** What these say at the end of a reconcile means that it repaired the active Bundle. */
+const notBegun: ReadonlySet<string | undefined> = new Set([
+  progressReason.waitingForDependencies,
+  progressReason.awaitingApproval,
+  bundleDeploymentReason.unpackPending,
+  bundleDeploymentReason.unpackFailed,
+]);
+
+const begun: ReadonlySet<string> = new Set([
+  progressReason.waitingForStage,
+  progressReason.waitingForHook,
+  bundleDeploymentReason.upgradeFailed,
+]);
+
+/** Half of the new Bundle is there already: to go back now would only do harm. */
+export function hasBegun({ status, metadata }: BundleDeployment): boolean {
+  if (status?.observedGeneration !== metadata.generation) return false;
+  const reasonOf = (type: string) => findCondition(status?.conditions, type)?.reason;
+  const { installed, progressing, hasValidBundle } = bundleDeploymentCondition;
+  if (notBegun.has(reasonOf(progressing)) || notBegun.has(reasonOf(hasValidBundle))) return false;
+  const reason = reasonOf(installed);
+  return reason !== undefined && begun.has(reason);
+}

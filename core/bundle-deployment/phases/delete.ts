@@ -1,0 +1,165 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
+import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
+import type { RemoveResult } from '../../contracts/applier.ts';
+import { errorMessage } from '../../errors.ts';
+import { findCondition, removeFinalizer } from '../../platform/runtime/index.ts';
+import { shortList } from '../../short-list.ts';
+import { ownBundle } from '../bundles.ts';
+import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
+import { skipsHooks } from '../hooks/deploy-hooks.ts';
+import { skipCommand } from '../hooks/hook-run.ts';
+import { writeFinalizer } from '../live-deployment.ts';
+import {
+  type BundleDeploymentState,
+  longestWait,
+  type StepContext,
+  type StepOutcome,
+} from '../phase.ts';
+import { policyInForce } from './deletion-policy.ts';
+
+const shownDependents = 3;
+
+/** Ends the reconcile while others depend on the deployment; the end of each wakes it. */
+export async function awaitDependents(
+  state: BundleDeploymentState,
+  { deployments }: Pick<BundleDeploymentDependencies, 'deployments'>,
+): Promise<StepOutcome> {
+  const names = dependentsOf(state.deployment.metadata.name ?? '', deployments);
+  if (names.length === 0) return 'continue';
+  state.holdUp = { reason: progressReason.waitingForDependents, message: messageOf(names) };
+  return 'done';
+}
+
+/** Those that wait for this one themselves do not count: nobody could go first. */
+function dependentsOf(
+  name: string,
+  deployments: BundleDeploymentDependencies['deployments'],
+): readonly string[] {
+  const dependenciesOf = (from: string): readonly string[] =>
+    (deployments.get({ name: from })?.spec.dependsOn ?? []).map((each) => each.name);
+  return deployments
+    .dependentsOf(name)
+    .map(({ metadata }) => metadata.name ?? '')
+    .filter((dependency) => !leadsTo({ name: dependency, dependency: name }, dependenciesOf))
+    .toSorted();
+}
+
+/** Whether a dependency leads back to the deployment of that name. */
+function leadsTo(...[edge, dependenciesOf]: Parameters<typeof dependencyCycle>): boolean {
+  return dependencyCycle(edge, dependenciesOf) !== undefined;
+}
+
+function messageOf(names: readonly string[]): string {
+  const shown = shortList(names, shownDependents);
+  return names.length === 1
+    ? `deletion waits for BundleDeployment ${shown}, which depends on it: delete it too, or take this one out of its spec.dependsOn`
+    : `deletion waits for BundleDeployments ${shown}, which depend on it: delete them too, or take this one out of their spec.dependsOn`;
+}
+
+const reasons: ReadonlySet<string> = new Set([
+  progressReason.deleting,
+  progressReason.waitingForDependents,
+]);
+
+/** True where a process that serves the class is at the deletion: it says what it waits for. */
+export function isDeletedElsewhere(deployment: BundleDeployment): boolean {
+  const { progressing } = bundleDeploymentCondition;
+  const told = findCondition(deployment.status?.conditions, progressing);
+  if (told === undefined || !reasons.has(told.reason)) return false;
+  return !told.message.startsWith(unserved(deployment));
+}
+
+/**
+ * Waits for a process of the class where the deletion has hooks, which only the class can make. Tells
+ * that objects are deleted without it.
+ */
+export async function awaitClassForHooks(
+  state: BundleDeploymentState,
+  { bundles, events }: Pick<BundleDeploymentDependencies, 'bundles' | 'events'>,
+): Promise<StepOutcome> {
+  const { deployment, status } = state;
+  if (status.hooks?.onDelete !== undefined && !skipsHooks(state)) {
+    const active = ownBundle(deployment, status.activeBundle, bundles);
+    // Without its content there are no hooks any more.
+    if (active !== undefined && active.metadata.deletionTimestamp === undefined) {
+      const message = `it has hooks that run before or after it. Start a process of the class, or go on without them: ${skipCommand(deployment)}`;
+      state.holdUp = { reason: progressReason.deleting, message };
+      return 'done';
+    }
+  }
+  const { progressing } = bundleDeploymentCondition;
+  if (findCondition(status.conditions, progressing) === undefined) {
+    const message = `${unserved(deployment)}: core deletes the objects of the BundleDeployment in its place`;
+    events.event(deployment, { type: 'Warning', reason: 'ClassNotServed', message });
+  }
+  return 'continue';
+}
+
+/** What holds a deletion up where the class has no process, told with that. */
+export function nameUnserved(state: BundleDeploymentState): void {
+  const { deployment, holdUp } = state;
+  if (holdUp === undefined) return;
+  state.holdUp = { ...holdUp, message: `${unserved(deployment)}: ${holdUp.message}` };
+}
+
+function unserved({ spec }: BundleDeployment): string {
+  return `no process serves class "${spec.provisionerClassName}"`;
+}
+
+const reason = progressReason.deleting;
+
+/** Most objects are gone in a moment: a status that says so would only cost a request. */
+const announceAfter = 2_000;
+
+/**
+ * Has the objects removed, and goes on when they are. Events of the objects wake it while it waits
+ * for them.
+ */
+export async function removeObjects(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { clock } = dependencies;
+  const { waitsFor } = await remove(state, dependencies, context);
+  if (waitsFor === undefined) return 'continue';
+  const waited = clock.monotonic() - waitsFor.since;
+  if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
+  state.holdUp = { reason, message: waitsFor.message };
+  return 'done';
+}
+
+async function remove(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  { signal, wakeAfter }: StepContext,
+): Promise<RemoveResult> {
+  try {
+    const policy = await policyInForce(state.deployment, dependencies, signal);
+    if (policy === 'Abandon') return {};
+    return await dependencies.applier.remove({ owner: state.deployment, policy, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const message = `deletion waits for another try: ${errorMessage(error)}`;
+    state.holdUp = { reason, message };
+    // What the server refused now, it may take later, without our seeing why.
+    wakeAfter(longestWait);
+    throw new Error(message, { cause: error });
+  }
+}
+
+function isTold({ status }: BundleDeploymentState): boolean {
+  const { progressing } = bundleDeploymentCondition;
+  return findCondition(status.conditions, progressing)?.reason === reason;
+}
+
+/** Lets the deployment go: nothing is left to do for it. */
+export async function letGo(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  await writeFinalizer(state, removeFinalizer, { dependencies, context });
+  return 'done';
+}

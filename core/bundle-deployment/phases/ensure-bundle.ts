@@ -1,0 +1,143 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import { templateHash } from '../../../api/v1alpha1/template-hash.ts';
+import { errorMessage } from '../../errors.ts';
+import { isConflict, isNotFound } from '../../platform/kube/index.ts';
+import { deleteBundle, isMadeFrom, ownBundles } from '../bundles.ts';
+import type { BundleDeploymentDependencies } from '../dependencies.ts';
+import { createBundle, keepMark, ownerReferenceTo } from '../desired-bundle.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import { isRevision } from '../revisions/history.ts';
+import { hasValidBundle } from '../status.ts';
+
+/** Finds the Bundle of the current template, or makes it. */
+export async function ensureBundle(
+  state: BundleDeploymentState,
+  dependencies: BundleDeploymentDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { deployment } = state;
+  const hash = templateHash(deployment.spec.template);
+  const labelled = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
+  const found = labelled.find((bundle) => isMadeFrom(bundle, deployment, hash));
+  const { signal } = context;
+  const surroundings = { dependencies, signal };
+  try {
+    if (found !== undefined) {
+      const own = await adoptBundle(found, deployment, surroundings);
+      state.bundle = await keepMark(own, deployment, surroundings);
+      await adoptRevisions(state, labelled, surroundings);
+      return 'continue';
+    }
+    await deleteAbandoned(state, surroundings);
+    state.bundle = await createBundle(deployment, dependencies, context);
+    return 'continue';
+  } catch (error) {
+    state.status = hasValidBundle(
+      state.status,
+      {
+        status: 'Unknown',
+        reason: bundleDeploymentReason.reconcileFailed,
+        message: errorMessage(error),
+      },
+      dependencies.clock,
+    );
+    throw error;
+  }
+}
+
+/**
+ * Earlier Bundles that the status names lose their owner in a backup. Only those whose content is what
+ * their name stands for: anybody may create a Bundle of that name.
+ */
+async function adoptRevisions(
+  { deployment, status }: BundleDeploymentState,
+  labelled: readonly Bundle[],
+  surroundings: Surroundings,
+): Promise<void> {
+  for (const bundle of labelled) {
+    const hash = bundle.metadata.labels?.[label.templateHash] ?? '';
+    const isNamed = bundle.metadata.name === status.activeBundle || isRevision(bundle, status);
+    if (!isNamed || !isMadeFrom(bundle, deployment, hash)) continue;
+    await adoptBundle(bundle, deployment, surroundings);
+  }
+}
+
+/**
+ * Bundles of earlier templates that never became active have nothing to fall back to. Those that are
+ * older than the active one were active themselves, and stay until it is healthy.
+ */
+async function deleteAbandoned(
+  { deployment, status }: BundleDeploymentState,
+  { dependencies: { bundles, client }, signal }: Surroundings,
+): Promise<void> {
+  const owned = ownBundles(deployment, bundles);
+  const active = owned.find(({ metadata }) => metadata.name === status.activeBundle);
+  for (const bundle of owned) {
+    if (active !== undefined && madeAt(bundle) <= madeAt(active)) continue;
+    if (bundle.metadata.deletionTimestamp !== undefined) continue;
+    if (isRevision(bundle, status)) continue;
+    await deleteBundle(client, bundle, signal);
+  }
+}
+
+/** Milliseconds; the API server knows whole seconds. */
+function madeAt({ metadata }: Bundle): number {
+  return Date.parse(metadata.creationTimestamp ?? '') || 0;
+}
+
+interface Surroundings {
+  readonly dependencies: Pick<BundleDeploymentDependencies, 'client' | 'bundles'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes the deployment the owner of the Bundle that its template asks for where that has none: one
+ * that an earlier deployment of that name has left. It goes with the deployment then, and with the
+ * next version.
+ */
+async function adoptBundle(
+  bundle: Bundle,
+  deployment: BundleDeployment,
+  surroundings: Surroundings,
+): Promise<Bundle> {
+  if (!isFree(bundle)) return bundle;
+  try {
+    if (!(await mayOwn(deployment, surroundings))) return bundle;
+    return await writeOwner(bundle, deployment, surroundings);
+  } catch (error) {
+    // The cache is yet to tell what has become of it.
+    if (isNotFound(error) || isConflict(error)) return bundle;
+    throw error;
+  }
+}
+
+function isFree({ metadata: { ownerReferences = [], deletionTimestamp } }: Bundle): boolean {
+  return deletionTimestamp === undefined && !ownerReferences.some((owner) => owner.controller);
+}
+
+async function writeOwner(
+  { metadata: { name = '', uid = '', resourceVersion = '', ownerReferences = [] } }: Bundle,
+  deployment: BundleDeployment,
+  { dependencies: { client, bundles }, signal }: Surroundings,
+): Promise<Bundle> {
+  const owners = [...ownerReferences, ownerReferenceTo(deployment)];
+  // Refused where somebody else was quicker.
+  const patch = { metadata: { uid, resourceVersion, ownerReferences: owners } };
+  const target = { resource: bundleResource, key: { name } };
+  const adopted = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
+  bundles.upsertIfNewer(adopted);
+  return adopted;
+}
+
+/** The cache may not know yet that the deployment is deleted, and that it leaves its Bundles. */
+async function mayOwn(
+  { metadata: { name = '', uid } }: BundleDeployment,
+  { dependencies: { client }, signal }: Surroundings,
+): Promise<boolean> {
+  const { metadata } = await client.get(bundleDeploymentResource, { name }, signal);
+  return metadata.uid === uid && metadata.deletionTimestamp === undefined;
+}

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import type { Bundle } from '../../../api/v1alpha1/index.ts';
+import {
+  aBundleOf,
+  BundleDeploymentFixture,
+  nameOf,
+  unpackedStatus,
+  v1,
+  v2,
+} from '../../../test/helpers/bundle-deployment-fixture.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+
+const kinds = ['apps/v1', 'gizmos.example.com/v1', 'gizmos.example.com/v1/Gizmo', 'v1'];
+
+function aMade(template: typeof v1): Bundle {
+  return aBundleOf(template, unpackedStatus, { uid: nameOf(template) });
+}
+
+interface Served {
+  readonly apiVersions?: readonly string[];
+  readonly version?: string;
+  readonly inputsDigest?: string;
+}
+
+function serve(
+  fixture: BundleDeploymentFixture,
+  { apiVersions = kinds, version = 'v1.36.3', inputsDigest = 'i' }: Served = {},
+): void {
+  const cluster = { apiVersions, version, systemNamespace: 'rukpak-system' };
+  const read = async () => ({ inputs: [], cluster, inputsDigest });
+  const text = JSON.stringify([apiVersions, version, inputsDigest]);
+  fixture.facts.prepare.mockResolvedValue({ version: text, read });
+}
+
+async function anInstalled(): Promise<BundleDeploymentFixture> {
+  const fixture = new BundleDeploymentFixture();
+  fixture.have(aMade(v1));
+  serve(fixture);
+  await fixture.reconcile();
+  return fixture;
+}
+
+function upgrade(fixture: BundleDeploymentFixture): void {
+  fixture.have(aMade(v2));
+  fixture.changeSpec({ template: v2 });
+}
+
+/** Another process, which knows the status alone. */
+function restarted({ live }: BundleDeploymentFixture): BundleDeploymentFixture {
+  const fixture = new BundleDeploymentFixture(live);
+  fixture.have(aMade(v1));
+  return fixture;
+}
+
+async function request(fixture: BundleDeploymentFixture) {
+  await fixture.reconcile();
+  const { deletionsAsked, changedFacts } = fixture.applier.apply.mock.lastCall?.[0] ?? {};
+  return { deletionsAsked, changedFacts };
+}
+
+test('what was applied is noted, with the API groups of others', async () => {
+  const { status } = await anInstalled();
+  expect(status.applied).toMatchObject({
+    bundle: nameOf(v1),
+    inputs: 'i',
+    kubernetes: 'v1.36.3',
+    apiGroups: ['gizmos.example.com'],
+  });
+});
+
+test.each<[Served, string]>([
+  [{ apiVersions: ['v1'] }, 'API group gizmos.example.com is not served any more'],
+  [{ version: 'v1.37.0' }, 'Kubernetes changed from v1.36.3 to v1.37.0'],
+  [
+    {},
+    'the APIs or proxies of the cluster, or the code of class plain, have changed, or somebody created the objects again after core deleted them',
+  ],
+])(
+  'facts that change ask for no deletion, nor after a restart: %o',
+  async (served, changedFacts) => {
+    const fixture = restarted(await anInstalled());
+    serve(fixture, served);
+    expect(await request(fixture)).toEqual({ deletionsAsked: false, changedFacts });
+  },
+);
+
+test('a template, a config or an input that changes does', async () => {
+  const changes: ((fixture: BundleDeploymentFixture) => void)[] = [
+    upgrade,
+    (fixture) => fixture.changeSpec({ config: { a: 1 } }),
+    (fixture) => serve(fixture, { inputsDigest: 'other' }),
+  ];
+  for (const change of changes) {
+    const fixture = await anInstalled();
+    change(fixture);
+    expect(await request(fixture)).toEqual({});
+    expect(await request(fixture)).toMatchObject({ deletionsAsked: false });
+  }
+});
+
+test('what waits to be deleted was asked for until it is gone', async () => {
+  const fixture = await anInstalled();
+  const holdUp = { reason: 'PruneHeld', message: 'not deleted' };
+  const heldPrune = { digest: 'd', reason: 'too many', count: 1, objects: [] };
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, holdUp, heldPrune });
+  upgrade(fixture);
+  expect(await request(fixture)).toEqual({});
+  expect(await request(fixture)).toEqual({});
+  expect(fixture.status.applied?.bundle).toBe(nameOf(v1));
+});
+
+test('while deletions wait, what the cluster serves is read again every minute', async () => {
+  const fixture = await anInstalled();
+  const heldPrune = { digest: 'd', reason: 'facts', count: 1, objects: [] };
+  fixture.applier.apply.mockResolvedValue({ changes: 0, complete: true, heldPrune });
+  await fixture.reconcile();
+  expect(fixture.facts.renew).toHaveBeenCalledOnce();
+  expect(fixture.wakeAfter).toBe(60_000);
+});
+
+test('what was installed before that was noted counts as applied', async () => {
+  const first = await anInstalled();
+  const { applied: _, ...status } = first.status;
+  const fixture = restarted(first);
+  fixture.change({ ...first.live, status });
+  serve(fixture);
+  expect(await request(fixture)).toMatchObject({ deletionsAsked: false });
+  const lost = new BundleDeploymentFixture(aStoredDeployment());
+  lost.have(aMade(v1));
+  serve(lost);
+  expect(await request(lost)).toEqual({});
+});
+
+test('to go back from what was begun and never completed is asked for', async () => {
+  const fixture = await anInstalled();
+  upgrade(fixture);
+  fixture.applier.apply.mockRejectedValueOnce(new Error('no answer'));
+  await fixture.failure();
+  fixture.changeSpec({ template: v1 });
+  expect(await request(fixture)).toEqual({});
+  serve(fixture, { apiVersions: ['v1'] });
+  fixture.changeSpec({ paused: false });
+  expect(await request(fixture)).toMatchObject({ deletionsAsked: false });
+});
+
+test('nor is it forgotten by a process that dies amid the apply', async () => {
+  const first = await anInstalled();
+  upgrade(first);
+  const atFirstObject = Promise.withResolvers<BundleDeploymentFixture>();
+  first.applier.apply.mockImplementationOnce(async () => {
+    atFirstObject.resolve(restarted(first));
+    throw new Error('no answer');
+  });
+  await first.failure();
+  const fixture = await atFirstObject.promise;
+  serve(fixture);
+  fixture.changeSpec({ template: v1 });
+  expect(await request(fixture)).toEqual({});
+});

@@ -1,0 +1,149 @@
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { AppliedStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { withNote } from '../../../api/v1alpha1/noted-value.ts';
+import type { ApplyRequest } from '../../contracts/applier.ts';
+import { shortList } from '../../short-list.ts';
+import type { ReconcileDependencies } from '../dependencies.ts';
+import { withHooksDone } from '../hooks/hook-run.ts';
+import { annotate } from '../live-deployment.ts';
+import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import { renderingOf } from '../plan/approval.ts';
+import type { Recipe } from '../rendering/rendered-objects.ts';
+import { withApplied } from '../revisions/history.ts';
+import { installed, isUnchanged } from '../status.ts';
+
+/** Makes the target the active Bundle: all of it is applied, and its hooks have run. */
+export async function noteInstalled(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { clock, lastApplied } = dependencies;
+  const { deployment, recipe } = state;
+  if (recipe !== undefined) lastApplied.complete(deployment, recipe);
+  state.status = installed(state.status, state.target?.metadata.name ?? '', clock);
+  state.status = withApplied(state, clock);
+  state.status = withHooksDone(state);
+  state.status = withAppliedRendering(state);
+  await noteHooks(state, dependencies, context);
+  return 'continue';
+}
+
+/** On the deployment itself too: a restore without its status must not run its hooks again. */
+async function noteHooks(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  { signal }: StepContext,
+): Promise<void> {
+  const { name = '', annotations = {} } = state.deployment.metadata;
+  const key = annotation.hooksApplied;
+  const { applied } = state.status.hooks ?? {};
+  const value = applied === undefined ? undefined : withNote(name, applied);
+  if (annotations[key] === value) return;
+  await annotate(state, { [key]: value ?? null }, { dependencies, signal });
+}
+
+const maxGroups = 200;
+const namedGroups = 5;
+
+/** The status once the target is applied completely and nothing waits to be deleted. */
+function withAppliedRendering({
+  status,
+  recipe,
+  settled,
+  content,
+  kept,
+}: BundleDeploymentState): BundleDeploymentStatus {
+  if (settled !== true || recipe === undefined) return status;
+  const { inputsDigest: inputs, seedIdentity: seed } = recipe.facts;
+  const { name = '', uid = '' } = recipe.bundle.metadata;
+  const applied: AppliedStatus = {
+    bundle: name,
+    uid,
+    rendering: renderingOf(recipe.deployment.spec),
+    ...(inputs !== undefined && { inputs }),
+    ...(seed !== undefined && { seed }),
+    ...(content !== undefined && kept !== true && { objects: content }),
+    ...clusterIn(recipe),
+  };
+  return { ...status, applied };
+}
+
+/**
+ * The status before the target is applied: where that is another one than what was applied completely
+ * last, it may leave objects behind, which to go back to that one deletes.
+ */
+export function withSuperseded({
+  status,
+  recipe,
+}: Pick<BundleDeploymentState, 'status' | 'recipe'>): BundleDeploymentStatus {
+  const { applied } = status;
+  if (applied === undefined || recipe === undefined || !isOther(applied, recipe)) return status;
+  return { ...status, applied: { ...applied, superseded: true } };
+}
+
+/**
+ * Whether objects that the target lacks may be deleted: somebody has changed the template, the
+ * config or an input since the last complete apply, or approved a plan. Where only facts have
+ * changed, which the cluster alone decides, nobody asked for it.
+ */
+export function askedDeletions(
+  state: BundleDeploymentState,
+): Pick<ApplyRequest, 'deletionsAsked' | 'changedFacts'> {
+  const { recipe, kept, approved, status } = state;
+  if (recipe === undefined || (approved === true && kept !== true)) return {};
+  const { applied } = status;
+  if (applied === undefined ? !isUnchanged(state) : wasReplaced(applied, recipe)) return {};
+  return { deletionsAsked: false, changedFacts: changedFacts(applied, recipe) };
+}
+
+function wasReplaced(applied: AppliedStatus, recipe: Recipe): boolean {
+  return applied.superseded === true || isOther(applied, recipe);
+}
+
+function isOther(applied: AppliedStatus, { bundle, deployment, facts }: Recipe): boolean {
+  // Digests of inputs are made with the seed: with another one they tell nothing.
+  const sameSeed = applied.seed === facts.seedIdentity;
+  return (
+    applied.uid !== bundle.metadata.uid ||
+    applied.rendering !== renderingOf(deployment.spec) ||
+    (sameSeed && applied.inputs !== facts.inputsDigest)
+  );
+}
+
+function changedFacts(applied: AppliedStatus | undefined, recipe: Recipe): string {
+  const { kubernetes, apiGroups } = clusterIn(recipe);
+  const changes = [...lostGroups(applied, apiGroups)];
+  if (applied?.kubernetes !== undefined && applied.kubernetes !== kubernetes) {
+    changes.push(`Kubernetes changed from ${applied.kubernetes} to ${kubernetes}`);
+  }
+  if (changes.length > 0) return changes.join(', ');
+  const { provisionerClassName } = recipe.deployment.spec;
+  const causes = `the APIs or proxies of the cluster, or the code of class ${provisionerClassName}, have changed`;
+  return `${causes}, or somebody created the objects again after core deleted them`;
+}
+
+/** One clause, or none. Where not all groups are noted nobody can tell. */
+function lostGroups(
+  { apiGroups: before = [] }: Partial<AppliedStatus> = {},
+  apiGroups: readonly string[] = [],
+): readonly string[] {
+  const served = new Set(apiGroups);
+  const lost = before.filter((group) => !served.has(group));
+  if (lost.length === 0 || served.size >= maxGroups) return [];
+  if (lost.length === 1) return [`API group ${lost[0]} is not served any more`];
+  return [`API groups ${shortList(lost, namedGroups)} are not served any more`];
+}
+
+/** Kubernetes' own groups change with its version only. */
+function clusterIn({
+  facts: { cluster },
+}: Recipe): Pick<AppliedStatus, 'kubernetes' | 'apiGroups'> {
+  if (cluster === undefined) return {};
+  const groups = cluster.apiVersions
+    .map((apiVersion) => apiVersion.split('/')[0] ?? '')
+    .filter((group) => group.includes('.') && !group.endsWith('.k8s.io'));
+  const apiGroups = [...new Set(groups)].slice(0, maxGroups);
+  return { kubernetes: cluster.version, apiGroups };
+}

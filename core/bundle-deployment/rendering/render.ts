@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { creatorOf } from '../../../api/v1alpha1/creator.ts';
+import { OutOfTimeError } from '../../classes/index.ts';
+import { checkFiles } from '../../content/index.ts';
+import type { BundleFiles } from '../../contracts/bundle-files.ts';
+import type {
+  DeploymentContext,
+  Provisioner,
+  ProvisionerContext,
+} from '../../contracts/provisioner.ts';
+import { TerminalError, WaitingError } from '../../errors.ts';
+import { checkObjectCount, withoutLeftOut } from '../../manifests/index.ts';
+import { handlerOf, nameClass, onBehalfOf, withTimeLimit } from '../../platform/runtime/index.ts';
+import type { ReconcileDependencies } from '../dependencies.ts';
+import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
+import type { SlowClass } from '../live-deployment.ts';
+import { type BundleDeploymentState, longestWait, type StepContext } from '../phase.ts';
+import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
+
+/**
+ * What the target's stored content makes of the deployment: the Bundle's class adapts it, and the
+ * deployment's class turns it into objects. What was made of the same before is not made again.
+ */
+export async function render(
+  { deployment, target: bundle }: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<Rendered | undefined> {
+  const classes = bundle && classesOf({ deployment, bundle }, dependencies);
+  if (bundle === undefined || classes === undefined) return undefined;
+  const limit = limitOf(deployment, dependencies, context);
+  return await limited(limit, async (handlerContext) => {
+    const prepared = await dependencies.facts.prepare(deployment, classes, handlerContext);
+    const rendering = { deployment, bundle, factsVersion: prepared.version };
+    const known = dependencies.rendered.get(rendering);
+    if (known !== undefined) return known;
+    dependencies.rendered.checkTime(rendering);
+    const installed = isActive(bundle, deployment);
+    const making = { ...rendering, classes, installed, read: () => prepared.read() };
+    return await make(making, dependencies, { handlerContext, context });
+  });
+}
+
+/** The same objects as before, of the same facts, whatever those are by now. */
+export async function renderAgain(
+  recipe: Recipe,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<Rendered | undefined> {
+  const known = dependencies.rendered.get(recipe);
+  if (known !== undefined) return known;
+  const classes = classesOf(recipe, dependencies);
+  if (classes === undefined) return undefined;
+  const making = { ...recipe, classes, installed: true, read: async () => recipe.facts };
+  const limit = limitOf(recipe.deployment, dependencies, context);
+  return await limited(limit, async (handlerContext) => {
+    const { objects } = await make(making, dependencies, { handlerContext, context });
+    return { recipe, objects };
+  });
+}
+
+/** What is made of the same with another seed: objects that differ have generated values. */
+export async function renderWithOtherSeed(
+  recipe: Recipe,
+  dependencies: ReconcileDependencies,
+  context: StepContext,
+): Promise<readonly KubernetesObject[]> {
+  const classes = classesOf(recipe, dependencies);
+  if (classes === undefined) return [];
+  const seed = createHash('sha256')
+    .update(recipe.facts.seed ?? '')
+    .digest();
+  const read = async (): Promise<Facts> => ({ ...recipe.facts, seed });
+  const making = { ...recipe, factsVersion: undefined, classes, installed: true, read };
+  const limit = limitOf(recipe.deployment, dependencies, context);
+  const { objects } = await limited(limit, async (handlerContext) =>
+    make(making, dependencies, { handlerContext, context }),
+  );
+  return objects;
+}
+
+interface RenderLimit extends ProvisionerContext {
+  readonly creator: string;
+}
+
+function limitOf(
+  deployment: BundleDeployment,
+  { limits }: Pick<ReconcileDependencies, 'limits'>,
+  { signal, logger }: StepContext,
+): RenderLimit {
+  return { limits, signal, logger, creator: creatorOf(deployment) };
+}
+
+async function limited(
+  { creator, ...context }: RenderLimit,
+  run: (context: ProvisionerContext) => Promise<Rendered>,
+): Promise<Rendered> {
+  const { timeout } = context.limits;
+  return await withTimeLimit(
+    async (limit) => await run({ ...context, signal: onBehalfOf(creator, limit) }),
+    { limit: timeout, grace: timeout / 20, signal: context.signal },
+  );
+}
+
+interface Making extends Rendering {
+  readonly classes: RenderingClasses;
+  readonly installed: boolean;
+  readonly read: () => Promise<Facts>;
+}
+
+async function make(
+  { classes, installed, read, ...rendering }: Making,
+  dependencies: ReconcileDependencies,
+  {
+    handlerContext,
+    context,
+  }: { readonly handlerContext: ProvisionerContext; readonly context: StepContext },
+): Promise<Rendered> {
+  const { deployment, bundle, factsVersion } = rendering;
+  const stored = await dependencies.content.load(bundle, handlerContext.signal);
+  const facts = await read();
+  const given = { ...handlerContext, ...facts, ...(installed ? { installed } : {}) };
+  try {
+    const { slowClass } = context;
+    const made = await objectsOf(stored, deployment, { classes, given, slowClass });
+    const { objects, leftOut } = withoutLeftOut(made);
+    for (const message of leftOut) {
+      dependencies.events.event(deployment, { type: 'Warning', reason: 'ObjectLeftOut', message });
+    }
+    const rendered = { recipe: { deployment, bundle, factsVersion, facts }, objects };
+    dependencies.rendered.set(rendered, sizeOf(stored));
+    return rendered;
+  } catch (error) {
+    if (error instanceof OutOfTimeError) dependencies.rendered.setOutOfTime(rendering, error);
+    const waits = error instanceof WaitingError && given.cluster !== undefined;
+    if (waits) lookAgain(dependencies, context);
+    throw error;
+  }
+}
+
+/** What is awaited may be something of the cluster's: nobody tells of it, and the next try is to see it. */
+function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: StepContext): void {
+  facts.renew();
+  wakeAfter(longestWait);
+}
+
+/** @throws TerminalError where spec.config would be ignored. */
+function classesOf(
+  { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
+  { provisioners, bundleClasses }: ReconcileDependencies,
+): RenderingClasses | undefined {
+  const own = provisioners.get(deployment.spec.provisionerClassName);
+  if (own?.deployment === undefined) return undefined;
+  const ofBundle = bundleClasses.get(bundle.spec.provisionerClassName);
+  if (ofBundle?.configure !== undefined) return { deployment: own, bundle: ofBundle };
+  checkConfig(deployment, bundle, ofBundle);
+  return { deployment: own };
+}
+
+/** A class that deploys its own Bundles is given spec.config by its `deployment` (ADR 51). */
+function checkConfig(
+  { spec }: BundleDeployment,
+  { metadata: { name }, spec: { provisionerClassName: className } }: Bundle,
+  ofBundle: Provisioner | undefined,
+): void {
+  if (spec.config === undefined || className === spec.provisionerClassName) return;
+  const why =
+    ofBundle === undefined
+      ? `this process does not serve class "${className}". Serve class "${className}" in this process too, or remove spec.config`
+      : `class "${className}" has no handler "configure". Add the handler to the class, or remove spec.config`;
+  throw new TerminalError(
+    `spec.config cannot be applied to Bundle "${name}" of class "${className}": ${why}`,
+  );
+}
+
+function isActive({ metadata }: Bundle, { status }: BundleDeployment): boolean {
+  return metadata.name !== undefined && metadata.name === status?.activeBundle;
+}
+
+interface Surroundings {
+  readonly classes: RenderingClasses;
+  /** For both classes. */
+  readonly given: DeploymentContext;
+  readonly slowClass: SlowClass | undefined;
+}
+
+async function objectsOf(
+  stored: BundleFiles,
+  deployment: BundleDeployment,
+  { classes, given, slowClass }: Surroundings,
+): Promise<readonly KubernetesObject[]> {
+  const { bundle: ofBundle, deployment: own } = classes;
+  let files = stored;
+  const { configure } = ofBundle ?? {};
+  if (ofBundle !== undefined && configure !== undefined) {
+    const context = { ...used(ofBundle, given), inputs: [] };
+    const run = () =>
+      nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
+    files = await watched(run, handlerOf(ofBundle, 'configure'), slowClass);
+    if (files !== stored) checkFiles(files, given.limits);
+  }
+  const run = () =>
+    nameClass(own, 'deployment', async () => own.deployment?.(files, deployment, used(own, given)));
+  const objects = (await watched(run, handlerOf(own, 'deployment'), slowClass)) ?? [];
+  checkObjectCount(objects.length, given.limits.maxEntries);
+  return objects;
+}
+
+async function watched<T>(
+  run: () => Promise<T>,
+  handler: string,
+  slowClass: SlowClass | undefined,
+): Promise<T> {
+  return slowClass === undefined ? await run() : await slowClass.run(`${handler} is at work`, run);
+}
+
+/** A class is told what it uses, whatever the other one does: a seed is a secret. */
+function used({ uses = [] }: Provisioner, context: DeploymentContext): DeploymentContext {
+  const {
+    cluster,
+    seed,
+    inputsDigest: _,
+    seedIdentity: __,
+    ...rest
+  }: DeploymentContext & Facts = context;
+  return {
+    ...rest,
+    ...(cluster !== undefined && uses.includes('cluster') ? { cluster } : {}),
+    ...(seed !== undefined && uses.includes('seed') ? { seed } : {}),
+  };
+}
+
+function sizeOf({ files }: BundleFiles): number {
+  let bytes = 0;
+  for (const content of files.values()) bytes += content.byteLength;
+  return bytes;
+}
+
+/** Content that was stored, is not any more, and is on its way back: nothing is wrong with it. */
+export class LostContentError extends WaitingError {}

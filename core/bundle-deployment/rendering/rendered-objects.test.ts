@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
+import { OutOfTimeError } from '../../classes/index.ts';
+import { type Rendered, RenderedObjects, type Rendering } from './rendered-objects.ts';
+
+const spec = { provisionerClassName: 'c', source: { type: 'image' } };
+
+function aDeployment(name: string, generation = 1): BundleDeployment {
+  return {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: { name, uid: `uid-${name}`, generation },
+    spec: { provisionerClassName: 'c', template: { spec } },
+  };
+}
+
+function aBundle(uid: string): Bundle {
+  return { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle', metadata: { uid }, spec };
+}
+
+function rendering(name: string, changed: Partial<Rendering> = {}): Rendering {
+  return { deployment: aDeployment(name), bundle: aBundle('1'), factsVersion: '', ...changed };
+}
+
+const objects: readonly KubernetesObject[] = [
+  { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } },
+];
+
+function made(name: string, of = objects, changed: Partial<Rendering> = {}): Rendered {
+  return { recipe: { ...rendering(name, changed), facts: { inputs: [] } }, objects: of };
+}
+
+test('what took too long is not made again of the same content and values', () => {
+  const rendered = new RenderedObjects();
+  const error = new OutOfTimeError('too long');
+  rendered.setOutOfTime(rendering('a'), error);
+  const noted = aDeployment('a');
+  const annotations = { 'example.com/touched': 'now' };
+  const deployment = { ...noted, metadata: { ...noted.metadata, annotations } };
+  expect(() => rendered.checkTime(rendering('a', { deployment }))).toThrow(error);
+  for (const changed of [
+    { deployment: aDeployment('a', 2) },
+    { bundle: aBundle('2') },
+    { factsVersion: 'other' },
+  ]) {
+    rendered.checkTime(rendering('a', changed));
+  }
+  rendered.checkTime(rendering('b'));
+  rendered.forget('a');
+  rendered.checkTime(rendering('a'));
+});
+
+test('remembers what one version of a deployment made of one Bundle', () => {
+  const rendered = new RenderedObjects();
+  const a = made('a');
+  rendered.set(a, 1000);
+  expect(rendered.get(rendering('a'))).toBe(a);
+  expect(rendered.get(rendering('a', { deployment: aDeployment('a', 2) }))).toBeUndefined();
+  expect(rendered.get(rendering('a', { bundle: aBundle('2') }))).toBeUndefined();
+  expect(rendered.get(rendering('a', { factsVersion: 'other' }))).toBeUndefined();
+  rendered.forget('a');
+  expect(rendered.get(rendering('a'))).toBeUndefined();
+});
+
+test('forgets the longest unused beyond its capacity', () => {
+  const rendered = new RenderedObjects(2500);
+  for (const name of ['a', 'b']) rendered.set(made(name), 1000);
+  rendered.get(rendering('a'));
+  rendered.set(made('c'), 1000);
+  expect(rendered.get(rendering('b'))).toBeUndefined();
+  expect(rendered.get(rendering('a'))?.objects).toBe(objects);
+  rendered.set(made('large'), 2600);
+  expect(rendered.get(rendering('large'))).toBeUndefined();
+  expect(rendered.get(rendering('c'))?.objects).toBe(objects);
+});
+
+test('replacing an entry counts its bytes once', () => {
+  const rendered = new RenderedObjects(2000);
+  for (let round = 0; round < 5; round += 1) {
+    rendered.set(made('a'), 1000);
+  }
+  rendered.set(made('b'), 1000);
+  expect(rendered.get(rendering('a'))?.objects).toBe(objects);
+});
+
+test('what was made of facts that nobody can tell apart is not remembered', () => {
+  const rendered = new RenderedObjects();
+  const untold = made('a', objects, { factsVersion: undefined });
+  rendered.set(untold, 1000);
+  expect(rendered.get(untold.recipe)).toBeUndefined();
+});
+
+test('much that was made of little counts as much', () => {
+  const rendered = new RenderedObjects(2500);
+  const much = [{ ...objects[0], data: { text: 'x'.repeat(3000) } }] as typeof objects;
+  rendered.set(made('a', much), 10);
+  expect(rendered.get(rendering('a'))).toBeUndefined();
+});

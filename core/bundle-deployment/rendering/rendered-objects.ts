@@ -1,0 +1,135 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { OutOfTimeError } from '../../classes/index.ts';
+import type { Facts } from '../facts/render-facts.ts';
+
+/** What objects were made of. */
+export interface Rendering {
+  readonly deployment: BundleDeployment;
+  readonly bundle: Bundle;
+  /** `PreparedFacts.version`; nothing is remembered where it is undefined. */
+  readonly factsVersion: string | undefined;
+}
+
+/** All that is needed to make the same objects once more, as long as there is the content. */
+export interface Recipe extends Rendering {
+  readonly facts: Facts;
+}
+
+export interface Rendered {
+  readonly recipe: Recipe;
+  readonly objects: readonly KubernetesObject[];
+}
+
+interface Entry {
+  readonly key: string;
+  readonly rendered: Rendered;
+  readonly bytes: number;
+}
+
+const defaultCapacity = 16 * 1024 * 1024;
+
+/**
+ * The objects of the deployments that were looked at last, so that an event about one object does
+ * not load and parse the whole bundle again. Bounded by the size of objects and content.
+ */
+export class RenderedObjects {
+  readonly #capacity: number;
+  /** By deployment name, the longest unused first. */
+  readonly #entries = new Map<string, Entry>();
+  /** By deployment name: what would take too long once more. */
+  readonly #failures = new Map<string, { readonly key: string; readonly error: OutOfTimeError }>();
+  #bytes = 0;
+
+  constructor(capacity = defaultCapacity) {
+    this.#capacity = capacity;
+  }
+
+  /** What was made of exactly this, if it is remembered. */
+  get(rendering: Rendering): Rendered | undefined {
+    const name = rendering.deployment.metadata.name ?? '';
+    const entry = this.#entries.get(name);
+    if (entry === undefined || entry.key !== keyOf(rendering)) return undefined;
+    this.#entries.delete(name);
+    this.#entries.set(name, entry);
+    return entry.rendered;
+  }
+
+  /** Remembers objects, and counts for them what they or their content take, whichever is more. */
+  set(rendered: Rendered, contentBytes: number): void {
+    const { recipe, objects } = rendered;
+    const name = recipe.deployment.metadata.name ?? '';
+    this.#drop(name);
+    const key = keyOf(recipe);
+    const bytes = Math.max(contentBytes, roughSize(objects, this.#capacity));
+    if (bytes > this.#capacity || key === undefined) return;
+    this.#entries.set(name, { key, rendered, bytes });
+    this.#bytes += bytes;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= this.#capacity) return;
+      this.#drop(oldest);
+    }
+  }
+
+  /** @throws OutOfTimeError where making objects of this took too long before. */
+  checkTime(rendering: Rendering): void {
+    const failure = this.#failures.get(rendering.deployment.metadata.name ?? '');
+    if (failure !== undefined && failure.key === contentKeyOf(rendering)) throw failure.error;
+  }
+
+  /** Remembers that making objects of this takes too long. */
+  setOutOfTime(rendering: Rendering, error: OutOfTimeError): void {
+    if (rendering.factsVersion === undefined) return;
+    const key = contentKeyOf(rendering);
+    this.#failures.set(rendering.deployment.metadata.name ?? '', { key, error });
+  }
+
+  forget(deploymentName: string): void {
+    this.#failures.delete(deploymentName);
+    this.#drop(deploymentName);
+  }
+
+  #drop(deploymentName: string): void {
+    this.#bytes -= this.#entries.get(deploymentName)?.bytes ?? 0;
+    this.#entries.delete(deploymentName);
+  }
+}
+
+/** Content and values: nobody has an endless chart rendered once more by a note on its deployment. */
+function contentKeyOf({ deployment, bundle, factsVersion }: Rendering): string {
+  const { uid, generation } = deployment.metadata;
+  return JSON.stringify([uid, generation, bundle.metadata.uid, factsVersion]);
+}
+
+/** Content never changes under a Bundle's UID, nor what a class sees of a deployment's generation. */
+function keyOf({ deployment, bundle, factsVersion }: Rendering): string | undefined {
+  if (factsVersion === undefined) return undefined;
+  const { uid, generation, labels, annotations = {} } = deployment.metadata;
+  // Metadata may be changed without a new generation; core notes the seed after the first rendering.
+  const { [annotation.seed]: _, ...others } = annotations;
+  return JSON.stringify([uid, generation, labels, others, bundle.metadata.uid, factsVersion]);
+}
+
+/** What a value takes besides its text: a number, a bracket, a quote. */
+const each = 8;
+
+/**
+ * About the characters that a value has as JSON; counting ends where they are more than the bound.
+ * A class may make much of little content, so the content's size does not tell.
+ */
+export function roughSize(value: unknown, bound: number): number {
+  const rest: unknown[] = [value];
+  let size = 0;
+  for (let next = rest.pop(); next !== undefined && size <= bound; next = rest.pop()) {
+    size += each;
+    if (typeof next === 'string') size += next.length;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [key, item] of Object.entries(next)) {
+      if (!Array.isArray(next)) size += key.length;
+      if (item !== undefined) rest.push(item);
+    }
+  }
+  return size;
+}
