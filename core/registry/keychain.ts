@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { record } from '../../api/record.ts';
-import { matchesHost } from './host-pattern.ts';
+import { matchesWildcard } from '../platform/net/index.ts';
 import type { ImageReference } from './reference.ts';
 
 /** What one account proves itself with. */
@@ -122,4 +122,23 @@ function matches(entry: Entry, reference: ImageReference): boolean {
     matchesHost(entry.host, reference.domain.toLowerCase()) &&
     `/${reference.path}`.startsWith(entry.path)
   );
+}
+
+/**
+ * Whether a registry's `host[:port]` fits a pattern of the kubelet's kind: as many parts between
+ * dots, `*` and `?` within a part, and the very same port.
+ */
+export function matchesHost(pattern: string, host: string): boolean {
+  const wanted = splitPort(pattern);
+  const actual = splitPort(host);
+  return (
+    wanted.port === actual.port &&
+    wanted.parts.length === actual.parts.length &&
+    wanted.parts.every((part, index) => matchesWildcard(part, actual.parts[index] ?? ''))
+  );
+}
+
+function splitPort(host: string): { readonly parts: readonly string[]; readonly port: string } {
+  const port = /:[0-9]+$/.exec(host)?.[0] ?? '';
+  return { parts: host.slice(0, host.length - port.length).split('.'), port };
 }

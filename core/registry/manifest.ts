@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { record } from '../../api/record.ts';
 import { TerminalError } from '../errors.ts';
-import { digestProblem } from './digest.ts';
-import { type Platform, selectPlatform } from './platform.ts';
-import { quoted } from './quoted.ts';
+import { digestProblem } from './reference.ts';
+import { quoted } from './registry-errors.ts';
 
 /** Content of a repository, named by what it must be. */
 export interface Descriptor {
@@ -20,7 +19,7 @@ export interface ImageManifest {
   readonly layers: readonly Descriptor[];
 }
 
-export interface IndexManifest {
+interface IndexManifest {
   readonly kind: 'index';
   /** The manifest of one platform. */
   select(platform: Platform): Descriptor;
@@ -181,4 +180,70 @@ function parsed<T>(schema: z.ZodType<T>, document: unknown): T {
   throw new TerminalError(
     `the manifest is not valid: ${path === '' ? '' : `${path}: `}${issue?.message ?? 'unknown'}`,
   );
+}
+
+/** What an image runs on; bundles do not run, but their images may be built for several. */
+export interface Platform {
+  readonly os: string;
+  readonly architecture: string;
+  readonly variant?: string | undefined;
+}
+
+/** Go's names for the architectures that Node runs on. */
+const architectures: Readonly<Record<string, string>> = {
+  x64: 'amd64',
+  ia32: '386',
+  ppc64: 'ppc64le',
+};
+
+/** Linux on the architecture of this process. */
+export function nodePlatform(): Platform {
+  return { os: 'linux', architecture: architectures[process.arch] ?? process.arch };
+}
+
+/** What an index says of one of its manifests. */
+interface IndexEntry {
+  readonly platform?: Platform | undefined;
+  readonly artifactType?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The first of an index's manifests that is for the platform, else the only one that is for none.
+ * What lies beside the images, such as attestations and signatures, is passed over.
+ */
+function selectPlatform<T extends IndexEntry>(entries: readonly T[], wanted: Platform): T {
+  const images = entries.filter((entry) => !isBesideImages(entry));
+  const found = images.find(({ platform }) => matches(platform, wanted));
+  if (found !== undefined) return found;
+  const [forAll, another] = images.filter(({ platform }) => platform === undefined);
+  if (forAll !== undefined && another === undefined) return forAll;
+  const offered = images.map(({ platform }) => platformName(platform)).slice(0, 20);
+  throw new TerminalError(
+    `image index has no manifest for ${platformName(wanted)}; it has ${offered.join(', ') || 'none at all'}`,
+  );
+}
+
+/** BuildKit's attestations say `unknown` for want of a platform. */
+function isBesideImages({ platform, artifactType, annotations }: IndexEntry): boolean {
+  return (
+    (artifactType ?? '') !== '' ||
+    platform?.os === 'unknown' ||
+    annotations?.['vnd.docker.reference.type'] !== undefined
+  );
+}
+
+function matches(platform: Platform | undefined, wanted: Platform): boolean {
+  return (
+    platform?.os === wanted.os &&
+    platform.architecture === wanted.architecture &&
+    (wanted.variant === undefined || platform.variant === wanted.variant)
+  );
+}
+
+function platformName(platform: Platform | undefined): string {
+  if (platform === undefined) return 'one without a platform';
+  return [platform.os, platform.architecture, platform.variant]
+    .filter((part) => part !== undefined && part !== '')
+    .join('/');
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { TerminalError } from '../errors.ts';
-import { parseRegistriesConf } from './parse-registries-conf.ts';
-import { pullPlaces } from './pull-places.ts';
+import { pullPlaces, referenceText } from './pull-places.ts';
 import { parseImageReference } from './reference.ts';
-import { referenceText } from './registries-config.ts';
+import { parseRegistriesConf } from './registries-conf.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 

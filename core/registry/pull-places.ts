@@ -1,13 +1,7 @@
-import { errorMessage, TerminalError } from '../errors.ts';
+import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
+import type { Keychain } from './keychain.ts';
 import { type ImageReference, parseImageReference } from './reference.ts';
-import {
-  prefixEnd,
-  type RegistriesConfig,
-  type RegistryMirror,
-  type RegistryRule,
-  referenceText,
-  ruleFor,
-} from './registries-config.ts';
+import { DeniedError, UnavailableError } from './registry-errors.ts';
 
 /** One registry that may have an image, and the image's name there. */
 export interface PullPlace {
@@ -69,4 +63,126 @@ function moved(
       { cause: error },
     );
   }
+}
+
+/** What part of a pull failed at one place. */
+export class PullFailure {
+  readonly doing: 'fetching image descriptor' | 'verifying image signature' | 'unpacking image';
+  readonly error: unknown;
+
+  constructor(doing: PullFailure['doing'], error: unknown) {
+    this.doing = doing;
+    this.error = error;
+  }
+}
+
+/** What the reconciler is to do about a failed pull, and say. */
+export function pullError(
+  { doing, error }: PullFailure,
+  { ref, pinned }: { readonly ref: string; readonly pinned: boolean },
+): Error {
+  const text = errorMessage(error);
+  if (error instanceof UnavailableError) {
+    return new WaitingError(`Back-off pulling image "${ref}": ${text}`, { cause: error });
+  }
+  const message = `error ${doing}: ${text}`;
+  // What a tag points to can be put right by a push; what a digest names stays as it is.
+  return pinned && error instanceof TerminalError
+    ? new TerminalError(message, { cause: error })
+    : new Error(message, { cause: error });
+}
+
+/** The failures of all places as one, in which each place is named with its cause. */
+export function joinedFailure(
+  failures: readonly PullFailure[],
+  { places, blocked }: PullPlaces,
+  { shortcoming }: Pick<Keychain, 'shortcoming'>,
+): PullFailure {
+  const errors = failures.map(({ error }) => error);
+  const isDenied = errors.some((error) => error instanceof DeniedError);
+  const notes = [
+    ...(blocked === undefined ? [] : [blocked]),
+    ...(isDenied && shortcoming !== undefined ? [shortcoming] : []),
+  ];
+  const [first] = failures;
+  if (first !== undefined && failures.length === 1 && notes.length === 0) return first;
+  const texts = errors.map((error, index) => named(places[index], errorMessage(error)));
+  const doing = failures.at(-1)?.doing ?? 'fetching image descriptor';
+  return new PullFailure(doing, errorLike(errors, [...new Set([...texts, ...notes])].join('; ')));
+}
+
+function named(place: PullPlace | undefined, text: string): string {
+  const domain = place?.reference.domain ?? '';
+  return text.includes(domain) ? text : `registry ${domain}: ${text}`;
+}
+
+/** One that may pass keeps all of them worth another try, and worth waiting for. */
+function errorLike(errors: readonly unknown[], text: string): Error {
+  const cause = new AggregateError(errors);
+  if (errors.some((error) => error instanceof UnavailableError)) {
+    return new UnavailableError(text, { cause });
+  }
+  if (errors.every((error) => error instanceof TerminalError)) {
+    return new TerminalError(text, { cause });
+  }
+  return new Error(text, { cause });
+}
+
+/** Where images of a registry really are: containers-registries.conf(5), less what is for people. */
+export interface RegistriesConfig {
+  readonly registries: readonly RegistryRule[];
+}
+
+/** One `[[registry]]`. */
+export interface RegistryRule {
+  /** The beginning of the images' names, or `*.` and the end of their host. */
+  readonly prefix: string;
+  /** What stands in place of the prefix; undefined leaves the name as it is. */
+  readonly location: string | undefined;
+  readonly insecure: boolean;
+  readonly blocked: boolean;
+  readonly mirrorByDigestOnly: boolean;
+  /** In the order in which they are tried. */
+  readonly mirrors: readonly RegistryMirror[];
+}
+
+export interface RegistryMirror {
+  readonly location: string;
+  readonly insecure: boolean;
+  readonly pullFrom: 'all' | 'digest-only' | 'tag-only';
+}
+
+/** The rule for an image: that with the longest prefix, the first of equally long ones. */
+export function ruleFor(
+  { registries }: RegistriesConfig,
+  reference: ImageReference,
+): RegistryRule | undefined {
+  const text = referenceText(reference);
+  let found: RegistryRule | undefined;
+  for (const rule of registries) {
+    if (prefixEnd(rule.prefix, text) === undefined) continue;
+    if (found === undefined || rule.prefix.length > found.prefix.length) found = rule;
+  }
+  return found;
+}
+
+/** `<domain>/<path>[:<tag>][@<digest>]`. */
+export function referenceText({ domain, path, tag, digest }: ImageReference): string {
+  return [
+    `${domain}/${path}`,
+    ...(tag === undefined ? [] : [`:${tag}`]),
+    ...(digest === undefined ? [] : [`@${digest}`]),
+  ].join('');
+}
+
+/** Where the part of a reference ends that a prefix stands for; undefined where it is another's. */
+function prefixEnd(prefix: string, text: string): number | undefined {
+  const isWildcard = prefix.startsWith('*.');
+  const wanted = isWildcard ? prefix.slice(1) : prefix;
+  const start = isWildcard ? text.indexOf(wanted) : 0;
+  if (start === -1 || !text.startsWith(wanted, start)) return undefined;
+  // A wildcard stands for a part of the host alone.
+  if (text.slice(0, start).includes('/')) return undefined;
+  const end = start + wanted.length;
+  return end === text.length || ':/@'.includes(text.charAt(end)) ? end : undefined;
 }

@@ -1,17 +1,24 @@
 import { TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
-import { digestAlgorithm, digestOf, digestProblem } from './digest.ts';
-import { discard, statusText, type TransportResponse } from './http-answer.ts';
+import { resumedDownload, VerifiedBlob, watched } from './blob.ts';
 import type { Credentials } from './keychain.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
-import { type ImageReference, registryHost } from './reference.ts';
+import {
+  digestAlgorithm,
+  digestOf,
+  digestProblem,
+  type ImageReference,
+  registryHost,
+} from './reference.ts';
 import { connectionError, DeniedError, UnavailableError } from './registry-errors.ts';
-import { resumedDownload } from './resumed-download.ts';
-import { watched } from './slow-server.ts';
-import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts';
+import {
+  basicAuthorization,
+  parseChallenges,
+  type TokenRequest,
+  type TokenService,
+} from './token-service.ts';
 import type { Transport, TransportRequest } from './transport.ts';
-import { VerifiedBlob } from './verified-blob.ts';
-import { parseChallenges } from './www-authenticate.ts';
+import { discard, statusText, type TransportResponse } from './transport.ts';
 
 export interface RegistryClientOptions {
   readonly transport: Transport;

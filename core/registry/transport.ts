@@ -9,12 +9,44 @@ import {
   type ProxyConfig,
   RetryPolicy,
 } from '../platform/net/index.ts';
-import { discard, isRedirect, statusText, type TransportResponse } from './http-answer.ts';
-import type { RegistriesConfig } from './registries-config.ts';
+import type { RegistriesConfig } from './pull-places.ts';
 import type { RegistryCertificates } from './registry-certificates.ts';
 import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
 
-export interface TransportOptions {
+export interface TransportResponse {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: Dispatcher.ResponseData['body'];
+  /** Where it came from in the end, after redirects. */
+  readonly url: URL;
+}
+
+/** Gives up on an answer's body, keeping the connection where little of it is left. */
+export async function discard({ body }: TransportResponse): Promise<void> {
+  await body.dump({ limit: 65_536 }).catch(() => undefined);
+}
+
+const statusTexts: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+export function statusText(status: number): string {
+  const text = statusTexts[status];
+  return text === undefined ? `status ${status}` : `${status} ${text}`;
+}
+
+export function isRedirect(status: number): boolean {
+  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
+}
+
+interface TransportOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP, and no others. */
   readonly insecureRegistries: readonly string[];
   /** A host whose certificate is not checked, and that is spoken to over plain HTTP if need be. */
@@ -207,4 +239,40 @@ function chosenHosts({ insecureRegistries, registries }: TransportOptions): read
   return [...insecureRegistries, ...locations.map((location) => location.split('/')[0] ?? '')]
     .filter((host) => host !== '' && !host.includes('*') && URL.parse(`https://${host}`) !== null)
     .flatMap((host) => hostNames(host, ['http', 'https']));
+}
+
+interface WantedTransport {
+  /** PEM certificates of authorities to trust besides those that all trust. */
+  readonly caCertificates?: string | undefined;
+  /** A host whose certificate is not checked. */
+  readonly uncheckedHost?: string | undefined;
+}
+
+const maxTransports = 32;
+
+/** One transport for each set of certificates; connections are kept open in it for a while. */
+export class Transports {
+  readonly #options: TransportOptions;
+  readonly #transports = new Map<string, Transport>();
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+    // Refuses wrong options when the process starts, not at the first pull.
+    this.get({});
+  }
+
+  get({ caCertificates = '', uncheckedHost }: WantedTransport): Transport {
+    const key = JSON.stringify([caCertificates, uncheckedHost ?? '']);
+    const known = this.#transports.get(key);
+    if (known !== undefined) return known;
+    if (this.#transports.size >= maxTransports) this.#transports.clear();
+    const more = caCertificates === '' ? [] : [caCertificates];
+    const transport = new Transport({
+      ...this.#options,
+      uncheckedHost,
+      caCertificates: [...this.#options.caCertificates, ...more],
+    });
+    this.#transports.set(key, transport);
+    return transport;
+  }
 }

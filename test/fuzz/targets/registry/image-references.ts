@@ -5,7 +5,7 @@ import {
   parseImageReference,
   repositoryName,
 } from '../../../../core/registry/index.ts';
-import { referenceText } from '../../../../core/registry/registries-config.ts';
+import { referenceText } from '../../../../core/registry/pull-places.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 import { type Answer, askReference } from '../../reference/reference.ts';
 

@@ -1,6 +1,6 @@
 import { parseImageReference } from '../../../../core/registry/index.ts';
-import { parseRegistriesConf } from '../../../../core/registry/parse-registries-conf.ts';
-import { ruleFor } from '../../../../core/registry/registries-config.ts';
+import { ruleFor } from '../../../../core/registry/pull-places.ts';
+import { parseRegistriesConf } from '../../../../core/registry/registries-conf.ts';
 import { type FuzzTarget, textOf } from '../../fuzz-target.ts';
 
 const references = ['nginx', 'quay.io/a/b:v1', 'registry.example.com:5000/a'].map(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cpuTime } from '../../test/helpers/cpu-time.ts';
-import { parseChallenges } from './www-authenticate.ts';
+import { parseChallenges } from './token-service.ts';
 
 function plain(header: string | string[] | undefined): unknown {
   return parseChallenges(header).map(({ scheme, parameters }) => [

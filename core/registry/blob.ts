@@ -1,0 +1,137 @@
+import type { Hash } from 'node:crypto';
+import { TerminalError } from '../errors.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Descriptor } from './manifest.ts';
+import { digestHash } from './reference.ts';
+import { connectionError, isConnectionLost, UnavailableError } from './registry-errors.ts';
+import type { TransportResponse } from './transport.ts';
+
+/**
+ * A blob on its way, hashed and counted as it passes. Readers may stop early, for instance at the
+ * end of an archive; only `verify` says that it was what it should be.
+ */
+export class VerifiedBlob implements AsyncIterable<Uint8Array> {
+  readonly #bytes: AsyncGenerator<Uint8Array>;
+  readonly #descriptor: Descriptor;
+  readonly #hash: Hash;
+  #size = 0;
+
+  constructor(bytes: AsyncGenerator<Uint8Array>, descriptor: Descriptor) {
+    this.#bytes = bytes;
+    this.#descriptor = descriptor;
+    this.#hash = digestHash(descriptor.digest);
+  }
+
+  /** Has no `return`: what a reader leaves over is still needed for the digest. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return { next: () => this.#next() };
+  }
+
+  /** Reads what is left and checks size and digest; throws a TerminalError where they differ. */
+  async verify(): Promise<void> {
+    while ((await this.#next()).done !== true);
+    const { digest, size } = this.#descriptor;
+    if (this.#size !== size) throw this.#wrongSize(`${this.#size} bytes`);
+    const actual = `${digest.slice(0, digest.indexOf(':'))}:${this.#hash.copy().digest('hex')}`;
+    if (actual !== digest) throw new TerminalError(`blob ${digest} has the digest ${actual}`);
+  }
+
+  /** Gives up on what is left. */
+  close(): void {
+    // Not awaited: it ends only when the server sends something, or the request is aborted.
+    this.#bytes.return(undefined).catch(() => undefined);
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
+    const result = await this.#bytes.next();
+    if (result.done === true) return result;
+    this.#size += result.value.byteLength;
+    if (this.#size > this.#descriptor.size) throw this.#wrongSize('more bytes');
+    this.#hash.update(result.value);
+    return result;
+  }
+
+  #wrongSize(actual: string): TerminalError {
+    const { digest, size } = this.#descriptor;
+    return new TerminalError(
+      `blob ${digest} has ${actual} instead of the ${size} that its manifest names`,
+    );
+  }
+}
+
+interface DownloadOptions {
+  /** Bytes that there should be. */
+  readonly size: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** In a row, each without a new byte. */
+const maxResumes = 3;
+const resumeDelay = 200;
+
+/**
+ * A body's bytes, taken up again where the connection breaks: as long as each connection brings
+ * some, for only the time limit ends a download that goes on.
+ */
+export async function* resumedDownload(
+  open: (offset: number) => Promise<TransportResponse>,
+  { size, clock, signal }: DownloadOptions,
+): AsyncGenerator<Uint8Array> {
+  let offset = 0;
+  for (let resumes = 0; ; resumes += 1) {
+    const response = await open(offset);
+    // Who cannot do ranges sends all of it once more.
+    let skip = response.status === 206 ? 0 : offset;
+    try {
+      for await (const chunk of watched(response, clock)) {
+        const fresh = chunk.subarray(Math.min(skip, chunk.byteLength));
+        skip -= chunk.byteLength - fresh.byteLength;
+        offset += fresh.byteLength;
+        if (fresh.byteLength === 0) continue;
+        resumes = 0;
+        yield fresh;
+      }
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      // All is there but the word that it is the end.
+      if (offset >= size && isConnectionLost(error)) return;
+      if (!isConnectionLost(error) || resumes === maxResumes) {
+        throw connectionError(response.url.host, error);
+      }
+    }
+    await clock.sleep(resumeDelay * 2 ** resumes, signal);
+  }
+}
+
+/** Milliseconds. */
+const span = 60_000;
+const minimumBytes = 60 * 1024;
+
+/**
+ * A body's bytes, as long as they come with 1 KiB a second: who sends less would hold up a fetch for
+ * all its time, and the next mirror is not asked. Only the time that the server takes counts.
+ * @throws UnavailableError
+ */
+export async function* watched(
+  { body, url }: TransportResponse,
+  clock: Clock,
+): AsyncGenerator<Uint8Array> {
+  let waited = 0;
+  let bytes = 0;
+  let asked = clock.monotonic();
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    waited += clock.monotonic() - asked;
+    bytes += chunk.byteLength;
+    if (waited >= span) {
+      if (bytes < minimumBytes) {
+        throw new UnavailableError(`registry ${url.host} sends less than 1 KiB a second`);
+      }
+      waited = 0;
+      bytes = 0;
+    }
+    yield chunk;
+    asked = clock.monotonic();
+  }
+}
