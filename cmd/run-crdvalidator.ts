@@ -5,7 +5,6 @@ import { connect } from '../core/platform/kube/index.ts';
 import { crdRoutes } from '../webhooks/index.ts';
 import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { CrdvalidatorFlags } from './crdvalidator-flags.ts';
-import { createObjectFollower } from './object-follower.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { serveWebhooks } from './serve-webhooks.ts';
 import {
@@ -33,12 +32,11 @@ export async function runCrdvalidator(
   });
   try {
     const { client } = kube;
-    const follower = createObjectFollower({ client, clock, logger });
     await serveWebhooks(
       {
         ...flags,
         bindAddress: flags.webhookBindAddress,
-        certificates: certificatesOf(flags, { client, follower, logger }),
+        certificates: certificatesOf(flags, { client, logger }),
         routes: crdRoutes({ client, clock, logger, guardDeletion, defaultDeletionPolicy }),
         runnables: [],
         logger,
@@ -52,7 +50,7 @@ export async function runCrdvalidator(
 
 function certificatesOf(
   flags: CrdvalidatorFlags,
-  cluster: Pick<Parameters<typeof ownCertificates>[0], 'client' | 'follower' | 'logger'>,
+  cluster: Pick<Parameters<typeof ownCertificates>[0], 'client' | 'logger'>,
 ): WebhookCertificates {
   const folder = flags.certDir ?? (existsSync(mountedFolder) ? mountedFolder : undefined);
   if (folder !== undefined) return mountedCertificates(folder, cluster.logger);

@@ -1,5 +1,6 @@
 import { ruleProblem } from '../core/apply/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
+import { createCertificateRotation } from '../core/platform/certificates/index.ts';
 import { systemClock } from '../core/platform/clock.ts';
 import { connect, type KubeClient } from '../core/platform/kube/index.ts';
 import type { Runnable } from '../core/platform/runtime/index.ts';
@@ -8,13 +9,9 @@ import {
   admissionRoutes,
   type CrdRouteOptions,
   crdRoutes,
-  createCertificateRotation,
-  type ObjectClient,
-  type ObjectFollower,
 } from '../webhooks/index.ts';
 import { crdWebhookConfigurations } from './crd-webhooks.ts';
 import type { IssuedCertificate } from './issue-certificate.ts';
-import { createObjectFollower } from './object-follower.ts';
 import { serveWebhooks } from './serve-webhooks.ts';
 import { type CachedRouteOptions, createWebhookCaches } from './webhook-caches.ts';
 import {
@@ -61,13 +58,12 @@ export async function runWebhooks(options: WebhookOptions, signal: AbortSignal):
   try {
     const { client } = kube;
     const caches = createWebhookCaches({ client, clock, logger, systemNamespace });
-    const cluster: Cluster = { client, follower: createObjectFollower({ client, clock, logger }) };
     await serveWebhooks(
       {
         ...options,
-        certificates: certificatesOf(options, cluster),
+        certificates: certificatesOf(options, client),
         routes: routesOf(options, client, caches.routes),
-        runnables: [...caches.reflectors, ...issuers(options, cluster)],
+        runnables: [...caches.reflectors, ...issuers(options, client)],
       },
       signal,
     );
@@ -76,19 +72,14 @@ export async function runWebhooks(options: WebhookOptions, signal: AbortSignal):
   }
 }
 
-interface Cluster {
-  readonly client: ObjectClient;
-  readonly follower: ObjectFollower;
-}
-
 function issuers(
   { issueCertificate = [], systemNamespace: namespace, logger }: WebhookOptions,
-  cluster: Cluster,
+  client: KubeClient,
 ): readonly Runnable[] {
   return issueCertificate.map(({ secretName: name, hosts }) => {
     const secret = { namespace, name };
     const rotation = createCertificateRotation({
-      ...cluster,
+      client,
       clock: systemClock,
       logger,
       secret,
@@ -114,11 +105,11 @@ function routesOf(
 
 function certificatesOf(
   { certDir, systemNamespace: namespace, webhookHost, crds, logger }: WebhookOptions,
-  cluster: Cluster,
+  client: KubeClient,
 ): WebhookCertificates {
   if (certDir !== undefined) return mountedCertificates(certDir, logger);
   return ownCertificates({
-    ...cluster,
+    client,
     logger,
     secret: { namespace, name: certificateSecretName },
     serviceName,

@@ -1,17 +1,13 @@
 import type { Logger } from '../core/contracts/logger.ts';
-import type { KeyPair } from '../core/platform/certificates/index.ts';
-import { systemClock } from '../core/platform/clock.ts';
 import {
-  type CABundleInjectionOptions,
-  type CertificateRotation,
-  createCABundleInjection,
   createCertificateRotation,
   followCertificateFiles,
-  type ObjectClient,
-  type ObjectFollower,
-  type ObjectKey,
+  type KeyPair,
   readCertificateFiles,
-} from '../webhooks/index.ts';
+} from '../core/platform/certificates/index.ts';
+import { systemClock } from '../core/platform/clock.ts';
+import type { KubeClient, ObjectKey } from '../core/platform/kube/index.ts';
+import { type CABundleInjectionOptions, createCABundleInjection } from '../webhooks/index.ts';
 
 /** Where serving certificates come from. */
 export interface WebhookCertificates {
@@ -21,8 +17,7 @@ export interface WebhookCertificates {
 }
 
 export interface OwnCertificateOptions {
-  readonly client: ObjectClient;
-  readonly follower: ObjectFollower;
+  readonly client: KubeClient;
   readonly logger: Logger;
   /** Where they are kept. */
   readonly secret: ObjectKey & { readonly namespace: string };
@@ -47,10 +42,10 @@ export function mountedCertificates(folder: string, logger: Logger): WebhookCert
 
 /** Issued by ourselves, and made known to the API server. */
 export function ownCertificates(options: OwnCertificateOptions): WebhookCertificates {
-  const { client, follower, logger, secret } = options;
-  const shared = { client, follower, clock: systemClock, logger };
+  const { client, logger, secret } = options;
+  const shared = { client, clock: systemClock, logger };
   const hosts = servedHosts(options);
-  const rotation: CertificateRotation = createCertificateRotation({ ...shared, secret, hosts });
+  const rotation = createCertificateRotation({ ...shared, secret, hosts });
   const injections = configurationsOf(options).map((configuration) =>
     createCABundleInjection({ ...shared, ...configuration }),
   );
@@ -64,12 +59,11 @@ export function ownCertificates(options: OwnCertificateOptions): WebhookCertific
       return state.serving;
     },
     async follow(onChange, signal) {
-      const onState: Parameters<CertificateRotation['run']>[0] = (state) => {
-        trust(state.caBundle);
-        onChange(state.serving);
-      };
-      const injecting = injections.map((injection) => injection.run(signal));
-      await Promise.all([rotation.run(onState, signal), ...injecting]);
+      const rotating = rotation.run(({ caBundle, serving }) => {
+        trust(caBundle);
+        onChange(serving);
+      }, signal);
+      await Promise.all([rotating, ...injections.map((injection) => injection.run(signal))]);
     },
   };
 }

@@ -1,5 +1,12 @@
-import { expect, test, vi } from 'vitest';
-import { bundleDeploymentValidator, type DeploymentCheck } from './bundle-deployment.ts';
+import { describe, expect, test, vi } from 'vitest';
+import type { HealthRule } from '../api/v1alpha1/deployment-policies.ts';
+import {
+  bundleDeploymentValidator,
+  type DeploymentCheck,
+  dependencyCycleCheck,
+  healthRulesCheck,
+  type ReviewedDeployment,
+} from './bundle-deployment.ts';
 import type { AdmissionRequest } from './review.ts';
 
 const { signal } = new AbortController();
@@ -85,5 +92,77 @@ test('what cannot be read is refused with the path', async () => {
         'failed to decode BundleDeployment: request.object.spec.serviceAccount.namespace',
       ),
     },
+  });
+});
+
+describe('dependencies', () => {
+  const existing: Readonly<Record<string, readonly string[]>> = { b: ['c'], c: ['a'], d: ['e'] };
+  const check = dependencyCycleCheck({ dependenciesOf: (name) => existing[name] ?? [] });
+
+  function aDeployment(name: string, dependsOn?: readonly string[]): ReviewedDeployment {
+    const dependencies = dependsOn?.map((each) => ({ name: each }));
+    return { metadata: { name }, spec: { dependsOn: dependencies } };
+  }
+
+  function fault(deployment: ReviewedDeployment, old?: ReviewedDeployment) {
+    return check({ deployment, old, user: { username: 'jane' } }, signal);
+  }
+
+  test('a new deployment that closes a cycle is refused with the cycle', () => {
+    expect(fault(aDeployment('a', ['d', 'b']))).toBe(
+      'spec.dependsOn makes a cycle: a -> b -> c -> a',
+    );
+  });
+
+  test('so is one that depends on itself, and an update that does either', () => {
+    expect(fault(aDeployment('x', ['x']))).toBe('spec.dependsOn makes a cycle: x -> x');
+    expect(fault(aDeployment('a', ['b']), aDeployment('a'))).toContain('a -> b -> c -> a');
+  });
+
+  test('what the cache knows of the deployment itself is out of date', () => {
+    expect(fault(aDeployment('c', ['e']), aDeployment('c', ['a']))).toBeUndefined();
+    expect(fault(aDeployment('a', ['c']))).toContain('a -> c -> a');
+  });
+
+  test.each([[undefined], [[]], [['d']], [['missing']]])('dependsOn %j is fine', (dependsOn) => {
+    expect(fault(aDeployment('a', dependsOn))).toBeUndefined();
+  });
+
+  test('a cycle that is there does not keep other fields from being changed', () => {
+    expect(fault(aDeployment('a', ['b']), aDeployment('a', ['b']))).toBeUndefined();
+  });
+});
+
+describe('health rules', () => {
+  const check = healthRulesCheck(({ healthy }, index) =>
+    healthy === 'bad' ? `spec.health.rules[${index}] is bad` : undefined,
+  );
+
+  function aDeployment(...rules: readonly HealthRule[]): ReviewedDeployment {
+    return { metadata: { name: 'd' }, spec: { health: { rules: [...rules] } } };
+  }
+
+  const good = { kind: 'Pod', healthy: 'true' };
+  const bad = { kind: 'Pod', healthy: 'bad' };
+
+  interface Row {
+    readonly what: string;
+    readonly deployment: ReviewedDeployment;
+    readonly old?: ReviewedDeployment;
+    readonly refusal?: string;
+  }
+
+  test.each<Row>([
+    { what: 'rules that can be used', deployment: aDeployment(good) },
+    {
+      what: 'the first that cannot',
+      deployment: aDeployment(good, bad),
+      old: aDeployment(good),
+      refusal: 'spec.health.rules[1] is bad',
+    },
+    { what: 'one that is stored already', deployment: aDeployment(bad), old: aDeployment(bad) },
+    { what: 'no rules at all', deployment: { metadata: {}, spec: {} } },
+  ])('of $what', ({ deployment, old, refusal }) => {
+    expect(check({ deployment, old, user: { username: 'jane' } }, signal)).toBe(refusal);
   });
 });

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { record } from '../api/record.ts';
 import { bundleDeploymentSpecSchema } from '../api/v1alpha1/bundle-deployment.ts';
+import { cycleText, dependencyCycle } from '../api/v1alpha1/dependency-cycle.ts';
+import type { HealthRule } from '../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../api/v1alpha1/labels.ts';
 import {
   type AdmissionRequest,
@@ -27,7 +29,7 @@ const deploymentSchema = z.object({
 export interface ReviewedDeployment extends z.infer<typeof deploymentSchema> {}
 
 /** A BundleDeployment that is created, or whose spec or orders in annotations change. */
-export interface DeploymentChange {
+interface DeploymentChange {
   readonly deployment: ReviewedDeployment;
   /** As it was; undefined where it is created. */
   readonly old: ReviewedDeployment | undefined;
@@ -40,7 +42,7 @@ export type DeploymentCheck = (
   signal: AbortSignal,
 ) => string | undefined | Promise<string | undefined>;
 
-export interface DeploymentChecks {
+interface DeploymentChecks {
   /** Of deployments that are created, or whose spec changes. */
   readonly spec: readonly DeploymentCheck[];
   /** Of what annotations ask core for as well: to adopt, approve, skip hooks, and so on. */
@@ -109,4 +111,48 @@ function undecodable(field: string, error: z.ZodError) {
   const [issue] = error.issues;
   const path = [`request.${field}`, ...(issue?.path ?? [])].join('.');
   return errored(400, `failed to decode BundleDeployment: ${path}: ${issue?.message}`);
+}
+
+/** Knows what the BundleDeployments depend on that there are. */
+export interface DependencyReader {
+  /** The names in `spec.dependsOn`; none for a deployment that does not exist. */
+  dependenciesOf(name: string): readonly string[];
+}
+
+/** Refuses dependencies of which each would wait for the other, for ever. */
+export function dependencyCycleCheck(deployments: DependencyReader): DeploymentCheck {
+  return ({ deployment, old }) => {
+    const { name = '' } = deployment.metadata;
+    const dependencies = dependenciesIn(deployment);
+    // A cycle that is there already must not keep other fields from being changed.
+    if (isDeepStrictEqual(dependencies, old && dependenciesIn(old))) return undefined;
+    for (const dependency of dependencies) {
+      const cycle = dependencyCycle({ name, dependency }, (from) =>
+        deployments.dependenciesOf(from),
+      );
+      if (cycle !== undefined) return `spec.dependsOn makes a cycle: ${cycleText(cycle)}`;
+    }
+    return undefined;
+  };
+}
+
+function dependenciesIn({ spec }: ReviewedDeployment): readonly string[] {
+  return spec.dependsOn?.map(({ name }) => name) ?? [];
+}
+
+/** What is wrong with a rule, as one sentence that names the field; undefined where nothing is. */
+export type RuleProblem = (rule: HealthRule, index: number) => string | undefined;
+
+/** Refuses health rules that could judge nothing: else they would show as objects that failed. */
+export function healthRulesCheck(ruleProblem: RuleProblem): DeploymentCheck {
+  return ({ deployment, old }) => {
+    const { rules = [] } = deployment.spec.health ?? {};
+    // What is stored already must not stand in the way of other changes.
+    if (isDeepStrictEqual(rules, old?.spec.health?.rules ?? [])) return undefined;
+    for (const [index, rule] of rules.entries()) {
+      const problem = ruleProblem(rule, index);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  };
 }

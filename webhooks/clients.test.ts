@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { Agent, request as httpsRequest } from 'node:https';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KeyPair } from '../core/platform/certificates/index.ts';
+import { type CertificateState, renewCertificates } from '../core/platform/certificates/renewal.ts';
 import { systemClock } from '../core/platform/clock.ts';
 import { ClientAuthorities } from '../core/store/index.ts';
 import { issueClientCertificate } from '../test/helpers/client-certificate.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
-import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';
 import { type AdmissionValidator, allowed } from './review.ts';
 import { startWebhookServer, type WebhookServer } from './server.ts';
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:https';
 import { Socket } from 'node:net';
-import type { Logger } from './cluster.ts';
+import type { Logger } from '../core/contracts/logger.ts';
 
 /** An API server has at most 200 changes under way by default, each with a connection. */
 const maxOfAddress = 256;

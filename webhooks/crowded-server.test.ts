@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type CertificateState, renewCertificates } from '../core/platform/certificates/renewal.ts';
 import { systemClock } from '../core/platform/clock.ts';
 import { eventually } from '../test/helpers/eventually.ts';
 import { ManualClock } from '../test/helpers/manual-clock.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
-import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';
 import { allowed } from './review.ts';
 import { startWebhookServer, type WebhookServerOptions } from './server.ts';
 

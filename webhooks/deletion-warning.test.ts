@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../api/meta.ts';
 import type { DeletionPolicy } from '../api/v1alpha1/deployment-policies.ts';
+import { ApiError } from '../core/platform/kube/index.ts';
 import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
 import { type DeletionWarningOptions, deletionWarner } from './deletion-warning.ts';
 
@@ -140,5 +141,5 @@ test('what cannot be counted is said, and lets the deployment be deleted', async
   expect(await warned({ fault: new Error('gizmos is forbidden') })).toEqual([
     'the webhook cannot count all custom resources that go with BundleDeployment painter: gizmos is forbidden',
   ]);
-  expect(await warned({ fault: Object.assign(new Error('gone'), { code: 404 }) })).toBeUndefined();
+  expect(await warned({ fault: new ApiError(404, { message: 'gone' }) })).toBeUndefined();
 });

@@ -2,14 +2,15 @@ import { z } from 'zod';
 import type { KubernetesObject } from '../api/meta.ts';
 import { type DeletionPolicy, deletionPolicySchema } from '../api/v1alpha1/deployment-policies.ts';
 import { annotation, finalizer, label } from '../api/v1alpha1/labels.ts';
-import { type ObjectClient, type ResourceRef } from './cluster.ts';
+import { errorMessage } from '../core/errors.ts';
+import { definitionResource, type KubeClient, type Resource } from '../core/platform/kube/index.ts';
 import {
   type CustomResourceDefinition,
-  crdResource,
+  firstPage,
   isAnnotated,
+  type ObjectPage,
   parseCrd,
-} from './crd-upgrade/custom-resource-definition.ts';
-import { firstPage, type ObjectPage } from './crd-upgrade/custom-resources.ts';
+} from './crd-upgrade/custom-resources.ts';
 import { type AdmissionRequest, type AdmissionValidator, allowed } from './review.ts';
 
 interface ListOptions {
@@ -20,8 +21,8 @@ interface ListOptions {
 }
 
 export interface DeletionWarningOptions {
-  readonly client: Pick<ObjectClient, 'get'> & {
-    list(resource: ResourceRef, options: ListOptions): Promise<ObjectPage>;
+  readonly client: Pick<KubeClient, 'get'> & {
+    list(resource: Resource, options: ListOptions): Promise<ObjectPage>;
   };
   /** Core's, for deployments without spec.deletionPolicy. */
   readonly defaultDeletionPolicy: DeletionPolicy;
@@ -59,7 +60,7 @@ export function deletionWarner(options: DeletionWarningOptions): AdmissionValida
     try {
       for await (const loss of lossesOf(deployment, options, signal)) losses.push(loss);
     } catch (error) {
-      const cause = error instanceof Error ? error.message : String(error);
+      const cause = errorMessage(error);
       const what = `the webhook cannot count all custom resources that go with BundleDeployment ${name}: ${cause}`;
       return { ...allowed, warnings: [...warningsOf(name, losses), what] };
     }
@@ -108,12 +109,12 @@ async function* lossesOf(
   const { name } = deployment.metadata;
   const labelSelector = `${label.ownerKind}=BundleDeployment,${label.ownerName}=${name}`;
   const query = { labelSelector, metadataOnly: true, limit: maxDefinitions, signal } as const;
-  const { items, metadata } = await client.list(crdResource, query);
-  const list = (resource: ResourceRef) =>
+  const { items, metadata } = await client.list(definitionResource, query);
+  const list = (resource: Resource) =>
     client.list(resource, { metadataOnly: true, limit: maxResources, signal });
   for (const item of items) {
     const key = { name: item.metadata.name ?? '' };
-    const crd = parseCrd(await client.get(crdResource, key, signal));
+    const crd = parseCrd(await client.get(definitionResource, key, signal));
     if (stays(crd)) continue;
     const loss = lossOf(crd, await firstPage(crd, list));
     if (loss !== undefined) yield loss;

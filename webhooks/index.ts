@@ -1,10 +1,7 @@
-export { followCertificateFiles, readCertificateFiles } from './certs/files.ts';
-export { type CABundleInjectionOptions, createCABundleInjection } from './certs/inject.ts';
-export { type CertificateRotation, createCertificateRotation } from './certs/rotation.ts';
-export type { TrustedClients } from './clients.ts';
-export type { ObjectClient, ObjectFollower, ObjectKey } from './cluster.ts';
+export { type CABundleInjectionOptions, createCABundleInjection } from './ca-injection.ts';
 export type { BundleLister } from './configmap.ts';
 export type { AdmissionValidator } from './review.ts';
+export type { TrustedClients } from './review-handler.ts';
 export {
   type AdmissionRouteOptions,
   admissionRoutes,

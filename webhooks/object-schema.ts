@@ -1,4 +1,3 @@
 /** A second door of the webhooks: the schemas of CRDs, without the servers that ask about them. */
-export { bounded } from './crd-upgrade/bounded.ts';
 export type { JsonSchema } from './crd-upgrade/schema/json-schema.ts';
-export { validateObject } from './crd-upgrade/schema/validate.ts';
+export { bounded, validateObject } from './crd-upgrade/schema/validate.ts';

@@ -35,7 +35,7 @@ export interface AdmissionUser extends z.infer<typeof userSchema> {}
 export interface AdmissionRequest extends z.infer<typeof admissionRequestSchema> {}
 
 /** metav1.Status, as far as an answer carries it. */
-export interface AdmissionStatus {
+interface AdmissionStatus {
   readonly code: number;
   readonly reason?: string;
   readonly message?: string;

@@ -1,15 +1,21 @@
-import { bundleValidator } from './bundle.ts';
-import { bundleDeploymentValidator } from './bundle-deployment.ts';
-import type { ConfigMapReader } from './bundle-source.ts';
+import type { Clock } from '../core/platform/clock.ts';
+import { bundleValidator, type ConfigMapReader } from './bundle.ts';
+import {
+  bundleDeploymentValidator,
+  type DependencyReader,
+  dependencyCycleCheck,
+  healthRulesCheck,
+  type RuleProblem,
+} from './bundle-deployment.ts';
 import { changedByMutator } from './changed-by.ts';
-import type { Clock } from './cluster.ts';
 import { type ConfigMapValidatorOptions, configMapValidator } from './configmap.ts';
-import { crdDeletionValidator } from './crd-upgrade/crd-deletion.ts';
-import { type CrdUpgradeOptions, crdUpgradeValidator } from './crd-upgrade/crd-upgrade.ts';
-import { patientLister } from './crd-upgrade/patient-lister.ts';
+import {
+  type CrdUpgradeOptions,
+  crdDeletionValidator,
+  crdUpgradeValidator,
+} from './crd-upgrade/crd-validators.ts';
+import { patientLister } from './crd-upgrade/custom-resources.ts';
 import { type DeletionWarningOptions, deletionWarner } from './deletion-warning.ts';
-import { type DependencyReader, dependencyCycleCheck } from './dependency-cycles.ts';
-import { healthRulesCheck, type RuleProblem } from './health-rules.ts';
 import type { AdmissionValidator } from './review.ts';
 import {
   type ImpersonationCheckOptions,

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { type CertificateState, renewCertificates } from '../core/platform/certificates/renewal.ts';
 import { systemClock } from '../core/platform/clock.ts';
 import { eventually } from '../test/helpers/eventually.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
-import { type CertificateState, renewCertificates } from './certs/certificate-state.ts';
-import type { RequestObserver } from './request-observer.ts';
 import { type AdmissionValidator, allowed, denied } from './review.ts';
+import type { RequestObserver } from './review-handler.ts';
 import { startWebhookServer, type WebhookServer } from './server.ts';
 
 let first: CertificateState;

@@ -1,52 +1,25 @@
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
+import { errorMessage } from '../core/errors.ts';
 import type { KeyPair } from '../core/platform/certificates/index.ts';
-import { BodyBudget, type BodyReservation } from './body-budget.ts';
-import {
-  authoritiesContext,
-  checkName,
-  demandCertificates,
-  type TrustedClients,
-} from './clients.ts';
-import type { Clock, Logger } from './cluster.ts';
+import type { Clock } from '../core/platform/clock.ts';
 import { guardConnections } from './connection-guard.ts';
-import { HttpProblem } from './http-problem.ts';
-import { readBody } from './read-body.ts';
-import { observeRequest, pathOf, type RequestObserver } from './request-observer.ts';
 import {
-  type AdmissionRequest,
-  type AdmissionReviewAnswer,
-  type AdmissionValidator,
-  type AdmissionVerdict,
-  answerReview,
-  errored,
-  parseAdmissionReview,
-} from './review.ts';
+  createReviewHandler,
+  type ReviewHandlerOptions,
+  type TrustedClients,
+} from './review-handler.ts';
 
-export interface WebhookServerOptions {
+export interface WebhookServerOptions extends ReviewHandlerOptions {
   /** All interfaces where absent. */
   readonly host?: string;
   /** 0 takes a free port. */
   readonly port: number;
   readonly certificates: KeyPair;
-  /** Who is answered; anybody where absent. */
-  readonly clients?: TrustedClients;
-  readonly routes: ReadonlyMap<string, AdmissionValidator>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly observer?: RequestObserver;
-}
-
-interface Serving extends WebhookServerOptions {
-  readonly budget: BodyBudget;
-}
-
-interface ReadingReview extends Serving {
-  readonly reservation: BodyReservation;
-  readonly signal: AbortSignal;
 }
 
 export interface WebhookServer {
@@ -65,16 +38,13 @@ const keepAliveTimeout = 120_000;
 
 /** Serves admission reviews over HTTPS; resolves once it listens. */
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
-  const { routes, observer, logger, host, port, clock, clients } = options;
+  const { logger, host, port, clock, clients } = options;
   let { certificates } = options;
-  const budget = new BodyBudget();
+  const answer = createReviewHandler(options);
   /** With whose authorities each connection was made. */
   const trusted = new WeakMap<Socket, string | undefined>();
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = pathOf(request);
-    // Paths of strangers are as many as they can think of.
-    if (observer !== undefined && routes.has(path)) observeRequest(path, { response, observer });
-    const send = await answer(request, response, { ...options, budget });
+    const send = await answer(request, response);
     // While the server closes, a connection must not stay open for a next request; nor must one of a
     // client whose authority may be trusted no more.
     response.shouldKeepAlive &&=
@@ -113,8 +83,10 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
         server.setSecureContext(contextOf(next, clients));
         certificates = next;
       } catch (error) {
-        const text = error instanceof Error ? error.message : String(error);
-        logger.error({ error: text }, 'new serving certificate cannot be used; the old one stays');
+        logger.error(
+          { error: errorMessage(error) },
+          'new serving certificate cannot be used; the old one stays',
+        );
       }
     },
     close: (graceMs = 10_000) => close(server, graceMs, clock),
@@ -147,95 +119,15 @@ async function close(server: Server, graceMs: number, clock: Clock): Promise<voi
   await cut;
 }
 
-/** What the API server waits at most, in milliseconds, where it does not say. */
-const defaultTimeout = 10_000;
+/** For a server that is created: without a certificate of one of the authorities nobody gets through. */
+const demandCertificates: TlsOptions = { requestCert: true, rejectUnauthorized: true };
 
-/** How long a request may be judged; ends a little before the API server stops to wait. */
-function timeLimit({ url = '' }: IncomingMessage): number {
-  const [, amount, unit] = /[?&]timeout=(\d+)(ms|s|m)(?:&|$)/.exec(url) ?? [];
-  const scale = { ms: 1, s: 1_000, m: 60_000 }[unit ?? ''] ?? 0;
-  const timeout = Number(amount ?? 0) * scale || defaultTimeout;
-  return timeout - Math.min(1_000, timeout / 4);
-}
-
-/** Never rejects; resolves to the sending of the answer. */
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: Serving,
-): Promise<() => void> {
-  const gone = new AbortController();
-  response.on('close', () => gone.abort(new Error('the API server has closed the connection')));
-  options.clock.sleep(timeLimit(request), gone.signal).then(
-    () => gone.abort(new Error('the time of the admission request is over')),
-    () => undefined,
-  );
-  try {
-    const body = JSON.stringify(await review(request, options, gone.signal));
-    return () => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
-    };
-  } catch (error) {
-    return () => sendProblem(response, error, options.logger);
-  }
-}
-
-async function review(
-  request: IncomingMessage,
-  options: Serving,
-  signal: AbortSignal,
-): Promise<AdmissionReviewAnswer> {
-  const { clients, budget } = options;
-  if (clients !== undefined) checkName(request.socket as TLSSocket, clients);
-  const reservation = budget.open(request.socket.remoteAddress ?? '');
-  try {
-    return await judgeBody(request, { ...options, reservation, signal });
-  } finally {
-    reservation.close();
-  }
-}
-
-async function judgeBody(
-  request: IncomingMessage,
-  { routes, logger, clock, reservation, signal }: ReadingReview,
-): Promise<AdmissionReviewAnswer> {
-  const path = pathOf(request);
-  const validator = routes.get(path);
-  if (validator === undefined) throw new HttpProblem(404, `there is no webhook at ${path}`);
-  if (request.method !== 'POST') throw new HttpProblem(405, 'a webhook takes POST only');
-  const admission = parse(await readBody(request, { reservation, clock }));
-  const verdict = await judge(validator, admission, signal).catch((error: unknown) => {
-    const text = error instanceof Error ? error.message : String(error);
-    logger.error(
-      { path, uid: admission.uid, error: text },
-      'admission request could not be judged',
-    );
-    return errored(500, text);
-  });
-  return answerReview(admission, verdict);
-}
-
-async function judge(
-  validator: AdmissionValidator,
-  request: AdmissionRequest,
-  signal: AbortSignal,
-): Promise<AdmissionVerdict> {
-  return validator(request, signal);
-}
-
-function parse(body: string): AdmissionRequest {
-  try {
-    return parseAdmissionReview(body);
-  } catch (error) {
-    throw new HttpProblem(400, error instanceof Error ? error.message : String(error));
-  }
-}
-
-function sendProblem(response: ServerResponse, error: unknown, logger: Logger): void {
-  const text = error instanceof Error ? error.message : String(error);
-  logger.warn({ error: text }, 'webhook request refused');
-  const code = error instanceof HttpProblem ? error.code : 400;
-  // A body that was not read to its end would block the connection's next request.
-  response.shouldKeepAlive = false;
-  response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+/** What comes with each secure context that the server gets. */
+function authoritiesContext({ authorities }: TrustedClients): SecureContextOptions {
+  return {
+    // Without a list, Node would trust whoever the public authorities certify.
+    ca: authorities.pem ?? [],
+    // A session that is taken up again would bring along who it was verified to be.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  };
 }

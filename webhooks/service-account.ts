@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ServiceAccountRef } from '../api/v1alpha1/deployment-policies.ts';
+import type { KubeClient, Resource } from '../core/platform/kube/index.ts';
 import type { DeploymentCheck } from './bundle-deployment.ts';
-import type { ObjectClient, ResourceRef } from './cluster.ts';
 import type { AdmissionUser } from './review.ts';
 
 export interface ImpersonationCheckOptions {
-  readonly client: Pick<ObjectClient, 'create'>;
+  readonly client: Pick<KubeClient, 'create'>;
 }
 
-const subjectAccessReviewResource: ResourceRef = {
+const subjectAccessReviewResource: Resource = {
   group: 'authorization.k8s.io',
   version: 'v1',
   kind: 'SubjectAccessReview',
@@ -51,7 +51,7 @@ function distinct(accounts: readonly (ServiceAccountRef | undefined)[]): Service
 }
 
 async function mayImpersonate(
-  client: Pick<ObjectClient, 'create'>,
+  client: Pick<KubeClient, 'create'>,
   { user, account }: { readonly user: AdmissionUser; readonly account: ServiceAccountRef },
   signal: AbortSignal,
 ): Promise<boolean> {

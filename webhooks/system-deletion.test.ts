@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '../core/platform/kube/index.ts';
 import type { AdmissionVerdict } from './review.ts';
 import { type SystemDeletionOptions, systemDeletionValidator } from './system-deletion.ts';
 
@@ -58,7 +59,7 @@ test.each<[what: string, object: object, list: List]>([
   [
     'while their kinds are not served',
     namespace,
-    async () => Promise.reject(Object.assign(new Error('not found'), { code: 404 })),
+    async () => Promise.reject(new ApiError(404, { message: 'not found' })),
   ],
   [
     'that is being deleted already',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
-import { hasCode, type ResourceRef } from './cluster.ts';
+import { isNotFound, type Resource } from '../core/platform/kube/index.ts';
 import type { ObjectPage } from './crd-upgrade/custom-resources.ts';
 import { type AdmissionValidator, allowed, denied, errored } from './review.ts';
 
@@ -8,7 +8,7 @@ export interface SystemDeletionOptions {
   readonly systemNamespace: string;
   readonly client: {
     list(
-      resource: ResourceRef,
+      resource: Resource,
       options: {
         readonly limit: number;
         readonly metadataOnly: true;
@@ -31,12 +31,12 @@ export function systemDeletionValidator({
   client,
   systemNamespace,
 }: SystemDeletionOptions): AdmissionValidator {
-  async function count(resource: ResourceRef, signal: AbortSignal): Promise<number> {
+  async function count(resource: Resource, signal: AbortSignal): Promise<number> {
     try {
       const page = await client.list(resource, { limit: 1, metadataOnly: true, signal });
       return page.items.length + (page.metadata.remainingItemCount ?? 0);
     } catch (error) {
-      if (hasCode(error, 404)) return 0;
+      if (isNotFound(error)) return 0;
       throw error;
     }
   }
@@ -66,6 +66,6 @@ function lossOf({ kind, metadata }: z.infer<typeof objectSchema>, systemNamespac
     : 'it holds the uploads of their content';
 }
 
-function counted(count: number, { kind }: ResourceRef): string {
+function counted(count: number, { kind }: Resource): string {
   return count === 1 ? `1 ${kind} exists` : `${count} ${kind}s exist`;
 }

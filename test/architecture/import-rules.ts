@@ -27,7 +27,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   ),
   'provisioners/index.ts': ['api/', 'core/sdk.ts', 'provisioners/'],
   'testing/': ['api/', 'core/sdk.ts'],
-  'webhooks/': ['api/', 'core/platform/'],
+  'webhooks/': [...foundations, 'core/platform/'],
   'cmd/': ['api/', 'core/', 'provisioners/', 'webhooks/', 'deploy/'],
   'deploy/': ['api/'],
   // A program of the checkout that no package has: it speaks to registries as the product does.

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
 import { issueServingCertificate } from '../../core/platform/certificates/index.ts';
-import { renewCertificates } from '../../webhooks/certs/certificate-state.ts';
+import { renewCertificates } from '../../core/platform/certificates/renewal.ts';
 import { callerObjects, callers } from '../helpers/callers.ts';
 import { eventually } from '../helpers/eventually.ts';
 import {

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import { crdUpgradeValidator } from '../../webhooks/crd-upgrade/crd-upgrade.ts';
+import { ApiError } from '../../core/platform/kube/index.ts';
+import { crdUpgradeValidator } from '../../webhooks/crd-upgrade/crd-validators.ts';
 import type { ObjectLister } from '../../webhooks/crd-upgrade/custom-resources.ts';
 import type { JsonSchema } from '../../webhooks/object-schema.ts';
 import type { AdmissionRequest, AdmissionVerdict } from '../../webhooks/review.ts';
@@ -54,7 +55,7 @@ export class WidgetCluster implements ObjectLister {
   }
 
   async get(): Promise<KubernetesObject> {
-    if (this.#live === undefined) throw Object.assign(new Error('not found'), { code: 404 });
+    if (this.#live === undefined) throw new ApiError(404, { message: 'not found' });
     return this.#live;
   }
 

@@ -1,22 +1,22 @@
 import type { KubernetesObject } from '../../api/meta.ts';
-import type { ObjectClient, ObjectFollower, ObjectKey } from '../../webhooks/index.ts';
+import { ApiError, type ObjectKey, type Resource } from '../../core/platform/kube/index.ts';
+import type {
+  ListOptions,
+  ObjectList,
+  WatchEvent,
+  WatchOptions,
+} from '../../core/platform/kube/kube-client.ts';
 
-class Refused extends Error {
-  readonly code: number;
-  constructor(code: number) {
-    super(`refused with ${code}`);
-    this.code = code;
-  }
-}
+type Watcher = (name: string, event: WatchEvent) => void;
 
 /** Objects in memory, by name, with optimistic concurrency and watches as the API server has them. */
-export class ObjectTracker implements ObjectClient, ObjectFollower {
+export class ObjectTracker {
   /** Every request but watches, in order. */
   readonly requests: string[] = [];
   /** Runs before each write; to let another client be quicker. */
   beforeWrite: () => void = () => undefined;
   readonly #objects = new Map<string, KubernetesObject>();
-  readonly #followers = new Set<() => void>();
+  readonly #watchers = new Set<Watcher>();
   #version = 0;
 
   peek(name: string): KubernetesObject | undefined {
@@ -28,14 +28,19 @@ export class ObjectTracker implements ObjectClient, ObjectFollower {
     this.#version += 1;
     const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
     const stored = structuredClone({ ...object, metadata });
+    const type = this.#objects.has(name) ? 'MODIFIED' : 'ADDED';
     this.#objects.set(name, stored);
-    this.#tell();
+    this.#tell(name, { type, object: stored });
     return stored;
   }
 
   remove(name: string): void {
+    const object = this.#objects.get(name);
+    if (object === undefined) return;
+    this.#version += 1;
     this.#objects.delete(name);
-    this.#tell();
+    const metadata = { ...object.metadata, resourceVersion: String(this.#version) };
+    this.#tell(name, { type: 'DELETED', object: { ...object, metadata } });
   }
 
   async get(_resource: unknown, key: ObjectKey): Promise<KubernetesObject> {
@@ -47,7 +52,7 @@ export class ObjectTracker implements ObjectClient, ObjectFollower {
     this.requests.push('create');
     this.beforeWrite();
     const name = object.metadata.name ?? '';
-    if (this.#objects.has(name)) throw new Refused(409);
+    if (this.#objects.has(name)) throw new ApiError(409, {});
     return this.put(name, object);
   }
 
@@ -56,7 +61,7 @@ export class ObjectTracker implements ObjectClient, ObjectFollower {
     this.beforeWrite();
     const { metadata } = object;
     const live = this.#existing(metadata.name ?? '');
-    if (live.metadata.resourceVersion !== metadata.resourceVersion) throw new Refused(409);
+    if (live.metadata.resourceVersion !== metadata.resourceVersion) throw new ApiError(409, {});
     return this.put(metadata.name ?? '', object);
   }
 
@@ -72,31 +77,70 @@ export class ObjectTracker implements ObjectClient, ObjectFollower {
         (node, step) => node?.[step] as Record<string, unknown> | undefined,
         object as unknown as Record<string, unknown>,
       );
-      if (parent === undefined || (op === 'test' && parent[last] !== value)) throw new Refused(422);
+      if (parent === undefined || (op === 'test' && parent[last] !== value))
+        throw new ApiError(422, {});
       if (op === 'add') parent[last] = value;
     }
     return this.put(key.name, object);
   }
 
-  async follow(
-    { key }: { readonly key: ObjectKey },
-    onChange: (object: KubernetesObject | undefined) => void,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const tell = () => onChange(this.#objects.get(key.name));
-    tell();
-    this.#followers.add(tell);
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    this.#followers.delete(tell);
+  async list(_resource: unknown, { fieldSelector }: ListOptions = {}): Promise<ObjectList> {
+    const object = this.#objects.get(nameIn(fieldSelector));
+    return {
+      metadata: { resourceVersion: String(this.#version) },
+      items: object === undefined ? [] : [object],
+    };
+  }
+
+  /** Of one object, with what is there at first. */
+  async *watch(
+    resource: Resource,
+    { fieldSelector, signal }: WatchOptions,
+  ): AsyncGenerator<WatchEvent> {
+    const name = nameIn(fieldSelector);
+    const events: WatchEvent[] = [];
+    let turn = Promise.withResolvers<void>();
+    const tell: Watcher = (changed, event) => {
+      if (changed !== name) return;
+      events.push(event);
+      turn.resolve();
+    };
+    const { items } = await this.list(resource, { fieldSelector });
+    events.push(...items.map((object) => ({ type: 'ADDED', object }) as const), this.#bookmark());
+    this.#watchers.add(tell);
+    const stop = (): void => turn.resolve();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      while (!signal.aborted) {
+        for (let event = events.shift(); event !== undefined; event = events.shift()) yield event;
+        turn = Promise.withResolvers();
+        if (!signal.aborted) await turn.promise;
+      }
+    } finally {
+      this.#watchers.delete(tell);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  #bookmark(): WatchEvent {
+    const metadata = {
+      resourceVersion: String(this.#version),
+      annotations: { 'k8s.io/initial-events-end': 'true' },
+    };
+    return { type: 'BOOKMARK', object: { apiVersion: 'v1', kind: 'Any', metadata } };
   }
 
   #existing(name: string): KubernetesObject {
     const object = this.#objects.get(name);
-    if (object === undefined) throw new Refused(404);
+    if (object === undefined) throw new ApiError(404, {});
     return object;
   }
 
-  #tell(): void {
-    for (const tell of this.#followers) tell();
+  #tell(name: string, event: WatchEvent): void {
+    for (const tell of this.#watchers) tell(name, event);
   }
+}
+
+function nameIn(fieldSelector = ''): string {
+  return fieldSelector.replace('metadata.name=', '');
 }

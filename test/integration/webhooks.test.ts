@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { createObjectFollower } from '../../cmd/object-follower.ts';
+import { createCertificateRotation } from '../../core/platform/certificates/index.ts';
 import { systemClock } from '../../core/platform/clock.ts';
 import { connect, isNotFound, type KubeConnection } from '../../core/platform/kube/index.ts';
 import { installManifests } from '../../deploy/install-manifests.ts';
-import { type CABundleInjection } from '../../webhooks/certs/inject.ts';
+import type { CABundleInjection } from '../../webhooks/ca-injection.ts';
 import {
   admissionRoutes,
   createCABundleInjection,
-  createCertificateRotation,
   startWebhookServer,
   type WebhookServer,
 } from '../../webhooks/index.ts';
@@ -43,10 +42,9 @@ beforeAll(async () => {
   kube = connect({ kubeconfig: plane.kubeconfig, userAgent: 'webhooks-test' });
   const { client } = kube;
   await kubectl.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: id } });
-  const follower = createObjectFollower({ client, clock, logger });
   const secret = { namespace: id, name: 'rukpak-webhook-certificate' };
   const hosts = ['127.0.0.1'];
-  const rotation = createCertificateRotation({ client, follower, clock, logger, secret, hosts });
+  const rotation = createCertificateRotation({ client, clock, logger, secret, hosts });
   const certificates = await rotation.ensure(signal);
   server = await startWebhookServer({
     host: '127.0.0.1',
@@ -76,7 +74,6 @@ beforeAll(async () => {
   await install(`https://127.0.0.1:${server.port}`);
   injection = createCABundleInjection({
     client,
-    follower,
     clock,
     logger,
     webhookConfiguration: id,
@@ -84,7 +81,6 @@ beforeAll(async () => {
   });
   const mutating = createCABundleInjection({
     client,
-    follower,
     clock,
     logger,
     webhookConfiguration: id,

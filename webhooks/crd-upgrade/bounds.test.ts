@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '../../core/platform/kube/index.ts';
 import {
   aWidget,
   aWidgetCrd,
@@ -10,7 +11,7 @@ import {
 } from '../../test/helpers/crd-upgrade-fixture.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import type { AdmissionRequest } from '../review.ts';
-import { crdUpgradeValidator } from './crd-upgrade.ts';
+import { crdUpgradeValidator } from './crd-validators.ts';
 import type { ObjectLister } from './custom-resources.ts';
 import type { JsonSchema } from './schema/json-schema.ts';
 
@@ -39,7 +40,7 @@ test('a list that expires is read again from its start', async () => {
       ...args: Parameters<ObjectLister['list']>
     ): ReturnType<ObjectLister['list']> {
       const page = await super.list(...args);
-      if (this.asked.length === 2) throw Object.assign(new Error('expired'), { code: 410 });
+      if (this.asked.length === 2) throw new ApiError(410, { message: 'expired' });
       return page;
     }
   }
@@ -57,7 +58,7 @@ class Refusing extends WidgetCluster {
   }
 
   override async list(): Promise<never> {
-    throw Object.assign(new Error('widgets is forbidden'), { code: this.#code });
+    throw new ApiError(this.#code, { message: 'widgets is forbidden' });
   }
 }
 

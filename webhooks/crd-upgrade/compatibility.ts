@@ -1,19 +1,19 @@
 import type { JsonValue } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { bounded } from './bounded.ts';
+import { errorMessage } from '../../core/errors.ts';
 import {
   type CrdVersion,
   type CustomResourceDefinition,
   haveSameSchema,
+  type ObjectLister,
   resourceOf,
   schemaOf,
-} from './custom-resource-definition.ts';
-import { type ObjectLister, visitObjects } from './custom-resources.ts';
-import { listTexts } from './list-texts.ts';
+  visitObjects,
+} from './custom-resources.ts';
 import type { JsonSchema } from './schema/json-schema.ts';
-import { validateObject } from './schema/validate.ts';
+import { bounded, validateObject } from './schema/validate.ts';
 
-export interface CrdChange {
+interface CrdChange {
   readonly live: CustomResourceDefinition;
   readonly next: CustomResourceDefinition;
 }
@@ -115,7 +115,7 @@ async function findInvalid(
     signal.throwIfAborted();
     const { listKind = `${resource.kind}List` } = live.spec.names;
     const kind = `${resource.group}/${listed}, Kind=${listKind}`;
-    throw new Error(`error listing objects for ${kind}: ${text(error)}`, { cause: error });
+    throw new Error(`error listing objects for ${kind}: ${errorMessage(error)}`, { cause: error });
   }
   return found;
 }
@@ -126,10 +126,36 @@ function faultsOf(object: KubernetesObject, schema: JsonSchema): string | undefi
     const outcome = bounded(() => validateObject(object as unknown as JsonValue, schema));
     return outcome.isValid ? undefined : listTexts(outcome.texts, outcome.more);
   } catch (error) {
-    return `it cannot be checked: ${text(error)}`;
+    return `it cannot be checked: ${errorMessage(error)}`;
   }
 }
 
-function text(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** A condition's message is at most 32 KiB, and more is said around these texts. */
+const maxBytes = 24 * 1024;
+
+/**
+ * One text bare, several as `[a, b]`, as the API server prints lists of errors. What is too long
+ * for a message is counted instead: `[a, b, and 7 more]`.
+ */
+function listTexts(texts: readonly string[], uncounted = 0): string {
+  const kept: string[] = [];
+  let bytes = 0;
+  for (const text of texts) {
+    bytes += Buffer.byteLength(text);
+    if (bytes > maxBytes && kept.length > 0) break;
+    kept.push(cut(text));
+  }
+  const more = texts.length - kept.length + uncounted;
+  if (more > 0) kept.push(`and ${more} more`);
+  return kept.length === 1 ? (kept[0] ?? '') : `[${kept.join(', ')}]`;
+}
+
+function cut(text: string): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  // A character that is cut in two is left out.
+  return `${bytes
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '')}…`;
 }

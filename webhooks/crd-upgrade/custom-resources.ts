@@ -1,8 +1,94 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { hasCode, type ResourceRef } from '../cluster.ts';
-import { type CustomResourceDefinition, resourceOf } from './custom-resource-definition.ts';
+import { record } from '../../api/record.ts';
+import type { Clock } from '../../core/platform/clock.ts';
+import {
+  definitionResource,
+  hasCode,
+  isNotFound,
+  type KubeClient,
+  liveObject,
+  type Resource,
+} from '../../core/platform/kube/index.ts';
+import type { JsonSchema } from './schema/json-schema.ts';
+
+// The API server has checked the schema; it is a large tree, and checking it again would be slow.
+const jsonSchemaSchema = z.custom<JsonSchema>(
+  (value) => typeof value === 'object' && value !== null,
+);
+
+const versionSchema = z.object({
+  name: z.string(),
+  served: z.boolean(),
+  schema: z.object({ openAPIV3Schema: jsonSchemaSchema.optional() }).optional(),
+});
+
+const crdSchema = z.object({
+  metadata: z.object({
+    name: z.string(),
+    labels: record(z.string()).optional(),
+    annotations: record(z.string()).optional(),
+    deletionTimestamp: z.string().optional(),
+  }),
+  spec: z.object({
+    group: z.string(),
+    scope: z.string(),
+    names: z.object({ plural: z.string(), kind: z.string(), listKind: z.string().optional() }),
+    versions: z.array(versionSchema),
+    conversion: z.object({ strategy: z.string() }).optional(),
+  }),
+  status: z.object({ storedVersions: z.array(z.string()).nullish() }).optional(),
+});
+
+/** CustomResourceDefinition of apiextensions.k8s.io/v1: the parts that tell what objects it has. */
+export interface CustomResourceDefinition extends z.infer<typeof crdSchema> {}
+
+export interface CrdVersion extends z.infer<typeof versionSchema> {}
+
+/** Throws one sentence that names the field where the object is none. */
+export function parseCrd(object: unknown): CustomResourceDefinition {
+  const parsed = crdSchema.safeParse(object);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue === undefined || issue.path.length === 0 ? 'object' : issue.path.join('.');
+  throw new Error(`${field}: ${issue?.message}`);
+}
+
+/** The CRD of that name as it is now; undefined where there is none. */
+export async function liveCrd(
+  client: Pick<KubeClient, 'get'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<CustomResourceDefinition | undefined> {
+  const target = { resource: definitionResource, key: { name } };
+  const crd = await liveObject(client, target, signal);
+  return crd && parseCrd(crd);
+}
+
+/** Where the custom resources of a version are. */
+export function resourceOf({ spec }: CustomResourceDefinition, version: string): Resource {
+  const { plural, kind } = spec.names;
+  return { group: spec.group, version, kind, plural, namespaced: spec.scope === 'Namespaced' };
+}
+
+export function schemaOf({ schema }: CrdVersion): JsonSchema {
+  return schema?.openAPIV3Schema ?? {};
+}
+
+export function haveSameSchema(a: CrdVersion, b: CrdVersion): boolean {
+  return isDeepStrictEqual(a.schema, b.schema);
+}
+
+export function isAnnotated(
+  { metadata }: CustomResourceDefinition,
+  annotation: string,
+  value: string,
+): boolean {
+  return metadata.annotations?.[annotation] === value;
+}
 
 /** One page of a list. */
 export interface ObjectPage {
@@ -13,7 +99,7 @@ export interface ObjectPage {
 /** Reads lists page by page. A refused request throws an error with the HTTP status as `code`. */
 export interface ObjectLister {
   list(
-    resource: ResourceRef,
+    resource: Resource,
     options: { readonly limit: number; readonly continue?: string; readonly signal: AbortSignal },
   ): Promise<ObjectPage>;
 }
@@ -21,7 +107,7 @@ export interface ObjectLister {
 /** Custom resources of a CRD; they are there in every version that is served. */
 export async function firstPage(
   crd: CustomResourceDefinition,
-  list: (resource: ResourceRef) => Promise<ObjectPage>,
+  list: (resource: Resource) => Promise<ObjectPage>,
 ): Promise<ObjectPage> {
   const none: ObjectPage = { metadata: {}, items: [] };
   const served = crd.spec.versions.find((version) => version.served);
@@ -29,7 +115,7 @@ export async function firstPage(
   try {
     return await list(resourceOf(crd, served.name));
   } catch (error) {
-    if (hasCode(error, 404)) return none;
+    if (isNotFound(error)) return none;
     throw error;
   }
 }
@@ -47,7 +133,7 @@ const pageBytes = 8 * 1024 * 1024;
  * read again from its start, so that an object can come twice. A kind that is not served has none.
  */
 export async function visitObjects(
-  { lister, resource }: { readonly lister: ObjectLister; readonly resource: ResourceRef },
+  { lister, resource }: { readonly lister: ObjectLister; readonly resource: Resource },
   visit: (object: KubernetesObject) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -68,7 +154,7 @@ export async function visitObjects(
 
 interface PageRequest {
   readonly lister: ObjectLister;
-  readonly resource: ResourceRef;
+  readonly resource: Resource;
   readonly limit: number;
   readonly token: string | undefined;
 }
@@ -81,7 +167,7 @@ async function readPage(
   try {
     return await lister.list(resource, { limit, ...(token && { continue: token }), signal });
   } catch (error) {
-    if (hasCode(error, 404)) return { metadata: {}, items: [] };
+    if (isNotFound(error)) return { metadata: {}, items: [] };
     if (token !== undefined && hasCode(error, 410)) return undefined;
     throw error;
   }
@@ -92,4 +178,35 @@ function nextLimit(page: ObjectPage | undefined, limit: number): number {
   const sample = page.items.slice(0, 10);
   const bytes = Buffer.byteLength(stringifyJson(sample)) / sample.length;
   return Math.max(1, Math.min(maxLimit, Math.floor(pageBytes / bytes)));
+}
+
+/** Core needs a moment to grant the list of a CRD that is new. */
+const tries = 10;
+const pauseMs = 500;
+
+/**
+ * A lister that tries again for some seconds where it may not list, and says then how it may.
+ * Nothing else than waiting is needed where core runs.
+ */
+export function patientLister(lister: ObjectLister, clock: Clock): ObjectLister {
+  return {
+    async list(resource, options) {
+      for (let tried = 1; ; tried += 1) {
+        try {
+          return await lister.list(resource, options);
+        } catch (error) {
+          if (!hasCode(error, 403)) throw error;
+          if (tried === tries) throw mayNotList(`${resource.plural}.${resource.group}`, error);
+        }
+        await clock.sleep(pauseMs, options.signal);
+      }
+    },
+  };
+}
+
+function mayNotList(crd: string, cause: unknown): Error {
+  return new Error(
+    `crdvalidator may not list ${crd}: core with --crd-reader-role grants it while it runs; else grant it to the ServiceAccount of crdvalidator by a ClusterRole with the verb list`,
+    { cause },
+  );
 }

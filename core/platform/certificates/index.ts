@@ -1,3 +1,12 @@
-export type { KeyPair } from './issue.ts';
-export { issueCertificateAuthority, issueServingCertificate } from './issue.ts';
-export { belongTogether, expiryOf, hasSigned, parseCertificate, parseCertificates } from './pem.ts';
+export { followCertificateFiles, readCertificateFiles } from './certificate-files.ts';
+export { issueCertificateAuthority, issueServingCertificate, type KeyPair } from './issue.ts';
+export {
+  belongTogether,
+  expiryOf,
+  hasSigned,
+  isServable,
+  parseCertificate,
+  parseCertificates,
+  withoutExpired,
+} from './pem.ts';
+export { type CertificateRotation, createCertificateRotation } from './rotation.ts';

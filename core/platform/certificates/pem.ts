@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { KeyPair } from './issue.ts';
 
 const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -29,6 +30,44 @@ export function belongTogether({ certificate, privateKey }: KeyPair): boolean {
 /** Whether the certificate is the authority's, by name and by signature. */
 export function hasSigned(authority: X509Certificate, certificate: X509Certificate): boolean {
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
+/** The text of a PEM bundle without the certificates that have expired; the same one if none has. */
+export function withoutExpired(bundle: string, now: number): string {
+  const all = parseCertificates(bundle);
+  const valid = all.filter((certificate) => expiryOf(certificate) > now);
+  return valid.length === all.length ? bundle : valid.map(String).join('');
+}
+
+/**
+ * Whether clients that trust the authorities (PEM) accept the pair for these hosts (DNS names and IP
+ * addresses) now.
+ */
+export function isServable(
+  pair: KeyPair,
+  {
+    authorities,
+    hosts,
+    now,
+  }: {
+    readonly authorities: string;
+    readonly hosts: readonly string[];
+    readonly now: number;
+  },
+): boolean {
+  const certificate = parseCertificate(pair.certificate);
+  return (
+    certificate !== undefined &&
+    expiryOf(certificate) > now &&
+    hosts.every((host) => isFor(certificate, host)) &&
+    parseCertificates(authorities).some((authority) => hasSigned(authority, certificate)) &&
+    belongTogether(pair)
+  );
+}
+
+function isFor(certificate: X509Certificate, host: string): boolean {
+  const match = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
+  return match !== undefined;
 }
 
 /** When a certificate ends, in milliseconds since the epoch. */

@@ -29,9 +29,14 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the API server refused a request with one of these HTTP statuses. */
+export function hasCode(error: unknown, ...codes: readonly number[]): error is ApiError {
+  return error instanceof ApiError && codes.includes(error.code);
+}
+
 /** No such object, or no such kind. */
 export function isNotFound(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.code === 404;
+  return hasCode(error, 404);
 }
 
 /** The kind is served, and has no object of that name. */
@@ -54,7 +59,7 @@ export function isAlreadyExists(error: unknown): boolean {
 
 /** The server no longer has the resourceVersion or page that was asked for. */
 export function isExpired(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 410;
+  return hasCode(error, 410);
 }
 
 /** The refusal in an answer: the server's own Status, or what a proxy on the way said. */

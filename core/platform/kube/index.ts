@@ -1,5 +1,6 @@
 export {
   ApiError,
+  hasCode,
   isAlreadyExists,
   isConflict,
   isKindNotFound,

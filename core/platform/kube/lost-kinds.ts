@@ -1,6 +1,6 @@
 import type { Logger } from '../../contracts/logger.ts';
 import type { Clock } from '../clock.ts';
-import { ApiError } from './api-error.ts';
+import { hasCode } from './api-error.ts';
 import type { DiscoveredGroups } from './discovered-groups.ts';
 import type { KubeClient } from './kube-client.ts';
 import { apiServiceResource, definitionResource, type Resource } from './resource.ts';
@@ -130,7 +130,7 @@ async function namesOf(
     const own = items.filter(({ metadata }) => metadata.labels?.[automanaged] === undefined);
     return new Set(own.map(({ metadata }) => metadata.name ?? ''));
   } catch (error) {
-    if (error instanceof ApiError && [403, 404].includes(error.code)) return new Set();
+    if (hasCode(error, 403, 404)) return new Set();
     throw error;
   }
 }

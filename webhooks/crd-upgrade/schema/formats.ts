@@ -1,9 +1,36 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { isCreditCard, isISBN10, isISBN13 } from './check-digits.ts';
-import { isDate, isDateTime, isDuration } from './time-formats.ts';
+import type { JsonSchema } from './json-schema.ts';
+import { typesOf } from './subject.ts';
+
+const numericFormats: ReadonlyMap<string, readonly string[]> = new Map([
+  ['integer', ['int32', 'int64']],
+  ['number', ['float', 'double']],
+]);
+
+/** The schema's format where the API server checks it on the schema's type, else empty. */
+export function supportedFormat(schema: JsonSchema): string {
+  const { format = '' } = schema;
+  const types = typesOf(schema);
+  const [type = ''] = types.length === 1 ? types : [];
+  const isSupported =
+    type === '' || type === 'string'
+      ? formats.has(normalized(format))
+      : numericFormats.get(type)?.includes(format) === true;
+  return isSupported ? format : '';
+}
+
+/** Whether a string has a format; true for a format that strings cannot have. */
+export function hasFormat(text: string, format: string): boolean {
+  return formats.get(normalized(format))?.(text) ?? true;
+}
+
+/** `date-time` and `datetime` are the same. */
+function normalized(format: string): string {
+  return format.replaceAll('-', '');
+}
 
 /** The formats of strings that the API server checks, without their dashes. */
-export const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
+const formats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['bsonobjectid', matches(/^[0-9a-f]{24}$/i)],
   ['byte', matches(/^(?:[A-Z0-9+/]{4})*(?:[A-Z0-9+/]{2}==|[A-Z0-9+/]{3}=|[A-Z0-9+/]{4})$/i)],
   ['cidr', isCIDR],
@@ -95,4 +122,85 @@ function isEmail(text: string): boolean {
   return /^(?:[^\s@()<>,;:\\"[\].]+(?:\.[^\s@()<>,;:\\"[\].]+)*|"(?:[^"\\]|\\.)*")@(?:[^\s@()<>,;:\\"[\].]+(?:\.[^\s@()<>,;:\\"[\].]+)*|\[[^\]]*\])$/.test(
     spec,
   );
+}
+
+function isDate(text: string): boolean {
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text) ?? [];
+  if (year === undefined) return false;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  // A day that does not exist becomes one of the next month.
+  return date.toISOString().slice(0, 10) === text;
+}
+
+/** RFC 3339's date-time, where seconds are at most 59 and any one character begins a fraction. */
+function isDateTime(text: string): boolean {
+  const [date = '', time] = text.toLowerCase().split('t');
+  if (time === undefined || !isDate(date)) return false;
+  const parts = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time);
+  if (parts === null) return false;
+  const [, hours = '', minutes = '', seconds = ''] = parts;
+  return hours <= '23' && minutes <= '59' && seconds <= '59';
+}
+
+const goDuration = /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
+const unitNames = ['ns', 'us', 'µs', 'ms', 's', 'm', 'h', 'hr', 'd', 'w', 'wk'];
+const unitPrefixes = ['nano', 'micro', 'milli', 'sec', 'min', 'hour', 'day', 'week'];
+
+/** As Go's time.ParseDuration reads it, or with any part such as `3 days` in it. */
+function isDuration(text: string): boolean {
+  if (goDuration.test(text)) return true;
+  return [...text.matchAll(/\d+\s*([A-Za-zµ]+)/g)].some(([, unit = '']) => {
+    const name = unit.toLowerCase();
+    return unitNames.includes(name) || unitPrefixes.some((prefix) => name.startsWith(prefix));
+  });
+}
+
+/** Numbers that end in a digit computed from the others. Blanks and dashes do not count. */
+
+function isISBN10(text: string): boolean {
+  const digits = withoutBlanks(text);
+  if (!/^[0-9]{9}[0-9X]$/.test(digits)) return false;
+  const sum = Array.from(digits).reduce((sum, digit, index) => {
+    return sum + (index + 1) * (digit === 'X' ? 10 : Number(digit));
+  }, 0);
+  return sum % 11 === 0;
+}
+
+function isISBN13(text: string): boolean {
+  const digits = withoutBlanks(text);
+  if (!/^[0-9]{13}$/.test(digits)) return false;
+  const sum = Array.from(digits).reduce(
+    (sum, digit, index) => sum + Number(digit) * (index % 2 ? 3 : 1),
+    0,
+  );
+  return sum % 10 === 0;
+}
+
+const issuers = [
+  '4[0-9]{12}(?:[0-9]{3})?',
+  '5[1-5][0-9]{14}',
+  '(?:222[1-9]|22[3-9][0-9]|2[3-6][0-9]{2}|27[01][0-9]|2720)[0-9]{12}',
+  '6(?:011|5[0-9][0-9])[0-9]{12}',
+  '3[47][0-9]{13}',
+  '3(?:0[0-5]|[68][0-9])[0-9]{11}',
+  '(?:2131|1800|35[0-9]{3})[0-9]{11}',
+  '6[27][0-9]{14}',
+];
+const cardNumber = new RegExp(`^(?:${issuers.join('|')})$`);
+
+function isCreditCard(text: string): boolean {
+  const digits = withoutBlanks(text);
+  if (!cardNumber.test(digits)) return false;
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((sum, digit, index) => {
+      const value = Number(digit) * (index % 2 === 1 ? 2 : 1);
+      return sum + (value > 9 ? value - 9 : value);
+    }, 0);
+  return sum % 10 === 0;
+}
+
+function withoutBlanks(text: string): string {
+  return text.replace(/[\s-]+/g, '');
 }

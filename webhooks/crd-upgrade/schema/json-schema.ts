@@ -56,3 +56,59 @@ export function ownProperty({ properties }: JsonSchema, name: string): JsonSchem
 export function additionalSchema({ additionalProperties }: JsonSchema): JsonSchema | undefined {
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
+
+/** Numbers as Go decodes them from JSON: int64 where they are written as one, else float64. */
+
+const maxInt64 = 2n ** 63n - 1n;
+const minInt64 = -(2n ** 63n);
+
+/** Whether Go holds it as int64. */
+export function isInteger(value: number | bigint): boolean {
+  return typeof value === 'bigint'
+    ? value >= minInt64 && value <= maxInt64
+    : Number.isSafeInteger(value);
+}
+
+/** Whether a float counts as an integer: within 2^53, and off by less than rounding explains. */
+export function isIntegral(value: number | bigint): boolean {
+  const float = Number(value);
+  if (Math.abs(float) > Number.MAX_SAFE_INTEGER) return false;
+  const whole = Math.trunc(float);
+  if (float === whole) return true;
+  return whole !== 0 && Math.abs(float - whole) / (Math.abs(float) + Math.abs(whole)) < 1e-9;
+}
+
+/** A bound as it applies to an int64: without its fraction. */
+export function truncated(bound: number | bigint): bigint {
+  return typeof bound === 'bigint' ? bound : BigInt(Math.trunc(bound));
+}
+
+/**
+ * The value as the API server reads it under a schema: a null that the schema does not allow is
+ * dropped, and what is missing gets its default. The value itself is not changed.
+ */
+export function withDefaults(value: JsonValue, schema: JsonSchema | undefined): JsonValue {
+  if (schema === undefined) return value;
+  if (isArray(value)) return value.map((item) => withDefaults(item, schema.items));
+  if (!isObject(value)) return value;
+  return Object.fromEntries([...presentFields(value, schema), ...missingFields(value, schema)]);
+}
+
+type Field = readonly [name: string, value: JsonValue];
+
+function presentFields(object: JsonObject, schema: JsonSchema): readonly Field[] {
+  return Object.entries(object).flatMap(([name, field]) => {
+    const child = propertySchema(schema, name);
+    const isDropped = field === null && child !== undefined && child.nullable !== true;
+    const kept = isDropped ? child.default : field;
+    return kept === undefined ? [] : [[name, withDefaults(kept, child)] as const];
+  });
+}
+
+function missingFields(object: JsonObject, schema: JsonSchema): readonly Field[] {
+  return Object.keys(schema.properties ?? {}).flatMap((name) => {
+    const child = ownProperty(schema, name);
+    if (child?.default === undefined || Object.hasOwn(object, name)) return [];
+    return [[name, withDefaults(child.default, child)] as const];
+  });
+}

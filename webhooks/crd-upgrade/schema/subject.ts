@@ -1,7 +1,5 @@
 import type { JsonValue } from '../../../api/json.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { isInteger } from './numbers.ts';
-import type { Outcome } from './outcome.ts';
+import { isInteger, type JsonSchema } from './json-schema.ts';
 
 /** A value, the schema that it must meet, and where it lies: `spec.items[0].name`. */
 export interface Subject<T extends JsonValue = JsonValue> {
@@ -37,4 +35,97 @@ export function kindOf(value: JsonValue): Kind {
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (schema['x-kubernetes-int-or-string'] === true) return ['integer', 'string'];
   return schema.type === undefined || schema.type === '' ? [] : [schema.type];
+}
+
+/** Enough for any message; what is found beyond is only counted. */
+const maxTexts = 500;
+
+/** What the check of one value has found, each text once. */
+export class Outcome {
+  /** Made with the first text: nearly all values are valid, and there are very many. */
+  #texts: Set<string> | undefined;
+  #uncounted = 0;
+  /**
+   * How many checks were made without a finding in between, as go-openapi counts them: of several
+   * alternatives that all fail, it reports the one with the most.
+   */
+  matches = 0;
+
+  static of(text: string): Outcome {
+    const outcome = new Outcome();
+    outcome.add(text);
+    return outcome;
+  }
+
+  get isValid(): boolean {
+    return this.#texts === undefined;
+  }
+
+  get texts(): readonly string[] {
+    return [...(this.#texts ?? [])];
+  }
+
+  /** How many more were found than there are texts. */
+  get more(): number {
+    return this.#uncounted;
+  }
+
+  add(text: string): void {
+    this.#texts ??= new Set();
+    if (this.#texts.size < maxTexts) this.#texts.add(text);
+    else if (!this.#texts.has(text)) this.#uncounted += 1;
+  }
+
+  merge(other: Outcome | undefined): void {
+    if (other === undefined) return;
+    for (const text of other.#texts ?? []) this.add(text);
+    this.#uncounted += other.#uncounted;
+    this.matches += other.matches;
+  }
+}
+
+/*
+ * The API server's texts for what is wrong with a value (apiextensions-apiserver v0.28), but with its
+ * type in the place of the value: whoever may ask need not be allowed to read custom resources.
+ */
+
+/** A field as the texts name it: below `[]`, the nameless root. */
+function field(path: string): string {
+  const name = path.replace(/^\./, '');
+  return name === '' ? '[]' : `[].${name}`;
+}
+
+export function required(path: string): string {
+  return `${field(path)}: Required value`;
+}
+
+export function invalid(path: string, value: JsonValue, detail: string): string {
+  return fault(path, kindOf(value), detail);
+}
+
+function fault(path: string, type: string, detail: string): string {
+  return `${field(path)}: Invalid value: "${type}": ${detail}`;
+}
+
+/** Types, or formats that stand for them; empty where there is none. */
+export function wrongType(path: string, expected: string, actual: string): string {
+  return fault(path, actual, `${path} in body must be of type ${expected}: "${actual}"`);
+}
+
+export function unsupported(path: string, value: JsonValue, supported: readonly string[]): string {
+  const values = supported.join(', ');
+  return `${field(path)}: Unsupported value: "${kindOf(value)}": supported values: ${values}`;
+}
+
+export function tooLong(path: string, max: number): string {
+  return `${field(path)}: Too long: may not be longer than ${max}`;
+}
+
+export function tooMany(path: string, max: number): string {
+  return `${field(path)}: Too many: must have at most ${max} items`;
+}
+
+/** What concerns several schemas of one value is reported at the root. */
+export function mismatch(path: string, detail: string): string {
+  return fault('', '', `"${path}" ${detail}`);
 }

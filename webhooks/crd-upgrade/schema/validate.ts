@@ -1,17 +1,19 @@
+import { createContext, Script } from 'node:vm';
 import type { JsonValue } from '../../../api/json.ts';
-import { checkCombinators } from './check-combinators.ts';
-import { checkEnum } from './check-enum.ts';
-import { checkList } from './check-list.ts';
-import { checkNumber } from './check-number.ts';
-import { checkObject } from './check-object.ts';
-import { checkFormat, checkString } from './check-string.ts';
-import { checkType } from './check-type.ts';
-import { withDefaults } from './defaults.ts';
-import { checkEmbeddedResources } from './embedded-resource.ts';
-import type { JsonSchema } from './json-schema.ts';
-import { Outcome } from './outcome.ts';
-import { type Kind, kindOf, type Subject, type SubjectPart, typesOf } from './subject.ts';
-import { supportedFormat } from './supported-format.ts';
+import { supportedFormat } from './formats.ts';
+import { isIntegral, type JsonSchema, withDefaults } from './json-schema.ts';
+import { checkEmbeddedResources, checkList, checkObject } from './lists-and-objects.ts';
+import { checkEnum, checkFormat, checkNumber, checkString } from './scalars.ts';
+import {
+  type Kind,
+  kindOf,
+  mismatch,
+  Outcome,
+  type Subject,
+  type SubjectPart,
+  typesOf,
+  wrongType,
+} from './subject.ts';
 
 /**
  * What is wrong with an object under a structural schema, in the API server's own words: each text
@@ -68,4 +70,144 @@ function validate(part: SubjectPart): Outcome {
 
 function isTyped(schema: JsonSchema): boolean {
   return typesOf(schema).length > 0 || supportedFormat(schema) !== '';
+}
+
+/** What Go's validator takes for the format of a value that has one by its type alone. */
+const inherentFormat: Partial<Record<Kind, string>> = { integer: 'int64', number: 'float64' };
+
+/** Whether the value has the type, as go-openapi decides: a format can weaken the question. */
+function checkType(subject: Subject): Outcome {
+  const { value, schema, path } = subject;
+  const types = typesOf(schema);
+  const kind = kindOf(value);
+  const isRight =
+    kind === 'null' ? types.length === 0 || schema.nullable === true : hasType(subject, kind);
+  if (isRight) {
+    const outcome = new Outcome();
+    outcome.matches = 1;
+    return outcome;
+  }
+  const format = supportedFormat(schema);
+  const inherent = inherentFormat[kind] ?? '';
+  const isTold = format !== '' && isScalarOrObject(kind) && format !== inherent;
+  return Outcome.of(
+    isTold ? wrongType(path, format, inherent) : wrongType(path, types.join(','), kind),
+  );
+}
+
+function hasType({ value, schema }: Subject, kind: Kind): boolean {
+  const types = typesOf(schema);
+  if (types.includes(kind)) return true;
+  if (kind === 'integer') return types.includes('number');
+  if (kind === 'number') return types.includes('integer') && isIntegral(Number(value));
+  // The format's own check is to tell; it says nothing about lists.
+  const isNumeric = types.includes('number') || types.includes('integer');
+  return supportedFormat(schema) !== '' && !isScalarOrObject(kind) && !isNumeric;
+}
+
+/** Kinds that a format of strings cannot be meant for. */
+function isScalarOrObject(kind: Kind): boolean {
+  return kind !== 'string' && kind !== 'array' && kind !== 'null';
+}
+
+/** anyOf, oneOf, allOf and not. */
+function checkCombinators(subject: Subject): Outcome {
+  const outcome = new Outcome();
+  outcome.merge(checkAnyOf(subject));
+  outcome.merge(checkOneOf(subject));
+  outcome.merge(checkAllOf(subject));
+  const { not } = subject.schema;
+  if (not !== undefined && against(subject, not).isValid) {
+    outcome.add(mismatch(subject.path, 'must not validate the schema (not)'));
+  }
+  outcome.matches += 1;
+  return outcome;
+}
+
+function against({ value, path, validate }: Subject, schema: JsonSchema): Outcome {
+  return validate({ value, path, schema });
+}
+
+function checkAnyOf(subject: Subject): Outcome | undefined {
+  const { anyOf = [] } = subject.schema;
+  if (anyOf.length === 0) return undefined;
+  const failed: Outcome[] = [];
+  for (const schema of anyOf) {
+    const result = against(subject, schema);
+    if (result.isValid) return result;
+    failed.push(result);
+  }
+  const outcome = Outcome.of(mismatch(subject.path, 'must validate at least one schema (anyOf)'));
+  outcome.merge(closest(failed));
+  return outcome;
+}
+
+function checkOneOf(subject: Subject): Outcome | undefined {
+  const { oneOf = [] } = subject.schema;
+  if (oneOf.length === 0) return undefined;
+  const results = oneOf.map((schema) => against(subject, schema));
+  const valid = results.filter(({ isValid }) => isValid);
+  if (valid.length === 1) return valid[0];
+  const found =
+    valid.length === 0 ? 'Found none valid' : `Found ${valid.length} valid alternatives`;
+  const outcome = Outcome.of(
+    mismatch(subject.path, `must validate one and only one schema (oneOf). ${found}`),
+  );
+  if (valid.length === 0) outcome.merge(closest(results));
+  return outcome;
+}
+
+function checkAllOf(subject: Subject): Outcome | undefined {
+  const { allOf = [] } = subject.schema;
+  if (allOf.length === 0) return undefined;
+  const results = allOf.map((schema) => against(subject, schema));
+  const outcome = new Outcome();
+  for (const result of results) outcome.merge(result);
+  if (results.every(({ isValid }) => isValid)) return outcome;
+  const none = results.some(({ isValid }) => isValid) ? '' : '. None validated';
+  outcome.add(mismatch(subject.path, `must validate all the schemas (allOf)${none}`));
+  return outcome;
+}
+
+/** The first of those that got furthest. */
+function closest(outcomes: readonly Outcome[]): Outcome | undefined {
+  const [first, ...rest] = outcomes;
+  if (first === undefined) return undefined;
+  return rest.reduce((best, each) => (each.matches > best.matches ? each : best), first);
+}
+
+const call = new Script('task()');
+const holder: { task?: () => unknown } = {};
+const context = createContext(holder);
+
+/** Far more than any honest object and schema need. */
+const defaultLimit = 1_000;
+
+/**
+ * Runs a task that takes no turns, and throws where it takes longer than the limit (milliseconds):
+ * what a CRD says of one value can multiply with what it says of others. Nesting deeper than the
+ * stack throws too.
+ */
+export function bounded<T>(task: () => T, limit = defaultLimit): T {
+  let result: { readonly value: T } | undefined;
+  holder.task = () => {
+    result = { value: task() };
+  };
+  try {
+    call.runInContext(context, { timeout: limit });
+  } catch (error) {
+    throw explained(error, limit);
+  } finally {
+    delete holder.task;
+  }
+  if (result === undefined) throw new Error('the task has not run');
+  return result.value;
+}
+
+function explained(error: unknown, limit: number): unknown {
+  if (error instanceof RangeError) return new Error('it is nested too deeply', { cause: error });
+  // It is an Error of the context, not of ours.
+  const { code } = Object(error) as { readonly code?: unknown };
+  const isTimeout = code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+  return isTimeout ? new Error(`it takes longer than ${limit} ms`, { cause: error }) : error;
 }

@@ -1,5 +1,5 @@
 import { bundleValidator } from '../../../../webhooks/bundle.ts';
-import { parseCrd } from '../../../../webhooks/crd-upgrade/custom-resource-definition.ts';
+import { parseCrd } from '../../../../webhooks/crd-upgrade/custom-resources.ts';
 import { parseAdmissionReview } from '../../../../webhooks/review.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 

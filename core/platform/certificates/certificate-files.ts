@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { belongTogether, type KeyPair } from '../../core/platform/certificates/index.ts';
-import type { Clock, Logger } from '../cluster.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import { errorMessage } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import type { KeyPair } from './issue.ts';
+import { belongTogether } from './pem.ts';
 
 /** How often the files are looked at: a mounted Secret changes without a dependable event. */
 const checkEveryMs = 10_000;
@@ -9,7 +12,7 @@ const checkEveryMs = 10_000;
 /** The key pair in `tls.crt` and `tls.key` of a folder; throws where it is missing or no pair. */
 export async function readCertificateFiles(folder: string): Promise<KeyPair> {
   const pair = await readPair(folder).catch((error: unknown) => {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = errorMessage(error);
     throw new Error(`no serving certificate in ${folder} (--cert-dir): ${text}`, { cause: error });
   });
   if (belongTogether(pair)) return pair;
@@ -18,7 +21,7 @@ export async function readCertificateFiles(folder: string): Promise<KeyPair> {
   );
 }
 
-export interface CertificateFilesOptions {
+interface CertificateFilesOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,15 +1,14 @@
 import type { X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
+import { issueCertificateAuthority, issueServingCertificate, type KeyPair } from './issue.ts';
 import {
   belongTogether,
   expiryOf,
   hasSigned,
-  issueCertificateAuthority,
-  issueServingCertificate,
-  type KeyPair,
+  isServable,
   parseCertificate,
   parseCertificates,
-} from '../../core/platform/certificates/index.ts';
+  withoutExpired,
+} from './pem.ts';
 
 /** All that replicas share about their certificates; PEM throughout. */
 export interface CertificateState {
@@ -61,9 +60,8 @@ async function renewAuthority(
   now: number,
 ): Promise<Authority> {
   const { caBundle = '', caKey = '' } = state ?? {};
-  const trusted = parseCertificates(caBundle);
-  const valid = trusted.filter((certificate) => expiryOf(certificate) > now);
-  const kept = valid.length === trusted.length ? caBundle : valid.map(String).join('');
+  const kept = withoutExpired(caBundle, now);
+  const valid = parseCertificates(kept);
   const [signer] = valid;
   if (signer !== undefined && canSign(signer, caKey, now)) return { caBundle: kept, caKey };
   const notBefore = now - certificateLifetimes.backdate;
@@ -87,13 +85,13 @@ interface Circumstances {
 }
 
 function mustReplaceServing(serving: KeyPair, { authority, hosts, now }: Circumstances): boolean {
-  const certificate = parseCertificate(serving.certificate);
-  const trusted = parseCertificates(authority.caBundle);
-  const [signer] = trusted;
-  if (certificate === undefined || signer === undefined || !belongTogether(serving)) return true;
-  if (expiryOf(certificate) <= now || !hosts.every((host) => covers(certificate, host)))
-    return true;
-  if (!trusted.some((ca) => hasSigned(ca, certificate))) return true;
+  const authorities = authority.caBundle;
+  if (!isServable(serving, { authorities, hosts, now })) return true;
+  const [certificate, [signer]] = [
+    parseCertificate(serving.certificate),
+    parseCertificates(authorities),
+  ];
+  if (certificate === undefined || signer === undefined) return true;
   const isDue = expiryOf(certificate) - now <= certificateLifetimes.renewServingBefore;
   return (isDue || !hasSigned(signer, certificate)) && isPropagated(signer, now);
 }
@@ -114,9 +112,4 @@ async function newServing(
     notBefore: now - certificateLifetimes.backdate,
     notAfter: now + certificateLifetimes.serving,
   });
-}
-
-function covers(certificate: X509Certificate, host: string): boolean {
-  const match = isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host);
-  return match !== undefined;
 }

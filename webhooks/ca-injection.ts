@@ -1,18 +1,12 @@
 import { z } from 'zod';
-import type { KubernetesObject } from '../../api/meta.ts';
-import {
-  type Clock,
-  hasCode,
-  type Logger,
-  type ObjectClient,
-  type ObjectFollower,
-  type ResourceRef,
-} from '../cluster.ts';
-import { createLevelLoop } from './level-loop.ts';
+import type { KubernetesObject } from '../api/meta.ts';
+import type { Logger } from '../core/contracts/logger.ts';
+import type { Clock } from '../core/platform/clock.ts';
+import { hasCode, type KubeClient, type Resource } from '../core/platform/kube/index.ts';
+import { ObjectController } from '../core/platform/runtime/index.ts';
 
 export interface CABundleInjectionOptions {
-  readonly client: ObjectClient;
-  readonly follower: ObjectFollower;
+  readonly client: Pick<KubeClient, 'patch' | 'list' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Name of the webhook configuration; all its webhooks get the bundle. */
@@ -27,7 +21,7 @@ export interface CABundleInjection {
   run(signal: AbortSignal): Promise<void>;
 }
 
-function webhookConfigurationResource(kind: CABundleInjectionOptions['kind']): ResourceRef {
+function webhookConfigurationResource(kind: CABundleInjectionOptions['kind']): Resource {
   return {
     group: 'admissionregistration.k8s.io',
     version: 'v1',
@@ -42,18 +36,18 @@ const webhooksSchema = z.array(
 );
 
 // The watch reports every change; this is for a watch that is broken in silence. Costs no request.
-const checkEveryMs = 10 * 60_000;
+const resync = 10 * 60_000;
 
 export function createCABundleInjection(options: CABundleInjectionOptions): CABundleInjection {
-  const { client, follower, clock, logger, webhookConfiguration, kind } = options;
-  const target = {
-    resource: webhookConfigurationResource(kind),
-    key: { name: webhookConfiguration },
-  };
-  let configuration: KubernetesObject | undefined;
+  const { client, logger, webhookConfiguration, kind } = options;
+  const resource = webhookConfigurationResource(kind);
+  const key = { name: webhookConfiguration };
   let caBundle: string | undefined;
 
-  async function step(signal: AbortSignal): Promise<void> {
+  async function inject(
+    configuration: KubernetesObject | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (configuration === undefined || caBundle === undefined) return;
     if (isInjectedByCertManager(configuration)) {
       logger.warn({ webhookConfiguration }, 'cert-manager injects the CA bundle; leaving it alone');
@@ -62,29 +56,30 @@ export function createCABundleInjection(options: CABundleInjectionOptions): CABu
     const patch = injectionPatch(configuration, caBundle);
     if (patch.length === 0) return;
     try {
-      configuration = await client.patch(target, patch, { type: 'json', signal });
+      await client.patch({ resource, key }, patch, { type: 'json', signal });
     } catch (error) {
       // Deleted or reordered in between: the watch brings what it has become.
-      if (hasCode(error, 404) || hasCode(error, 422)) return;
+      if (hasCode(error, 404, 422)) return;
       throw error;
     }
     logger.info({ webhookConfiguration }, 'CA bundle was written to the webhook configuration');
   }
 
   const name = 'injection of the CA bundle';
-  const loop = createLevelLoop({ name, every: checkEveryMs, step, clock, logger });
+  const controller = new ObjectController({
+    ...options,
+    name,
+    resource,
+    key,
+    resync,
+    reconcile: inject,
+  });
   return {
     setBundle: (bundle) => {
       caBundle = Buffer.from(bundle, 'utf8').toString('base64');
-      loop.wake();
+      controller.enqueue();
     },
-    run: async (signal) => {
-      const onChange = (object: KubernetesObject | undefined) => {
-        configuration = object;
-        loop.wake();
-      };
-      await Promise.all([follower.follow(target, onChange, signal), loop.run(signal)]);
-    },
+    run: (signal) => controller.run(signal),
   };
 }
 

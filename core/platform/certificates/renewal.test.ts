@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { belongTogether, parseCertificates } from '../../core/platform/certificates/index.ts';
-import { type CertificateState, renewCertificates } from './certificate-state.ts';
+import { belongTogether, parseCertificates } from './index.ts';
+import { type CertificateState, renewCertificates } from './renewal.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { issueCertificateAuthority, type KeyPair } from '../../core/platform/certificates/index.ts';
-import { eventually } from '../../test/helpers/eventually.ts';
-import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { followCertificateFiles, readCertificateFiles } from './files.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { followCertificateFiles, readCertificateFiles } from './certificate-files.ts';
+import { issueCertificateAuthority, type KeyPair } from './index.ts';
 
 let folder: string;
 

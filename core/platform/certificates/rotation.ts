@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { KubernetesObject } from '../../api/meta.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type { Clock } from '../clock.ts';
 import {
-  type Clock,
   hasCode,
-  type Logger,
-  type ObjectClient,
-  type ObjectFollower,
+  type KubeClient,
+  liveObject,
   type ObjectKey,
-} from '../cluster.ts';
-import { decodeSecret, encodeSecret, secretResource } from './certificate-secret.ts';
-import { type CertificateState, renewCertificates } from './certificate-state.ts';
-import { createLevelLoop } from './level-loop.ts';
+  secretResource,
+} from '../kube/index.ts';
+import { ObjectController } from '../runtime/index.ts';
+import { type CertificateState, renewCertificates } from './renewal.ts';
 
-export interface CertificateRotationOptions {
-  readonly client: ObjectClient;
-  readonly follower: ObjectFollower;
+interface CertificateRotationOptions {
+  readonly client: Pick<KubeClient, 'get' | 'create' | 'update' | 'list' | 'watch'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The Secret through which replicas and restarts share the certificates. */
@@ -34,17 +33,15 @@ export interface CertificateRotation {
 }
 
 /** A look at the clock; costs no request. */
-const checkEveryMs = 10 * 60_000;
+const resync = 10 * 60_000;
 
 const maxConflicts = 10;
-
-const loopName = 'renewal of serving certificates';
 
 /** Certificates of our own, in a Secret. Replicas agree by the Secret's resourceVersion. */
 export function createCertificateRotation(
   options: CertificateRotationOptions,
 ): CertificateRotation {
-  const { clock, follower, secret: key, hosts } = options;
+  const { clock, secret: key, hosts } = options;
   let current: CertificateState | undefined;
 
   async function ensure(signal: AbortSignal): Promise<CertificateState> {
@@ -67,27 +64,24 @@ export function createCertificateRotation(
     onChange: (state: CertificateState) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    let seen: KubernetesObject | undefined;
     let told: CertificateState | undefined;
-    const step = async (stepSignal: AbortSignal) => {
-      const stored = decodeSecret(seen);
-      const isUpToDate =
-        stored !== undefined && (await renewCertificates(stored, hosts, clock.now())) === stored;
-      current = isUpToDate ? stored : await ensure(stepSignal);
-      if (isDeepStrictEqual(current, told)) return;
-      told = current;
-      onChange(current);
-    };
-    const { logger } = options;
-    const loop = createLevelLoop({ name: loopName, every: checkEveryMs, step, clock, logger });
-    const onSecret = (secret: KubernetesObject | undefined) => {
-      seen = secret;
-      loop.wake();
-    };
-    await Promise.all([
-      follower.follow({ resource: secretResource, key }, onSecret, signal),
-      loop.run(signal),
-    ]);
+    const controller = new ObjectController({
+      ...options,
+      name: 'renewal of serving certificates',
+      resource: secretResource,
+      key,
+      resync,
+      reconcile: async (secret, stopping) => {
+        const stored = decodeSecret(secret);
+        const isUpToDate =
+          stored !== undefined && (await renewCertificates(stored, hosts, clock.now())) === stored;
+        current = isUpToDate ? stored : await ensure(stopping);
+        if (isDeepStrictEqual(current, told)) return;
+        told = current;
+        onChange(current);
+      },
+    });
+    await controller.run(signal);
   }
 
   return { ensure, run };
@@ -97,10 +91,7 @@ async function readSecret(
   { client, secret: key }: CertificateRotationOptions,
   signal: AbortSignal,
 ): Promise<KubernetesObject | undefined> {
-  const secret = await client.get(secretResource, key, signal).catch((error: unknown) => {
-    if (hasCode(error, 404)) return undefined;
-    throw error;
-  });
+  const secret = await liveObject(client, { resource: secretResource, key }, signal);
   if (secret?.metadata.annotations?.['cert-manager.io/certificate-name'] === undefined) {
     return secret;
   }
@@ -131,4 +122,50 @@ async function writeSecret(
   }
   logger.info({ secret: `${key.namespace}/${key.name}` }, 'serving certificates were renewed');
   return true;
+}
+
+/** The state in a Secret, or undefined where it is incomplete. */
+function decodeSecret(secret: KubernetesObject | undefined): CertificateState | undefined {
+  const data = secret?.['data'];
+  const caBundle = decode(data, 'ca.crt');
+  const caKey = decode(data, 'ca.key');
+  const certificate = decode(data, 'tls.crt');
+  const privateKey = decode(data, 'tls.key');
+  if (!caBundle || !caKey || !certificate || !privateKey) return undefined;
+  return { caBundle, caKey, serving: { certificate, privateKey } };
+}
+
+/** The Secret that holds the state; `existing` keeps its metadata and its other keys. */
+function encodeSecret(
+  key: ObjectKey,
+  state: CertificateState,
+  existing: KubernetesObject | undefined,
+): KubernetesObject {
+  const others = existing?.['data'];
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: existing?.metadata ?? { name: key.name, namespace: key.namespace ?? '' },
+    type: existing?.['type'] ?? 'kubernetes.io/tls',
+    data: {
+      ...(isObject(others) ? others : {}),
+      'ca.crt': encode(state.caBundle),
+      'ca.key': encode(state.caKey),
+      'tls.crt': encode(state.serving.certificate),
+      'tls.key': encode(state.serving.privateKey),
+    },
+  };
+}
+
+function decode(data: unknown, key: string): string {
+  const value = isObject(data) ? data[key] : undefined;
+  return typeof value === 'string' ? Buffer.from(value, 'base64').toString('utf8') : '';
+}
+
+function encode(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

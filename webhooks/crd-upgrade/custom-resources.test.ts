@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { systemClock } from '../../core/platform/clock.ts';
-import type { resourceOf } from './custom-resource-definition.ts';
-import type { ObjectLister, ObjectPage } from './custom-resources.ts';
-import { patientLister } from './patient-lister.ts';
+import { ApiError } from '../../core/platform/kube/index.ts';
+import {
+  type ObjectLister,
+  type ObjectPage,
+  patientLister,
+  type resourceOf,
+} from './custom-resources.ts';
 
 const page: ObjectPage = { metadata: {}, items: [] };
 const signal = new AbortController().signal;
@@ -15,7 +19,7 @@ function aLister(code: number, refusals: number): ObjectLister & { asked: number
     asked: 0,
     async list() {
       this.asked += 1;
-      if (this.asked <= refusals) throw Object.assign(new Error(`code ${code}`), { code });
+      if (this.asked <= refusals) throw new ApiError(code, { message: `code ${code}` });
       return page;
     },
   };

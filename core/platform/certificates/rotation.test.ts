@@ -1,10 +1,10 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { parseCertificates } from '../../core/platform/certificates/index.ts';
-import { eventually } from '../../test/helpers/eventually.ts';
-import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { ObjectTracker } from '../../test/helpers/object-tracker.ts';
-import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import type { CertificateState } from './certificate-state.ts';
+import { eventually } from '../../../test/helpers/eventually.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { ObjectTracker } from '../../../test/helpers/object-tracker.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { parseCertificates } from './index.ts';
+import type { CertificateState } from './renewal.ts';
 import { createCertificateRotation } from './rotation.ts';
 
 const name = 'rukpak-webhook-certificate';
@@ -22,7 +22,6 @@ beforeEach(() => {
 function aReplica() {
   return createCertificateRotation({
     client: cluster,
-    follower: cluster,
     clock,
     logger: silentLogger,
     secret: { namespace: 'rukpak-system', name },

@@ -1,10 +1,10 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import type { KubernetesObject } from '../../api/meta.ts';
-import { eventually } from '../../test/helpers/eventually.ts';
-import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { ObjectTracker } from '../../test/helpers/object-tracker.ts';
-import { silentLogger } from '../../test/helpers/silent-logger.ts';
-import { createCABundleInjection } from './inject.ts';
+import type { KubernetesObject } from '../api/meta.ts';
+import { eventually } from '../test/helpers/eventually.ts';
+import { ManualClock } from '../test/helpers/manual-clock.ts';
+import { ObjectTracker } from '../test/helpers/object-tracker.ts';
+import { silentLogger } from '../test/helpers/silent-logger.ts';
+import { createCABundleInjection } from './ca-injection.ts';
 
 const name = 'rukpak-validating-webhook-configuration';
 let cluster: ObjectTracker;
@@ -34,7 +34,6 @@ function start() {
   const abort = new AbortController();
   const injection = createCABundleInjection({
     client: cluster,
-    follower: cluster,
     clock: new ManualClock(),
     logger: silentLogger,
     webhookConfiguration: name,

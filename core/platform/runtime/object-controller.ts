@@ -1,0 +1,87 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Logger } from '../../contracts/logger.ts';
+import type { Clock } from '../clock.ts';
+import {
+  formatKey,
+  type KubeClient,
+  type ObjectKey,
+  Reflector,
+  type Resource,
+} from '../kube/index.ts';
+import { Controller, type ReconcileContext } from './controller.ts';
+import { IndexedCache } from './indexed-cache.ts';
+
+interface ObjectControllerOptions {
+  /** Of the controller, in log lines. */
+  readonly name: string;
+  readonly client: Pick<KubeClient, 'list' | 'watch'>;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  /** Milliseconds between two reconciles where nothing happens. */
+  readonly resync: number;
+  /** Gets the object as the watch has it; undefined if it does not exist. */
+  readonly reconcile: (object: KubernetesObject | undefined, signal: AbortSignal) => Promise<void>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Milliseconds between two tries at most: what fails here keeps a whole process from its work. */
+const longestRetry = 60_000;
+
+/** Reconciles one object: at every change of it, and as often as `resync` says. */
+export class ObjectController {
+  readonly #key: string;
+  readonly #reflector: Reflector;
+  readonly #controller: Controller;
+
+  constructor(options: ObjectControllerOptions) {
+    const { name, client, resource, key, clock, logger } = options;
+    const cache = new IndexedCache();
+    this.#key = formatKey(key);
+    this.#reflector = new Reflector({
+      client,
+      resource,
+      namespace: key.namespace,
+      fieldSelector: `metadata.name=${key.name}`,
+      sink: cache,
+      clock,
+      logger,
+    });
+    this.#controller = new Controller({
+      name,
+      kind: resource.kind,
+      workers: 1,
+      clock,
+      logger,
+      reconcile: (_, context) => reconcile(options, cache.get(key), context),
+    });
+    cache.onChange(() => this.enqueue());
+  }
+
+  /** Reconciles once more, as soon as the object has been read. */
+  enqueue(): void {
+    this.#controller.enqueue(this.#key);
+  }
+
+  /** Runs until the signal is aborted. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const watching = this.#reflector.run(signal);
+    await this.#reflector.whenSynced(signal).catch(() => undefined);
+    this.enqueue();
+    await Promise.all([watching, this.#controller.run(signal)]);
+  }
+}
+
+async function reconcile(
+  { reconcile: work, resync }: ObjectControllerOptions,
+  object: KubernetesObject | undefined,
+  { signal, stopping, wakeAfter }: ReconcileContext,
+): Promise<{ readonly requeueAfter: number }> {
+  try {
+    await work(object, AbortSignal.any([signal, stopping]));
+  } catch (error) {
+    wakeAfter(longestRetry);
+    throw error;
+  }
+  return { requeueAfter: resync };
+}

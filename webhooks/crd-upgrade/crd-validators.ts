@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import type { KubernetesObject } from '../../api/meta.ts';
+import { annotation, label } from '../../api/v1alpha1/labels.ts';
+import type { Logger } from '../../core/contracts/logger.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { type KubeClient } from '../../core/platform/kube/index.ts';
+import { Semaphore } from '../../core/platform/runtime/index.ts';
+import {
+  type AdmissionRequest,
+  type AdmissionValidator,
+  type AdmissionVerdict,
+  allowed,
+  denied,
+  errored,
+} from '../review.ts';
+import { findIncompatibility } from './compatibility.ts';
+import {
+  type CustomResourceDefinition,
+  firstPage,
+  isAnnotated,
+  liveCrd,
+  type ObjectLister,
+  type ObjectPage,
+  parseCrd,
+} from './custom-resources.ts';
+
+export interface CrdUpgradeOptions {
+  readonly client: Pick<KubeClient, 'get'> & ObjectLister;
+  readonly logger: Logger;
+}
+
+/** CRDs whose custom resources are read at the same time; each holds one page in memory. */
+const atOnce = 2;
+
+/**
+ * The validator behind `webhook.crdvalidator.io`: a change of a CRD is denied
+ * where custom resources would not be valid any more. What cannot be found out is denied too.
+ */
+export function crdUpgradeValidator({ client, logger }: CrdUpgradeOptions): AdmissionValidator {
+  const turns = new Semaphore(atOnce);
+  return async (request, signal) => {
+    const { operation, subResource, name = '' } = request;
+    if ((operation !== 'CREATE' && operation !== 'UPDATE') || subResource) return allowed;
+    const next = decode(request);
+    if ('allowed' in next) return next;
+    if (isAnnotated(next, annotation.safeCrdUpgrade, 'false')) return allowed;
+    try {
+      const fault = await turns.run(() => findFault({ next, client }, signal), signal);
+      return fault === undefined ? allowed : refused(request, fault);
+    } catch (error) {
+      logger.warn(
+        { crd: name, error: errorMessage(error) },
+        'the safety of a CRD could not be validated',
+      );
+      return refused(request, signal.aborted ? outOfTime : errorMessage(error));
+    }
+  };
+}
+
+const outOfTime =
+  'its custom resources could not all be checked within the time of the admission request; retry, or set the annotation';
+
+function decode(request: AdmissionRequest): CustomResourceDefinition | AdmissionVerdict {
+  try {
+    return parseCrd(request.object);
+  } catch (error) {
+    return errored(400, `failed to decode CRD "${request.name ?? ''}": ${errorMessage(error)}`);
+  }
+}
+
+async function findFault(
+  {
+    next,
+    client,
+  }: { readonly next: CustomResourceDefinition; readonly client: CrdUpgradeOptions['client'] },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { name } = next.metadata;
+  const live = await liveCrd(client, name, signal);
+  if (live === undefined) return undefined;
+  const fault = await findIncompatibility({ live, next }, client, signal);
+  if (fault !== undefined) {
+    return `error validating existing CRs against new CRD's schema for "${name}": ${fault}`;
+  }
+  const lost = live.status?.storedVersions?.find(
+    (stored) => !next.spec.versions.some((version) => version.name === stored),
+  );
+  if (lost === undefined) return undefined;
+  return `risk of data loss updating "${name}": new CRD removes version ${lost} that is listed as a stored version on the existing CRD`;
+}
+
+function refused({ operation, name = '' }: AdmissionRequest, cause: string): AdmissionVerdict {
+  return denied(
+    `failed to validate safety of ${operation} for CRD "${name}" (NOTE: to disable this validation, set the "${annotation.safeCrdUpgrade}" annotation to "false"): ${cause}`,
+  );
+}
+
+const namedSchema = z.object({ metadata: z.object({ name: z.string() }) });
+
+/**
+ * The validator behind `deletion.crdvalidator.io`: a CRD that a BundleDeployment has made is not
+ * deleted while there are custom resources of it, which would be lost with it. The CRD is read from
+ * the cluster: whatever a review says of it, no other list is read.
+ */
+export function crdDeletionValidator(
+  client: Pick<KubeClient, 'get'> & ObjectLister,
+): AdmissionValidator {
+  return async ({ operation, subResource, oldObject }, signal) => {
+    if (operation !== 'DELETE' || subResource) return allowed;
+    // A review of a deletion of many has no name but that of the object.
+    const old = namedSchema.safeParse(oldObject).data;
+    if (old === undefined) return errored(400, 'request.oldObject has no metadata.name');
+    const crd = await liveCrd(client, old.metadata.name, signal);
+    if (crd === undefined || !isGuarded(crd)) return allowed;
+    const page = await firstPage(crd, (resource) => client.list(resource, { limit: 1, signal }));
+    const [first] = page.items;
+    return first === undefined ? allowed : denied(refusal(crd, first, page));
+  };
+}
+
+/** One that is being deleted already loses its custom resources anyway. */
+function isGuarded(crd: CustomResourceDefinition): boolean {
+  const { labels, deletionTimestamp } = crd.metadata;
+  if (labels?.[label.ownerKind] !== 'BundleDeployment' || deletionTimestamp) return false;
+  return !isAnnotated(crd, annotation.safeCrdDeletion, 'false');
+}
+
+function refusal(
+  { metadata }: CustomResourceDefinition,
+  first: KubernetesObject,
+  page: ObjectPage,
+): string {
+  const count = page.items.length + (page.metadata.remainingItemCount ?? 0);
+  const { namespace = '', name } = first.metadata;
+  return `refusing to delete CRD "${metadata.name}": ${count} custom resources of it exist, e.g. ${namespace}/${name}; delete them first, or set the annotation "${annotation.safeCrdDeletion}" to "false"`;
+}

@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util';
+import { RE2JS } from 're2js';
+import { type JsonValue, stringifyJson } from '../../../api/json.ts';
+import { hasFormat, supportedFormat } from './formats.ts';
+import { isInteger, isIntegral, truncated } from './json-schema.ts';
+import { invalid, Outcome, type Subject, tooLong, unsupported, wrongType } from './subject.ts';
+
+/** Length and pattern; only the first fault is told. */
+export function checkString({ value, schema, path }: Subject<string>): Outcome | undefined {
+  const { maxLength, minLength, pattern } = schema;
+  if (maxLength !== undefined && codePoints(value) > maxLength) {
+    return Outcome.of(tooLong(path, maxLength));
+  }
+  if (minLength !== undefined && codePoints(value) < minLength) {
+    const detail = `${path} in body should be at least ${minLength} chars long`;
+    return Outcome.of(invalid(path, value, detail));
+  }
+  if (pattern !== undefined && pattern !== '' && !matchesPattern(pattern, value)) {
+    const detail = `${path} in body should match '${pattern}'`;
+    return Outcome.of(invalid(path, value, detail));
+  }
+  return undefined;
+}
+
+export function checkFormat({ value, schema, path }: Subject<string>): Outcome | undefined {
+  const format = supportedFormat(schema);
+  if (hasFormat(value, format)) return undefined;
+  return Outcome.of(wrongType(path, format, 'string'));
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** A list of objects is checked with the same few patterns; all are dropped when they are many. */
+const compiled = new Map<string, RE2JS>();
+const maxCompiled = 1_000;
+
+/**
+ * Whether a text matches a pattern of Go's regexp package, in time that is linear in the text.
+ * Throws where it is no such pattern.
+ */
+function matchesPattern(pattern: string, text: string): boolean {
+  return compile(pattern).matcher(text).find();
+}
+
+function compile(pattern: string): RE2JS {
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  if (compiled.size >= maxCompiled) compiled.clear();
+  const expression = parse(pattern);
+  compiled.set(pattern, expression);
+  return expression;
+}
+
+function parse(pattern: string): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new Error(`the pattern '${pattern}' cannot be checked`, { cause: error });
+  }
+}
+
+type NumberSubject = Subject<number | bigint>;
+
+/** multipleOf, minimum and maximum. Integers are compared exactly, with bounds that are cut to one. */
+export function checkNumber(subject: NumberSubject): Outcome {
+  const outcome = new Outcome();
+  for (const check of [multipleOfFault, minimumFault, maximumFault]) {
+    const fault = check(subject);
+    if (fault !== undefined) outcome.add(fault);
+  }
+  outcome.matches += 1;
+  return outcome;
+}
+
+/** A bound as it is compared with the value and printed. */
+function bound({ value }: NumberSubject, limit: number | bigint): number | bigint {
+  return isInteger(value) ? truncated(limit) : Number(limit);
+}
+
+function multipleOfFault(subject: NumberSubject): string | undefined {
+  const { value, schema, path } = subject;
+  if (schema.multipleOf === undefined) return undefined;
+  const factor = bound(subject, schema.multipleOf);
+  if (factor <= 0) {
+    const detail = `factor MultipleOf declared for ${path} must be positive: ${goNumber(factor)}`;
+    return invalid(path, value, detail);
+  }
+  if (isMultiple(value, factor)) return undefined;
+  return invalid(path, value, `${path} in body should be a multiple of ${goNumber(factor)}`);
+}
+
+function isMultiple(value: number | bigint, factor: number | bigint): boolean {
+  if (typeof factor === 'bigint') return BigInt(value) % factor === 0n;
+  const float = Number(value);
+  return isIntegral(factor < 1 ? (1 / factor) * float : float / factor);
+}
+
+function minimumFault(subject: NumberSubject): string | undefined {
+  const { value, schema, path } = subject;
+  if (schema.minimum === undefined) return undefined;
+  const limit = bound(subject, schema.minimum);
+  const isExclusive = schema.exclusiveMinimum === true;
+  if (isExclusive ? value > limit : value >= limit) return undefined;
+  const relation = isExclusive ? 'greater than' : 'greater than or equal to';
+  return invalid(path, value, `${path} in body should be ${relation} ${goNumber(limit)}`);
+}
+
+function maximumFault(subject: NumberSubject): string | undefined {
+  const { value, schema, path } = subject;
+  if (schema.maximum === undefined) return undefined;
+  const limit = bound(subject, schema.maximum);
+  const isExclusive = schema.exclusiveMaximum === true;
+  if (isExclusive ? value < limit : value <= limit) return undefined;
+  const relation = isExclusive ? 'less than' : 'less than or equal to';
+  return invalid(path, value, `${path} in body should be ${relation} ${goNumber(limit)}`);
+}
+
+/** Null is one of no values, even where the schema lists it: the API server's validator says so. */
+export function checkEnum({ value, schema, path }: Subject): Outcome | undefined {
+  const { enum: supported = [] } = schema;
+  if (supported.length === 0) return undefined;
+  if (value !== null && supported.some((each) => isSame(each, value))) return undefined;
+  const texts = supported.map((each) =>
+    goQuote(typeof each === 'string' ? each : stringifyJson(each)),
+  );
+  return Outcome.of(unsupported(path, value, texts));
+}
+
+function isSame(a: JsonValue, b: JsonValue): boolean {
+  return typeof a === 'bigint' || typeof b === 'bigint'
+    ? typeof a !== 'object' && typeof b !== 'object' && String(a) === String(b)
+    : isDeepStrictEqual(a, b);
+}
+
+/** Values as Go's fmt prints them, because the API server's texts do. */
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\x07', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
+]);
+
+/** `%q` of a string. */
+function goQuote(text: string): string {
+  return `"${text.replace(/["\\]|[^\P{C}]|[^\P{Z} ]/gu, escaped)}"`;
+}
+
+function escaped(character: string): string {
+  const known = escapes.get(character);
+  if (known !== undefined) return known;
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  if (code < 0x80) return `\\x${hex.padStart(2, '0')}`;
+  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+}
+
+/** `%v` of a number: floats with an exponent of at least two digits from 1e21 and below 1e-4. */
+function goNumber(value: number | bigint): string {
+  if (isInteger(value)) return value.toString();
+  const float = Number(value);
+  const small = float !== 0 && Math.abs(float) < 1e-4;
+  const text = small ? float.toExponential() : String(float);
+  return text.replace(/e([+-])(\d)$/, 'e$10$2');
+}

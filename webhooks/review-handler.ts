@@ -1,0 +1,189 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { Logger } from '../core/contracts/logger.ts';
+import { errorMessage } from '../core/errors.ts';
+import type { Clock } from '../core/platform/clock.ts';
+import { BodyBudget, type BodyReservation, HttpProblem, readBody } from './request-body.ts';
+import {
+  type AdmissionRequest,
+  type AdmissionReviewAnswer,
+  type AdmissionValidator,
+  type AdmissionVerdict,
+  answerReview,
+  errored,
+  parseAdmissionReview,
+} from './review.ts';
+
+/** Who may call the webhooks: the API server, which its client certificate proves to be it. */
+export interface TrustedClients {
+  /** Who issues client certificates; there is no client to trust while `pem` is undefined. */
+  readonly authorities: {
+    readonly pem: string | undefined;
+    onChange(listener: () => void): void;
+  };
+  /** Common names of the clients; any where empty. */
+  readonly names: readonly string[];
+}
+
+/** Hears of each request to a webhook, by the path of the webhook. */
+export interface RequestObserver {
+  began(webhook: string): void;
+  answered(webhook: string, code: number, seconds: number): void;
+}
+
+export interface ReviewHandlerOptions {
+  /** Who is answered; anybody where absent. */
+  readonly clients?: TrustedClients;
+  readonly routes: ReadonlyMap<string, AdmissionValidator>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly observer?: RequestObserver;
+}
+
+interface Serving extends ReviewHandlerOptions {
+  readonly budget: BodyBudget;
+}
+
+interface ReadingReview extends Serving {
+  readonly reservation: BodyReservation;
+  readonly signal: AbortSignal;
+}
+
+/** Judges a request; never rejects, and resolves to what sends the answer. */
+export type ReviewHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<() => void>;
+
+/** Judges admission reviews by the validators of their paths. */
+export function createReviewHandler(options: ReviewHandlerOptions): ReviewHandler {
+  const { routes, observer } = options;
+  const serving = { ...options, budget: new BodyBudget() };
+  return async (request, response) => {
+    const path = pathOf(request);
+    // Paths of strangers are as many as they can think of.
+    if (observer !== undefined && routes.has(path)) observeRequest(path, { response, observer });
+    return await answer(request, response, serving);
+  };
+}
+
+/** What the API server waits at most, in milliseconds, where it does not say. */
+const defaultTimeout = 10_000;
+
+/** How long a request may be judged; ends a little before the API server stops to wait. */
+function timeLimit({ url = '' }: IncomingMessage): number {
+  const [, amount, unit] = /[?&]timeout=(\d+)(ms|s|m)(?:&|$)/.exec(url) ?? [];
+  const scale = { ms: 1, s: 1_000, m: 60_000 }[unit ?? ''] ?? 0;
+  const timeout = Number(amount ?? 0) * scale || defaultTimeout;
+  return timeout - Math.min(1_000, timeout / 4);
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: Serving,
+): Promise<() => void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort(new Error('the API server has closed the connection')));
+  options.clock.sleep(timeLimit(request), gone.signal).then(
+    () => gone.abort(new Error('the time of the admission request is over')),
+    () => undefined,
+  );
+  try {
+    const body = JSON.stringify(await review(request, options, gone.signal));
+    return () => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    };
+  } catch (error) {
+    return () => sendProblem(response, error, options.logger);
+  }
+}
+
+async function review(
+  request: IncomingMessage,
+  options: Serving,
+  signal: AbortSignal,
+): Promise<AdmissionReviewAnswer> {
+  const { clients, budget } = options;
+  if (clients !== undefined) checkName(request.socket as TLSSocket, clients);
+  const reservation = budget.open(request.socket.remoteAddress ?? '');
+  try {
+    return await judgeBody(request, { ...options, reservation, signal });
+  } finally {
+    reservation.close();
+  }
+}
+
+async function judgeBody(
+  request: IncomingMessage,
+  { routes, logger, clock, reservation, signal }: ReadingReview,
+): Promise<AdmissionReviewAnswer> {
+  const path = pathOf(request);
+  const validator = routes.get(path);
+  if (validator === undefined) throw new HttpProblem(404, `there is no webhook at ${path}`);
+  if (request.method !== 'POST') throw new HttpProblem(405, 'a webhook takes POST only');
+  const admission = parse(await readBody(request, { reservation, clock }));
+  const verdict = await judge(validator, admission, signal).catch((error: unknown) => {
+    const text = errorMessage(error);
+    logger.error(
+      { path, uid: admission.uid, error: text },
+      'admission request could not be judged',
+    );
+    return errored(500, text);
+  });
+  return answerReview(admission, verdict);
+}
+
+async function judge(
+  validator: AdmissionValidator,
+  request: AdmissionRequest,
+  signal: AbortSignal,
+): Promise<AdmissionVerdict> {
+  return validator(request, signal);
+}
+
+function parse(body: string): AdmissionRequest {
+  try {
+    return parseAdmissionReview(body);
+  } catch (error) {
+    throw new HttpProblem(400, errorMessage(error));
+  }
+}
+
+function sendProblem(response: ServerResponse, error: unknown, logger: Logger): void {
+  const text = errorMessage(error);
+  logger.warn({ error: text }, 'webhook request refused');
+  const code = error instanceof HttpProblem ? error.code : 400;
+  // A body that was not read to its end would block the connection's next request.
+  response.shouldKeepAlive = false;
+  response.writeHead(code, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
+}
+
+/** Tells the observer of a request from now to the end of its answer. */
+function observeRequest(
+  webhook: string,
+  { response, observer }: { response: ServerResponse; observer: RequestObserver },
+): void {
+  const startedAt = performance.now();
+  observer.began(webhook);
+  response.once('close', () => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    observer.answered(webhook, response.statusCode, seconds);
+  });
+}
+
+/** The path of a request without its query. */
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+/** @throws HttpProblem 403 where the client is none of those that are named. */
+function checkName(socket: TLSSocket, { names }: TrustedClients): void {
+  if (names.length === 0) return;
+  const { CN: name } = socket.getPeerCertificate().subject ?? {};
+  if (typeof name === 'string' && names.includes(name)) return;
+  throw new HttpProblem(
+    403,
+    `the client certificate of ${JSON.stringify(name ?? '')} is not that of a client which --client-name allows`,
+  );
+}
