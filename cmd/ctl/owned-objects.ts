@@ -2,9 +2,10 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import {
-  ApplySetParents,
+  applySetKinds,
   FormerReleases,
   Inventory,
+  isApplySetParent,
   RulesByKind,
   slim,
 } from '../../core/apply/index.ts';
@@ -81,8 +82,7 @@ async function kindsOf(
   client: Cluster['client'],
   { owner, systemNamespace, signal }: OwnedObjectsRequest,
 ): Promise<readonly GroupKind[]> {
-  const parents = new ApplySetParents(client, systemNamespace);
-  if (parents.isParent(owner)) return parents.kinds(owner);
+  if (isApplySetParent(owner)) return applySetKinds(owner);
   const clock = systemClock;
   const options = { client, clock, systemNamespace, events: silent, logger: silentLogger, signal };
   return await new FormerReleases(options).kinds(owner, signal);

@@ -1,4 +1,5 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
 import type {
   Applier,
   ApplyRequest,
@@ -11,70 +12,180 @@ import type {
   RemoveRequest,
   RemoveResult,
 } from '../contracts/applier.ts';
-import { isKindNotFound } from '../platform/kube/index.ts';
-import { applyRun } from './apply-run.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
+import type { Logger } from '../contracts/logger.ts';
+import type { ObjectJudge } from '../contracts/object-judge.ts';
+import type { Clock } from '../platform/clock.ts';
+import {
+  type Discovery,
+  isKindNotFound,
+  type KubeClient,
+  type NamespacedKinds,
+} from '../platform/kube/index.ts';
+import type { ApplyMetrics } from '../platform/observe/index.ts';
+import { FormerReleases } from './adoption/former-releases.ts';
 import { awaitedController } from './awaited-controller.ts';
-import { type ApplyEngineOptions, type EngineParts, engineParts } from './engine-parts.ts';
-import { forecastRun } from './forecast-run.ts';
-import { notYetJudged } from './health/rules/own-verdicts.ts';
-import { PodReasons } from './pod-reasons.ts';
-import { removeRun } from './removal.ts';
+import { DriftDetector } from './drift/drift.ts';
+import { Forecaster } from './forecast/forecaster.ts';
+import { PodReasons } from './health/pod-reasons.ts';
+import { HealthRules } from './health/rules/health-rules.ts';
+import { HookRunner } from './hooks/hook-runner.ts';
+import { HookWatch } from './hooks/hook-watch.ts';
+import { ApplySetParents } from './inventory/applyset-parent.ts';
+import { Inventory } from './inventory/inventory.ts';
+import { Definitions } from './kinds/definitions.ts';
+import { EarlierKinds } from './kinds/earlier-kinds.ts';
+import { KindLifecycle } from './kinds/kind-lifecycle.ts';
+import { KindWatches } from './kinds/kind-watches.ts';
+import { OptionalKinds } from './kinds/optional-kinds.ts';
+import { CoOwnership } from './ownership/co-ownership.ts';
+import { SharedNamespaces } from './ownership/shared-namespaces.ts';
+import { Transfers } from './ownership/transfers.ts';
+import { OwnershipCheck } from './plan/ownership-check.ts';
+import { Planner } from './plan/planner.ts';
+import { Preflight } from './privilege/preflight.ts';
+import { Pruner } from './prune/pruner.ts';
+import { Remover } from './prune/remover.ts';
+import { RemovalWatch } from './removal/removal-watch.ts';
+import { RollOut } from './roll-out.ts';
+import { OpenAPIDocuments } from './schema/openapi-documents.ts';
+import { type AppliedRecord, OwnerStates } from './state/owner-state.ts';
+import { Deletions } from './writes/deletions.ts';
+import { ServerSideApply } from './writes/server-side-apply.ts';
+import { SetWriter } from './writes/set-writer.ts';
+import { Writer } from './writes/writer.ts';
+
+export interface ApplyEngineOptions {
+  readonly client: KubeClient;
+  readonly discovery: Discovery & NamespacedKinds;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: EventSink;
+  readonly metrics?: Pick<ApplyMetrics, 'requested' | 'repaired'>;
+  /** Evaluates the rules of spec.health. */
+  readonly judge: ObjectJudge;
+  /** Where namespaced objects without a namespace go. */
+  readonly systemNamespace: string;
+  /** Whether they are refused where their deployment names no namespace for them. */
+  readonly requireInstallNamespace?: boolean | undefined;
+  /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
+  readonly pruneDefaults?: PrunePolicy | undefined;
+  /** Of deployments without a spec.deletionPolicy; Delete where absent. */
+  readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
+  /** Ends all watches; the life of the process. */
+  readonly signal: AbortSignal;
+}
 
 /** Applies sets of objects with server-side apply, and watches over them. */
 export class ApplyEngine implements Applier {
-  readonly #parts: EngineParts;
-  readonly #podReasons: PodReasons;
   readonly #listeners: ((owner: string, news: ObjectNews) => void)[] = [];
+  readonly #options: ApplyEngineOptions;
+  readonly #owners: OwnerStates;
+  readonly #inventory = new Inventory();
+  readonly #drift: DriftDetector;
+  readonly #preflight: Preflight;
+  readonly #podReasons: PodReasons;
+  readonly #rollOut: RollOut;
+  readonly #forecaster: Forecaster;
+  readonly #remover: Remover;
+  readonly #hooks: HookRunner;
 
   constructor(options: ApplyEngineOptions) {
-    this.#parts = engineParts(options, (owner, news = 'change') => {
+    const { client, discovery, clock } = options;
+    const [inventory, owners] = [this.#inventory, new OwnerStates(clock)];
+    const notify = (owner: string, news: ObjectNews = 'change'): void => {
       for (const listener of this.#listeners) listener(owner, news);
-    });
-    this.#podReasons = new PodReasons(this.#parts);
+    };
+    const known = { ...options, inventory, owners, notify };
+    const rules = new HealthRules({ ...known, onJudged: (id) => drift.judged(id) });
+    const drift = new DriftDetector({ ...known, rules });
+    const documents = new OpenAPIDocuments(client);
+    const watches = new KindWatches(known);
+    const parents = new ApplySetParents(known);
+    const releases = new FormerReleases(options);
+    const earlierKinds = new EarlierKinds({ ...known, watches, parents, releases });
+    const transfers = new Transfers(known);
+    const namespaces = new SharedNamespaces(known);
+    const ownership = new OwnershipCheck(known);
+    const deletions = new Deletions(options);
+    const apply = new ServerSideApply({ ...options, documents });
+    const coOwnership = new CoOwnership(options);
+    const writer = new Writer({ ...known, apply, drift, coOwnership });
+    const subjects = { ...known, drift, rules, watches, parents, earlierKinds, transfers };
+    const pruner = new Pruner({ ...subjects, deletions });
+    const preflight = new Preflight(client, owners);
+    const planner = new Planner({ ...subjects, preflight, pruner });
+    const definitions = new Definitions(known);
+    const setWriter = new SetWriter({ ...subjects, ownership, writer, definitions, deletions });
+    const optionalKinds = new OptionalKinds(known);
+    const phases = { ...subjects, namespaces, optionalKinds, planner, setWriter, pruner };
+    for (const listener of [
+      new KindLifecycle({ discovery, documents, watches }),
+      new HookWatch(owners, notify),
+      new RemovalWatch(owners, notify),
+      drift,
+      transfers,
+    ]) {
+      inventory.subscribe(listener);
+    }
+    this.#options = options;
+    this.#owners = owners;
+    this.#drift = drift;
+    this.#preflight = preflight;
+    this.#podReasons = new PodReasons({ ...known, drift });
+    this.#rollOut = new RollOut(phases);
+    this.#forecaster = new Forecaster(phases);
+    this.#remover = new Remover({ ...phases, deletions });
+    this.#hooks = new HookRunner({ ...subjects, apply, deletions });
   }
 
   async apply(request: ApplyRequest): Promise<ApplyResult> {
     try {
-      return await applyRun(this.#parts, request);
+      return await this.#rollOut.apply(request);
     } catch (error) {
       // Somebody may have made a CRD anew, with another scope: nothing else tells.
       if (error instanceof Error && isKindNotFound(error.cause)) {
-        this.#parts.options.discovery.invalidate();
+        this.#options.discovery.invalidate();
       }
       // It may be for lack of a permission that the owner's account had.
-      this.#parts.preflight.forget(request.owner.metadata.name ?? '');
+      this.#preflight.forget(request.owner.metadata.name ?? '');
       throw error;
     }
   }
 
   async plan(request: ApplyRequest): Promise<Forecast> {
-    return await forecastRun(this.#parts, request);
+    return await this.#forecaster.forecast(request);
   }
 
   async remove(request: RemoveRequest): Promise<RemoveResult> {
-    return await removeRun(this.#parts, request);
+    return await this.#remover.remove(request);
   }
 
   async runHook(request: HookRequest): Promise<HookProgress> {
-    return await this.#parts.hooks.run(request);
+    return await this.#hooks.run(request);
   }
 
   async removeHook(request: HookRequest): Promise<void> {
-    await this.#parts.hooks.remove(request);
+    await this.#hooks.remove(request);
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {
-    const { records, drift, inventory, rules } = this.#parts;
-    const name = owner.metadata.name ?? '';
-    const problems = records.of(name).flatMap((record): HealthProblem[] => {
-      const problem = drift.health(record);
-      if (problem === undefined) return [];
-      const isUnknown = record.found === true && problem.endsWith(notYetJudged);
-      if (isUnknown) return [{ message: problem, unknown: true }];
-      const awaited = awaitedController(inventory.get(record.resource, record.key)?.object);
-      return [{ message: awaited === undefined ? problem : `${problem} (${awaited})` }];
+    const { records = [] } = this.#owners.find(owner.metadata.name ?? '') ?? {};
+    const problems = records.flatMap((record) => {
+      const message = this.#drift.health(record);
+      return message === undefined ? [] : [this.#problemOf(record, message)];
     });
-    return oneFor(rules.commonProblem(name), problems);
+    return oneForUnjudged(problems);
+  }
+
+  #problemOf({ resource, key, found, missingVerdict }: AppliedRecord, message: string): Problem {
+    const isUnjudged = missingVerdict !== undefined;
+    if (found === true && missingVerdict === 'pending') {
+      return { problem: { message, unknown: true }, isUnjudged };
+    }
+    const awaited = awaitedController(this.#inventory.get(resource, key)?.object);
+    if (awaited === undefined) return { problem: { message }, isUnjudged };
+    return { problem: { message: `${message} (${awaited})` }, isUnjudged: false };
   }
 
   async explainedHealth(
@@ -89,29 +200,11 @@ export class ApplyEngine implements Applier {
   }
 
   knows(ownerName: string): boolean {
-    return this.#parts.records.of(ownerName).length > 0;
+    return (this.#owners.find(ownerName)?.records.length ?? 0) > 0;
   }
 
   forget(ownerName: string): void {
-    const { records, rules, drift, claims, parents, preflight, occupied, removals, confirmed } =
-      this.#parts;
-    for (const { id } of records.of(ownerName)) drift.forget(id);
-    records.forget(ownerName);
-    rules.forget(ownerName);
-    claims.releaseAll(ownerName);
-    this.#parts.given.forget(ownerName);
-    this.#parts.sharedNamespaces.forget(ownerName);
-    this.#parts.optionalKinds.forget(ownerName);
-    this.#podReasons.forget(ownerName);
-    parents.forget(ownerName);
-    this.#parts.restored.forget(ownerName);
-    this.#parts.finished.forget(ownerName);
-    this.#parts.earlierKinds.forget(ownerName);
-    preflight.forget(ownerName);
-    occupied.delete(ownerName);
-    removals.forget(ownerName);
-    confirmed.forget(ownerName);
-    this.#parts.hookWatch.forget(ownerName);
+    this.#owners.forget(ownerName);
   }
 
   onChange(listener: (ownerName: string, news: ObjectNews) => void): void {
@@ -119,20 +212,21 @@ export class ApplyEngine implements Applier {
   }
 }
 
-/** The problems, but one alone of all objects whose problem is the same. */
-function oneFor(
-  problem: string | undefined,
-  problems: readonly HealthProblem[],
-): readonly HealthProblem[] {
-  if (problem === undefined) return problems;
-  const isSame = ({ message }: HealthProblem): boolean => message.endsWith(problem);
-  const same = problems.filter(isSame);
-  const [first] = same;
-  if (first === undefined || same.length === 1) return problems;
-  const message = `${first.message} (and ${same.length - 1} more objects)`;
-  const others = problems.filter((each) => !isSame(each));
+interface Problem {
+  readonly problem: HealthProblem;
+  /** The owner's rules are to judge the object, and its message says only that they have not. */
+  readonly isUnjudged: boolean;
+}
+
+/** The problems, but one alone of all objects that the owner's rules have not judged. */
+function oneForUnjudged(problems: readonly Problem[]): readonly HealthProblem[] {
+  const unjudged = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [problem] : []));
+  const [first, ...more] = unjudged;
+  if (first === undefined || more.length === 0) return problems.map(({ problem }) => problem);
+  const message = `${first.message} (and ${more.length} more objects)`;
+  const others = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [] : [problem]));
   return [
     ...others,
-    same.every(({ unknown }) => unknown) ? { message, unknown: true } : { message },
+    unjudged.every(({ unknown }) => unknown) ? { message, unknown: true } : { message },
   ];
 }

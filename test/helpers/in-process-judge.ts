@@ -1,6 +1,9 @@
-import { HealthRules } from '../../core/apply/health/rules/health-rules.ts';
+import {
+  HealthRules,
+  type HealthRulesOptions,
+} from '../../core/apply/health/rules/health-rules.ts';
 import judgeObjects from '../../core/apply/health/rules/judge-objects.ts';
-import type { VerdictOptions } from '../../core/apply/health/rules/own-verdicts.ts';
+import { OwnerStates } from '../../core/apply/state/owner-state.ts';
 import type { ObjectJudge } from '../../core/contracts/object-judge.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -9,9 +12,10 @@ export const inProcessJudge: ObjectJudge = {
   judge: async ({ rules, objects }) => judgeObjects(rules, objects),
 };
 
-export function someHealthRules(options: Partial<VerdictOptions> = {}): HealthRules {
+export function someHealthRules(options: Partial<HealthRulesOptions> = {}): HealthRules {
   return new HealthRules({
     judge: inProcessJudge,
+    owners: new OwnerStates(new ManualClock()),
     clock: new ManualClock(),
     signal: new AbortController().signal,
     onJudged: () => undefined,

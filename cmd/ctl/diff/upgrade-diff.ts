@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
-  Claims,
   DeploymentConsent,
   desiredSet,
   type ForeseenObject,
@@ -66,7 +65,7 @@ export async function upgradeDiff(
     {
       ...request,
       client,
-      consent: new DeploymentConsent({ ...request, client, claims: new Claims() }),
+      consent: new DeploymentConsent({ ...request, client }),
       set,
       pending: set.objects,
       superfluous: remove,

@@ -5,12 +5,10 @@ import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Resource } from '../../platform/kube/index.ts';
-import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { objectID } from '../objects/object-id.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import { DriftDetector } from './drift.ts';
-import { FinishedObjects } from './finished-objects.ts';
-import { RepairBackoff } from './repair-backoff.ts';
 
 const pods: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true };
 const key = { namespace: 'n', name: 'p' };
@@ -18,8 +16,7 @@ const id = objectID(pods, key);
 
 let clock: ManualClock;
 let inventory: Inventory;
-let records: AppliedRecords;
-let backoff: RepairBackoff;
+let owners: OwnerStates;
 let drift: DriftDetector;
 let calls: string[];
 let version: number;
@@ -27,8 +24,7 @@ let version: number;
 beforeEach(() => {
   clock = new ManualClock();
   inventory = new Inventory();
-  records = new AppliedRecords();
-  backoff = new RepairBackoff(clock);
+  owners = new OwnerStates(clock);
   calls = [];
   version = 1;
   const { signal } = new AbortController();
@@ -36,15 +32,13 @@ beforeEach(() => {
     void calls.push(news === 'change' ? owner : `${owner}: ${news}`);
   drift = new DriftDetector({
     inventory,
-    records,
-    backoff,
+    owners,
     rules: someHealthRules(),
-    finished: new FinishedObjects(),
     clock,
     signal,
     notify,
   });
-  inventory.listen(drift);
+  inventory.subscribe(drift);
 });
 
 interface Seen {
@@ -83,7 +77,7 @@ function answered(answer: KubernetesObject): void {
     projection,
     problem: undefined,
   };
-  records.set(record);
+  owners.of('demo').setRecord(record);
   drift.health(record);
 }
 
@@ -177,7 +171,7 @@ test('after a failed write nothing is reported: its caller tries again', () => {
 
 test('an object that others fight over is reported after a pause', async () => {
   applied();
-  for (let repair = 0; repair < 4; repair += 1) backoff.repaired(id);
+  for (let repair = 0; repair < 4; repair += 1) owners.of('demo').repairs.repaired(id);
   watch().upsert(live({ fields: {} }));
   watch().upsert(live({ fields: { 'f:x': {} } }));
   expect(calls).toEqual([]);
@@ -204,7 +198,7 @@ test('a Pod that cannot be scheduled is reported when its time is over', async (
   clock.advance(1);
   await turn();
   expect(calls).toEqual(['demo: detail']);
-  expect(records.get(id)?.problem).toBe(
+  expect(owners.recordOf(id)?.problem).toBe(
     '(/v1, Kind=Pod)(n/p): object Failed: Pod could not be scheduled',
   );
 });

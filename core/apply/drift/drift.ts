@@ -2,25 +2,22 @@ import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { objectHealth } from '../health/object-health.ts';
 import type { HealthRules } from '../health/rules/health-rules.ts';
-import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
 import {
   type Inventory,
   type InventoryEntry,
-  type InventoryListener,
+  type ObjectEvent,
+  type ObjectEventListener,
   projectionUnder,
   slim,
 } from '../inventory/inventory.ts';
 import { isNewer } from '../objects/object-id.ts';
+import type { AppliedRecord, OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { anyState, driftState } from './drift-state.ts';
-import type { FinishedObjects } from './finished-objects.ts';
-import type { RepairBackoff } from './repair-backoff.ts';
 
 export interface DriftDetectorOptions {
   readonly inventory: Inventory;
-  readonly records: AppliedRecords;
-  readonly backoff: RepairBackoff;
+  readonly owners: OwnerStates;
   readonly rules: HealthRules;
-  readonly finished: FinishedObjects;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called with an owner whose objects need a look. */
@@ -32,26 +29,26 @@ export interface DriftDetectorOptions {
  * or changed by others, or its health is another. Our own writes and changes of status that leave
  * the health as it was are silent.
  */
-export class DriftDetector implements InventoryListener {
+export class DriftDetector implements ObjectEventListener {
   readonly #options: DriftDetectorOptions;
   /**
    * Objects with a request of ours under way: the answer decides, not an event that overtook it.
    * With what the watch has seen go meanwhile.
    */
   readonly #inFlight = new Map<string, InventoryEntry | undefined>();
-  readonly #timers = new Map<string, AbortController>();
 
   constructor(options: DriftDetectorOptions) {
     this.#options = options;
   }
 
-  changed(entry: InventoryEntry): void {
-    this.#review(entry.id);
+  hear({ type, entry }: ObjectEvent): void {
+    if (type === 'changed') this.#review(entry.id);
+    if (type === 'removed') this.#removed(entry);
   }
 
-  removed(entry: InventoryEntry): void {
+  #removed(entry: InventoryEntry): void {
     if (this.#inFlight.has(entry.id)) this.#inFlight.set(entry.id, entry);
-    const record = this.#options.records.get(entry.id);
+    const record = this.#options.owners.recordOf(entry.id);
     // What has ended in its last moment is told of with its end.
     if (record !== undefined && this.noteFinished(record, entry)) {
       this.#options.notify(entry.owner);
@@ -62,14 +59,13 @@ export class DriftDetector implements InventoryListener {
   /** Takes note of an object that has ended by itself; true where that is news. */
   noteFinished(record: AppliedRecord, entry: InventoryEntry | undefined): boolean {
     if (entry?.owner !== record.owner) return false;
-    return this.#options.finished.note(record, entry.object);
+    return this.#stateOf(record).finished.note(record, entry.object);
   }
 
   /** True where the live object is no longer what was applied. */
   hasDrifted(record: AppliedRecord): boolean {
-    const { inventory, finished } = this.#options;
-    const entry = inventory.get(record.resource, record.key);
-    if (entry === undefined) return finished.find(record) === undefined;
+    const entry = this.#options.inventory.get(record.resource, record.key);
+    if (entry === undefined) return this.#stateOf(record).finished.find(record) === undefined;
     if (entry.owner !== record.owner) return true;
     return projectionUnder(entry, record.ignored) !== record.projection;
   }
@@ -89,16 +85,18 @@ export class DriftDetector implements InventoryListener {
 
   /** Computes the health of an object; changes of it from now on are reported. */
   health(record: AppliedRecord): string | undefined {
-    const { inventory, rules, clock, finished } = this.#options;
+    const { inventory, rules, clock } = this.#options;
     const entry = inventory.get(record.resource, record.key);
     const object = entry?.object;
     // A rule's message can say anything of an object: only its owner may ask for that.
     const rule = entry?.owner === record.owner ? rules.find(record, entry) : undefined;
-    const { problem, recheckAfter } = objectHealth(
-      { ...record, object, rule, finished: finished.find(record) },
+    const finished = this.#stateOf(record).finished.find(record);
+    const { problem, missingVerdict, recheckAfter } = objectHealth(
+      { ...record, object, rule, finished },
       clock.now(),
     );
     record.problem = problem;
+    record.missingVerdict = missingVerdict;
     if (recheckAfter !== undefined) this.#later(record, recheckAfter);
     return problem;
   }
@@ -108,28 +106,22 @@ export class DriftDetector implements InventoryListener {
     this.#review(id);
   }
 
-  forget(id: string): void {
-    this.#timers.get(id)?.abort();
-    this.#timers.delete(id);
-    this.#options.backoff.forget(id);
-  }
-
   /** An answer that came after the deletion of what it tells of: no event will say so once more. */
   #bury({ resource, key, object }: InventoryEntry): void {
     const { inventory } = this.#options;
     const answered = inventory.get(resource, key);
-    if (answered !== undefined && !isNewer(answered.object, object)) inventory.leave(answered);
+    if (answered !== undefined && !isNewer(answered.object, object)) inventory.forget(answered);
   }
 
   #review(id: string): void {
-    const { inventory, records, backoff, notify } = this.#options;
-    const record = records.get(id);
+    const { inventory, owners, notify } = this.#options;
+    const record = owners.recordOf(id);
     if (record === undefined || this.#inFlight.has(id)) return;
     const entry = inventory.get(record.resource, record.key);
     const drifted = this.hasDrifted(record);
     if (entry !== undefined && !drifted) this.#settled(entry, record);
     const news = this.#healthNews(record, entry);
-    const pause = drifted ? backoff.pause(id) : 0;
+    const pause = drifted ? this.#stateOf(record).repairs.pause(id) : 0;
     if (pause === 0 && isNews(record, drifted, entry)) notify(record.owner);
     else if (news !== undefined) notify(record.owner, news);
     if (pause > 0) this.#later(record, pause);
@@ -152,20 +144,26 @@ export class DriftDetector implements InventoryListener {
   }
 
   /** Reviews an object once more after a while; one pending review per object, the latest. */
-  #later({ id }: AppliedRecord, delay: number): void {
+  #later(record: AppliedRecord, delay: number): void {
     const { clock, signal } = this.#options;
-    this.#timers.get(id)?.abort();
+    const { id } = record;
+    const { reviews } = this.#stateOf(record);
+    reviews.get(id)?.abort();
     const timer = new AbortController();
-    this.#timers.set(id, timer);
+    reviews.set(id, timer);
     const due = (): void => {
-      if (this.#timers.get(id) === timer) this.#timers.delete(id);
+      if (reviews.get(id) === timer) reviews.delete(id);
       this.#review(id);
     };
     clock.sleep(delay, AbortSignal.any([signal, timer.signal])).then(due, () => undefined);
   }
+
+  #stateOf({ owner }: AppliedRecord): OwnerState {
+    return this.#options.owners.of(owner);
+  }
 }
 
-/** Drift that is let be is news only once it is another one, or gone. */
+/** Accepted drift is news only when it changes or disappears. */
 function isNews(
   { accepted }: AppliedRecord,
   drifted: boolean,

@@ -12,7 +12,7 @@ let finished: FinishedObjects;
 
 beforeEach(() => {
   finished = new FinishedObjects();
-  finished.begin('demo', { bundle: 'b1' });
+  finished.begin({ bundle: 'b1' });
 });
 
 function aJob(spec: object = {}): KubernetesObject {
@@ -41,33 +41,33 @@ describe('what has ended', () => {
   ])('%s', (...[, object, status, expected]) => {
     expect(noted(object, status)).toBe(expected);
     expect(noted(object, status)).toBe(false);
-    expect(finished.of('demo')).toHaveLength(expected ? 1 : 0);
+    expect(finished.all).toHaveLength(expected ? 1 : 0);
   });
 });
 
 test('an object is done for its Bundle and its spec', () => {
   noted(aJob(), complete);
   const covers = (spec: object, bundle: string) =>
-    finished.covers('demo', { bundle }, aDesiredObject(aJob(spec)));
+    finished.covers({ bundle }, aDesiredObject(aJob(spec)));
   expect(covers({}, 'b1')).toBe(true);
   expect(covers({ parallelism: 2 }, 'b1')).toBe(false);
   expect(covers({}, 'b2')).toBe(false);
-  finished.begin('demo', { bundle: 'b2' });
-  expect(finished.of('demo')).toEqual([]);
+  finished.begin({ bundle: 'b2' });
+  expect(finished.all).toEqual([]);
 });
 
 test('a new process knows it by the status', () => {
   noted(aJob(), complete);
-  const origin = { bundle: 'b1', finished: finished.of('demo') };
+  const origin = { bundle: 'b1', finished: finished.all };
   expect(origin.finished).toMatchObject([
     { group: 'batch', kind: 'Job', namespace: 'n', name: 'j', outcome: 'Succeeded' },
   ]);
   finished = new FinishedObjects();
-  expect(finished.covers('demo', origin, aDesiredObject(aJob()))).toBe(true);
-  finished.begin('demo', origin);
-  expect(finished.covers('demo', origin, aDesiredObject(aJob()))).toBe(true);
-  finished.keepOnly('demo', new Set());
-  expect(finished.of('demo')).toEqual([]);
+  expect(finished.covers(origin, aDesiredObject(aJob()))).toBe(true);
+  finished.begin(origin);
+  expect(finished.covers(origin, aDesiredObject(aJob()))).toBe(true);
+  finished.keepOnly(new Set());
+  expect(finished.all).toEqual([]);
 });
 
 test('only Jobs with a time to live are deleted by Kubernetes', () => {

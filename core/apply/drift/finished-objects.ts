@@ -3,9 +3,9 @@ import type { ApplyRequest, FinishedObject } from '../../contracts/applier.ts';
 import { digestOf } from '../fields/digest.ts';
 import { fieldAt, stringAt } from '../fields/json-fields.ts';
 import { isTrue } from '../health/object-conditions.ts';
-import type { AppliedRecord } from '../inventory/applied-records.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectID } from '../objects/object-id.ts';
+import type { AppliedRecord } from '../state/owner-state.ts';
 
 type Outcome = FinishedObject['outcome'];
 type Origin = Pick<ApplyRequest, 'bundle' | 'finished'>;
@@ -14,23 +14,19 @@ type Run = Pick<DesiredObject, 'resource' | 'object'>;
 /** A status holds no more of them. */
 const maxObjects = 500;
 
-interface Known {
-  readonly bundle: string;
-  readonly byID: Map<string, FinishedObject>;
-}
-
 /**
- * The Jobs and Pods that have ended by themselves. They are done for their Bundle: one that is
+ * The Jobs and Pods of one deployment that have ended by themselves. They are done for their Bundle: one that is
  * deleted afterwards, by its time to live or by others, is not missing.
  */
 export class FinishedObjects {
-  readonly #byOwner = new Map<string, Known>();
+  #bundle: string | undefined;
+  #byID = new Map<string, FinishedObject>();
 
   /** Another Bundle runs everything anew; `finished` is what is known of this one from before. */
-  begin(owner: string, { bundle, finished = [] }: Origin): void {
-    if (bundle === undefined || this.#byOwner.get(owner)?.bundle === bundle) return;
-    const byID = new Map(finished.map((object) => [idOf(object), object]));
-    this.#byOwner.set(owner, { bundle, byID });
+  begin({ bundle, finished = [] }: Origin): void {
+    if (bundle === undefined || this.#bundle === bundle) return;
+    this.#bundle = bundle;
+    this.#byID = new Map(finished.map((object) => [idOf(object), object]));
   }
 
   /** Takes note where an object has ended; true where that is news. */
@@ -45,44 +41,37 @@ export class FinishedObjects {
   }
 
   /** How it ended; undefined where it has not, or where something else is to run now. */
-  find({ owner, id, runs }: Pick<AppliedRecord, 'owner' | 'id' | 'runs'>): Outcome | undefined {
-    const found = this.#byOwner.get(owner)?.byID.get(id);
+  find({ id, runs }: Pick<AppliedRecord, 'id' | 'runs'>): Outcome | undefined {
+    const found = this.#byID.get(id);
     return found !== undefined && found.digest === runs ? found.outcome : undefined;
   }
 
   /** Whether an object of a set has ended, by what is known here or was known before. */
-  covers(owner: string, { bundle, finished }: Origin, desired: DesiredObject): boolean {
+  covers({ bundle, finished }: Origin, desired: DesiredObject): boolean {
     const runs = runDigest(desired);
     if (runs === undefined) return false;
-    const known = this.#byOwner.get(owner);
-    if (known !== undefined && known.bundle === bundle) {
-      return known.byID.get(desired.id)?.digest === runs;
+    if (this.#bundle !== undefined && this.#bundle === bundle) {
+      return this.#byID.get(desired.id)?.digest === runs;
     }
     return (
       finished?.some((object) => idOf(object) === desired.id && object.digest === runs) === true
     );
   }
 
-  of(owner: string): readonly FinishedObject[] {
-    return [...(this.#byOwner.get(owner)?.byID.values() ?? [])].slice(0, maxObjects);
+  get all(): readonly FinishedObject[] {
+    return [...this.#byID.values()].slice(0, maxObjects);
   }
 
-  keepOnly(owner: string, ids: ReadonlySet<string>): void {
-    const byID = this.#byOwner.get(owner)?.byID;
-    for (const id of byID?.keys() ?? []) if (!ids.has(id)) byID?.delete(id);
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const id of this.#byID.keys()) if (!ids.has(id)) this.#byID.delete(id);
   }
 
-  forget(owner: string): void {
-    this.#byOwner.delete(owner);
-  }
-
-  #add({ owner, id, resource, key, runs }: AppliedRecord, outcome: Outcome): boolean {
-    const byID = this.#byOwner.get(owner)?.byID;
-    const before = byID?.get(id);
-    if (byID === undefined || runs === undefined) return false;
+  #add({ id, resource, key, runs }: AppliedRecord, outcome: Outcome): boolean {
+    if (this.#bundle === undefined || runs === undefined) return false;
+    const before = this.#byID.get(id);
     if (before?.digest === runs && before.outcome === outcome) return false;
     const { group, kind } = resource;
-    byID.set(id, { group, kind, ...key, outcome, digest: runs });
+    this.#byID.set(id, { group, kind, ...key, outcome, digest: runs });
     return true;
   }
 }

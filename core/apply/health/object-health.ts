@@ -3,7 +3,7 @@ import type { FinishedObject } from '../../contracts/applier.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import { computeStatus } from './compute-status.ts';
 import { apiServiceProblem } from './extensions.ts';
-import type { CustomRule } from './status.ts';
+import type { CustomRule, MissingVerdict } from './status.ts';
 
 /** Which object, and what the watch knows of it; undefined where it does not exist. */
 export interface HealthSubject {
@@ -19,6 +19,7 @@ export interface HealthSubject {
 export interface ObjectHealth {
   /** The line for the Healthy condition; undefined where the object is healthy. */
   readonly problem: string | undefined;
+  readonly missingVerdict?: MissingVerdict | undefined;
   /** Milliseconds after which it may differ without any event. */
   readonly recheckAfter: number | undefined;
 }
@@ -37,9 +38,9 @@ export function objectHealth(subject: HealthSubject, now: number): ObjectHealth 
       recheckAfter: undefined,
     };
   }
-  const { status, message, recheckAfter } = computeStatus(object, now, rule);
+  const { status, message, missingVerdict, recheckAfter } = computeStatus(object, now, rule);
   const problem = status === 'Current' ? undefined : line(subject, `object ${status}: ${message}`);
-  return { problem, recheckAfter };
+  return { problem, missingVerdict, recheckAfter };
 }
 
 function isAPIService({ group, kind }: Resource): boolean {

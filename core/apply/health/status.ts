@@ -6,7 +6,12 @@ export interface ObjectStatus {
   readonly message: string;
   /** Milliseconds after which the outcome may differ without any event. */
   readonly recheckAfter?: number;
+  /** Set where the owner's rules are to judge the object, and have not. */
+  readonly missingVerdict?: MissingVerdict;
 }
+
+/** A verdict that is being worked out, or that the rules could not give. */
+export type MissingVerdict = 'pending' | 'failed';
 
 /** Judges the objects of one kind in place of a built-in rule. */
 export type CustomRule = (object: KubernetesObject) => ObjectStatus;

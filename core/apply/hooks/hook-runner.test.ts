@@ -2,14 +2,20 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { EventList } from '../../../test/helpers/event-list.ts';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
-import { inProcessJudge } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { ApiError, keyOf, type Resource } from '../../platform/kube/index.ts';
-import { type EngineParts, engineParts } from '../engine-parts.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { KindWatches } from '../kinds/kind-watches.ts';
 import { OwnershipRefusal } from '../plan/ownership-check.ts';
+import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { Deletions } from '../writes/deletions.ts';
+import { ServerSideApply } from '../writes/server-side-apply.ts';
+import { HookRunner } from './hook-runner.ts';
+import { HookWatch } from './hook-watch.ts';
 
 const jobs: Resource = {
   group: 'batch',
@@ -40,7 +46,10 @@ function aHook(policy?: string): KubernetesObject {
 }
 
 let client: ApplyingClient;
-let parts: EngineParts;
+let clock: ManualClock;
+let inventory: Inventory;
+let watches: KindWatches;
+let hooks: HookRunner;
 let stop: AbortController;
 let woken: string[];
 let served: boolean;
@@ -58,21 +67,26 @@ beforeEach(() => {
   };
   const { signal } = stop;
   const systemNamespace = 'rukpak-system';
-  const [clock, events, logger] = [new ManualClock(), new EventList(), silentLogger];
-  parts = engineParts(
-    { client, discovery, clock, logger, events, judge: inProcessJudge, systemNamespace, signal },
-    (name) => void woken.push(name),
-  );
+  clock = new ManualClock();
+  inventory = new Inventory();
+  const owners = new OwnerStates(clock);
+  const [events, logger, documents] = [new EventList(), silentLogger, new OpenAPIDocuments(client)];
+  const options = { client, discovery, clock, logger, events, systemNamespace, signal, inventory };
+  watches = new KindWatches(options);
+  const apply = new ServerSideApply({ ...options, documents });
+  const deletions = new Deletions(options);
+  hooks = new HookRunner({ ...options, owners, apply, watches, deletions });
+  inventory.subscribe(new HookWatch(owners, (name) => void woken.push(name)));
 });
 
 afterEach(() => stop.abort());
 
 async function run(name: string, hook = aHook(), by = owner): Promise<HookProgress> {
-  return await parts.hooks.run({ owner: by, hook, run: name, signal: stop.signal });
+  return await hooks.run({ owner: by, hook, run: name, signal: stop.signal });
 }
 
 async function remove(name: string): Promise<void> {
-  await parts.hooks.remove({ owner, hook: aHook(), run: name, signal: stop.signal });
+  await hooks.remove({ owner, hook: aHook(), run: name, signal: stop.signal });
 }
 
 function live(): KubernetesObject {
@@ -112,10 +126,10 @@ describe('a hook', () => {
 
   test('is found by a process whose watch has not told of it', async () => {
     const hook = { owner, hook: aHook(), run: 'a', signal: stop.signal };
-    await parts.watches.ensure([jobs], stop.signal);
+    await watches.ensure([jobs], stop.signal);
     await run('a');
-    parts.inventory.dropKind(jobs);
-    expect(await parts.hooks.run(hook)).toMatchObject({ state: 'running' });
+    inventory.dropKind(jobs);
+    expect(await hooks.run(hook)).toMatchObject({ state: 'running' });
   });
 
   test('that was deleted as soon as it had ended is not run again', async () => {
@@ -142,7 +156,7 @@ describe('a hook', () => {
     const marked = { ...annotations, 'core.rukpak.io/tracking-id': mark };
     change({ metadata: { ...metadata, annotations: marked } });
     await expect
-      .poll(() => parts.inventory.get(jobs, key)?.object.metadata.annotations)
+      .poll(() => inventory.get(jobs, key)?.object.metadata.annotations)
       .toMatchObject({ 'core.rukpak.io/tracking-id': mark });
     expect(await run('b')).toEqual({ state: 'replacing' });
     await expect.poll(async () => await run('b')).toMatchObject({ state: 'running' });
@@ -165,7 +179,7 @@ describe('a hook', () => {
     const { metadata } = live();
     change({ metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:01Z' } });
     await expect
-      .poll(() => parts.inventory.get(jobs, key)?.object.metadata)
+      .poll(() => inventory.get(jobs, key)?.object.metadata)
       .toHaveProperty('deletionTimestamp');
     expect(await run('b')).toEqual({ state: 'replacing' });
     expect(client.count('delete')).toBe(0);
@@ -209,7 +223,6 @@ describe('a hook', () => {
     const refused = run('a').catch((error: unknown) => {
       outcome = error;
     });
-    const clock = parts.options.clock as ManualClock;
     await expect
       .poll(() => {
         clock.advance(200);

@@ -21,13 +21,14 @@ import { trackedUID } from '../objects/tracking-id.ts';
 import { belongsTo } from '../ownership/belonging.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
 import { clientOf } from '../privilege/owner-client.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
 import type { Deletions, DoomedObject } from '../writes/deletions.ts';
 import type { ServerSideApply } from '../writes/server-side-apply.ts';
 import { hookOf, hookRunOf, isHookObject, isOfRun } from './hook.ts';
 import { hookObject } from './hook-object.ts';
 import { hookOutcome } from './hook-outcome.ts';
 import { hookRefusal } from './hook-refusal.ts';
-import type { HookWatch } from './hook-watch.ts';
+import { awaitHook, noteHookEnd } from './hook-watch.ts';
 
 const missingKindRetries = 10;
 const missingKindPause = 200;
@@ -39,7 +40,7 @@ export interface HookRunnerOptions {
   readonly apply: ServerSideApply;
   readonly inventory: Inventory;
   readonly watches: KindWatches;
-  readonly hookWatch: HookWatch;
+  readonly owners: OwnerStates;
   readonly deletions: Deletions;
   readonly clock: Clock;
 }
@@ -67,13 +68,12 @@ export class HookRunner {
   async run(request: HookRequest): Promise<HookProgress> {
     const placed = await this.#place(request);
     const { owner, desired } = placed;
-    const { watches, hookWatch } = this.#options;
-    const { name = '' } = owner.metadata;
+    const { watches, owners } = this.#options;
     await watches.ensure([desired.resource], request.signal);
-    const ended = hookWatch.waitFor(name, desired.id, request.run);
+    const state = owners.of(owner.metadata.name ?? '');
+    const ended = awaitHook(state, desired.id, request.run);
     const progress = ended ?? (await this.#find(placed)) ?? (await this.#create(placed));
-    if (progress.state === 'succeeded' || progress.state === 'failed')
-      hookWatch.end(name, progress);
+    if (progress.state === 'succeeded' || progress.state === 'failed') noteHookEnd(state, progress);
     return progress;
   }
 

@@ -1,9 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
-import { HookWatch } from './hook-watch.ts';
+import type { InventoryEntry } from '../inventory/inventory.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { awaitHook, HookWatch, noteHookEnd } from './hook-watch.ts';
 
 let woken: string[];
-let heard: string[];
+let owners: OwnerStates;
 let watch: HookWatch;
 
 const annotations = { 'core.rukpak.io/hook-run': 'run' };
@@ -16,54 +19,59 @@ const complete = { ...running, object };
 
 beforeEach(() => {
   woken = [];
-  heard = [];
-  watch = new HookWatch({
-    notify: (owner) => void woken.push(owner),
-    next: {
-      changed: ({ key }) => void heard.push(key.name),
-      removed: ({ key }) => void heard.push(`-${key.name}`),
-    },
-  });
+  owners = new OwnerStates(new ManualClock());
+  watch = new HookWatch(owners, (owner) => void woken.push(owner));
 });
 
+function waitFor(id: string, run: string) {
+  return awaitHook(owners.of('demo'), id, run);
+}
+
+function changed(entry: InventoryEntry): void {
+  watch.hear({ type: 'changed', entry, origin: 'watch' });
+}
+
+function removed(entry: InventoryEntry): void {
+  watch.hear({ type: 'removed', entry, origin: 'watch' });
+}
+
 test('an owner is woken once its hook has ended, and when it is gone', () => {
-  watch.waitFor('demo', running.id, 'run');
-  watch.changed(running);
+  waitFor(running.id, 'run');
+  changed(running);
   expect(woken).toEqual([]);
-  watch.changed(complete);
+  changed(complete);
   expect(woken).toEqual(['demo']);
-  watch.removed(complete);
+  removed(complete);
   expect(woken).toEqual(['demo', 'demo']);
-  expect(heard).toEqual(['migrate', 'migrate', '-migrate']);
 });
 
 test('how a hook has ended is known though it is gone, until something else is waited for', () => {
-  expect(watch.waitFor('demo', running.id, 'run')).toBeUndefined();
-  watch.changed(complete);
-  watch.removed(complete);
-  expect(watch.waitFor('demo', running.id, 'run')).toEqual({ state: 'succeeded' });
-  expect(watch.waitFor('demo', running.id, 'another')).toBeUndefined();
-  watch.changed(complete);
-  expect(watch.waitFor('demo', running.id, 'another')).toBeUndefined();
+  expect(waitFor(running.id, 'run')).toBeUndefined();
+  changed(complete);
+  removed(complete);
+  expect(waitFor(running.id, 'run')).toEqual({ state: 'succeeded' });
+  expect(waitFor(running.id, 'another')).toBeUndefined();
+  changed(complete);
+  expect(waitFor(running.id, 'another')).toBeUndefined();
 });
 
 test('an owner that knows how its hook has ended is not woken again, and may ask again', () => {
-  watch.waitFor('demo', running.id, 'run');
-  watch.end('demo', { state: 'succeeded' });
-  watch.changed(complete);
-  watch.removed(complete);
+  waitFor(running.id, 'run');
+  noteHookEnd(owners.of('demo'), { state: 'succeeded' });
+  changed(complete);
+  removed(complete);
   expect(woken).toEqual([]);
-  expect(watch.waitFor('demo', running.id, 'run')).toEqual({ state: 'succeeded' });
+  expect(waitFor(running.id, 'run')).toEqual({ state: 'succeeded' });
 });
 
 test('an owner waits for one hook at a time, until it is forgotten', () => {
-  watch.waitFor('demo', running.id, 'run');
-  watch.waitFor('demo', 'another', 'run');
-  watch.changed(complete);
+  waitFor(running.id, 'run');
+  waitFor('another', 'run');
+  changed(complete);
   expect(woken).toEqual([]);
-  watch.waitFor('demo', running.id, 'run');
-  watch.forget('demo');
-  watch.changed(complete);
-  watch.removed(complete);
+  waitFor(running.id, 'run');
+  owners.forget('demo');
+  changed(complete);
+  removed(complete);
   expect(woken).toEqual([]);
 });

@@ -1,14 +1,10 @@
-import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
+import type { InventoryEntry, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { hookRunOf } from './hook.ts';
 import { type HookOutcome, hookOutcome } from './hook-outcome.ts';
 
-export interface HookWatchOptions {
-  readonly notify: (owner: string) => void;
-  /** Hears everything as well, after this one. */
-  readonly next: InventoryListener;
-}
-
-interface Awaited {
+/** The one hook that a deployment waits for. */
+export interface AwaitedHook {
   readonly id: string;
   readonly run: string;
   /** How it ended; its object may be gone by the time anybody asks. */
@@ -20,51 +16,42 @@ interface Awaited {
 type Ended = Exclude<HookOutcome, { readonly state: 'running' }>;
 
 /** Wakes owners that wait for a hook: when it has ended one way or the other, and when it is gone. */
-export class HookWatch implements InventoryListener {
-  readonly #options: HookWatchOptions;
-  /** By owner: of each one hook at a time. */
-  readonly #awaited = new Map<string, Awaited>();
+export class HookWatch implements ObjectEventListener {
+  readonly #owners: OwnerStates;
+  readonly #notify: (owner: string) => void;
 
-  constructor(options: HookWatchOptions) {
-    this.#options = options;
+  constructor(owners: OwnerStates, notify: (owner: string) => void) {
+    this.#owners = owners;
+    this.#notify = notify;
   }
 
-  /** In place of whatever the owner waited for before; returns how that run has ended meanwhile. */
-  waitFor(owner: string, id: string, run: string): Ended | undefined {
-    const known = this.#awaited.get(owner);
-    if (known?.id === id && known.run === run) return known.ended;
-    this.#awaited.set(owner, { id, run });
-    return undefined;
-  }
-
-  /** The owner knows how it has ended: what becomes of the object now is no news. */
-  end(owner: string, ended: Ended): void {
-    const awaited = this.#awaited.get(owner);
-    if (awaited !== undefined) this.#awaited.set(owner, { ...awaited, ended, told: true });
-  }
-
-  forget(owner: string): void {
-    this.#awaited.delete(owner);
-  }
-
-  changed(entry: InventoryEntry): void {
-    this.#look(entry);
-    this.#options.next.changed(entry);
-  }
-
-  removed(entry: InventoryEntry): void {
-    for (const [owner, { id, told }] of this.#awaited) {
-      if (id === entry.id && told !== true) this.#options.notify(owner);
+  hear({ type, entry }: ObjectEvent): void {
+    if (type === 'changed') this.#changed(entry);
+    if (type !== 'removed') return;
+    for (const { name, hook } of this.#owners) {
+      if (hook?.id === entry.id && hook.told !== true) this.#notify(name);
     }
-    this.#options.next.removed(entry);
   }
 
-  #look({ id, owner, object }: InventoryEntry): void {
-    const awaited = this.#awaited.get(owner);
-    if (awaited?.id !== id || awaited.told === true) return;
+  #changed({ id, owner, object }: InventoryEntry): void {
+    const hook = this.#owners.find(owner)?.hook;
+    if (hook?.id !== id || hook.told === true) return;
     const outcome = hookOutcome(object);
     if (outcome.state === 'running') return;
-    if (hookRunOf(object) === awaited.run) awaited.ended = outcome;
-    this.#options.notify(owner);
+    if (hookRunOf(object) === hook.run) hook.ended = outcome;
+    this.#notify(owner);
   }
+}
+
+/** In place of whatever the owner waited for before; returns how that run has ended meanwhile. */
+export function awaitHook(state: OwnerState, id: string, run: string): Ended | undefined {
+  const { hook } = state;
+  if (hook?.id === id && hook.run === run) return hook.ended;
+  state.hook = { id, run };
+  return undefined;
+}
+
+/** The owner knows how its hook has ended: what becomes of the object now is no news. */
+export function noteHookEnd(state: OwnerState, ended: Ended): void {
+  if (state.hook !== undefined) state.hook = { ...state.hook, ended, told: true };
 }

@@ -16,6 +16,14 @@ import {
 } from '../objects/applyset.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import { isNewer } from '../objects/object-id.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
+import type { Inventory } from './inventory.ts';
+
+export interface ApplySetParentsOptions {
+  readonly client: Pick<KubeClient, 'get' | 'patch'>;
+  readonly systemNamespace: string;
+  readonly owners: OwnerStates;
+}
 
 /** Tries of a write that others are quicker than. */
 const attempts = 5;
@@ -25,27 +33,20 @@ const attempts = 5;
  * where those are that name no namespace: a backup may lack the status.
  */
 export class ApplySetParents {
-  readonly #client: KubeClient;
-  readonly #systemNamespace: string;
-  /** The last answers to our own patches: what a watch hands in may be older. */
-  readonly #written = new Map<string, KubernetesObject>();
+  readonly #options: ApplySetParentsOptions;
 
-  /** UID and version of each parent as it was last handed in. */
-  readonly #handedIn = new Map<string, Pick<KubernetesObject, 'metadata'>>();
-
-  constructor(client: KubeClient, systemNamespace: string) {
-    this.#client = client;
-    this.#systemNamespace = systemNamespace;
+  constructor(options: ApplySetParentsOptions) {
+    this.#options = options;
   }
 
   /** True where the deployment has been marked as a parent: we have had it before. */
   isParent(owner: BundleDeployment): boolean {
-    return marksOf(this.#latest(owner)).id === deploymentApplySetID(owner.metadata.name ?? '');
+    return isApplySetParent(this.#latest(owner));
   }
 
   /** The kinds that the parent says its set may have. */
   kinds(owner: BundleDeployment): readonly GroupKind[] {
-    return parseGroupKinds(marksOf(this.#latest(owner)).groupKinds);
+    return applySetKinds(this.#latest(owner));
   }
 
   /**
@@ -59,55 +60,54 @@ export class ApplySetParents {
     kinds: Iterable<GroupKind>,
     signal: AbortSignal,
   ): Promise<void> {
+    const { client, systemNamespace, owners } = this.#options;
     const { name = '', uid } = owner.metadata;
+    const state = owners.of(name);
     const wanted = {
       id: deploymentApplySetID(name),
       groupKinds: formatGroupKinds(kinds),
       tooling: applySetTooling,
-      installNamespace: withNote(name, installNamespaceOf(owner, this.#systemNamespace)),
+      installNamespace: withNote(name, installNamespaceOf(owner, systemNamespace)),
     };
     const target = { resource: bundleDeploymentResource, key: { name } };
     let latest = this.#latest(owner);
     for (let attempt = 1; !isMarked(latest, wanted); attempt += 1) {
       try {
         const patch = patchOf(latest, uid, wanted);
-        latest = await this.#client.patch(target, patch, { type: 'merge', signal });
-        this.#written.set(name, latest);
+        state.parent = await client.patch(target, patch, { type: 'merge', signal });
         return;
       } catch (error) {
         if (!isConflict(error) || attempt === attempts) throw error;
-        const live = await liveObject(this.#client, target, signal);
+        const live = await liveObject(client, target, signal);
         if (live === undefined || !isSameAndStays(live, uid)) throw error;
         latest = live;
-        this.#written.set(name, live);
+        state.parent = live;
       }
     }
   }
 
-  forget(name: string): void {
-    this.#written.delete(name);
-    this.#handedIn.delete(name);
-  }
-
-  #latest(owner: BundleDeployment): KubernetesObject {
-    const { name = '' } = owner.metadata;
-    this.#forgetLost(owner);
-    const written = this.#written.get(name);
-    return written !== undefined &&
-      written.metadata.uid === owner.metadata.uid &&
-      isNewer(written, owner)
-      ? written
-      : owner;
-  }
-
   /** Where the server's store was restored to a state before what we have written, that is lost. */
-  #forgetLost({ metadata: { name = '', uid = '', resourceVersion = '' } }: BundleDeployment): void {
+  #latest(owner: BundleDeployment): KubernetesObject {
+    const { name = '', uid = '', resourceVersion = '' } = owner.metadata;
+    const state = this.#options.owners.of(name);
     const now = { metadata: { uid, resourceVersion } };
-    const before = this.#handedIn.get(name);
-    const isSame = before?.metadata.uid === uid;
-    if (isSame && isNewer(before, now)) this.#written.delete(name);
-    this.#handedIn.set(name, now);
+    const before = state.handedIn;
+    if (before?.metadata.uid === uid && isNewer(before, now)) state.parent = undefined;
+    state.handedIn = now;
+    const { parent } = state;
+    if (parent === undefined || parent.metadata.uid !== owner.metadata.uid) return owner;
+    return isNewer(parent, owner) ? parent : owner;
   }
+}
+
+/** True where the deployment says of itself that it is the parent of its ApplySet. */
+export function isApplySetParent(owner: KubernetesObject): boolean {
+  return marksOf(owner).id === deploymentApplySetID(owner.metadata.name ?? '');
+}
+
+/** The kinds that a parent says its set may have. */
+export function applySetKinds(owner: KubernetesObject): readonly GroupKind[] {
+  return parseGroupKinds(marksOf(owner).groupKinds);
 }
 
 /** What adds our finalizer to those of others, as they are in that version; nothing where it is there. */
@@ -160,4 +160,35 @@ function marksOf({ metadata }: KubernetesObject): ParentMarks {
     tooling: stringAt(metadata.annotations, applySetKey.tooling),
     installNamespace: stringAt(metadata.annotations, annotation.installNamespace),
   };
+}
+
+/**
+ * Keeps core from acting upon a deployment that a restored store does not have, or has as it was
+ * earlier: the watch of the objects may notice the restore before that of the deployments.
+ * @throws Error where the API server has the owner as it was earlier, or has another one.
+ */
+export async function checkRestored(
+  owner: BundleDeployment,
+  { client, inventory, owners }: RestoreCheck,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '', uid } = owner.metadata;
+  const state = owners.of(name);
+  const { rewinds } = inventory;
+  if (state.checkedRewinds === rewinds) return;
+  const target = { resource: bundleDeploymentResource, key: { name } };
+  const live = await liveObject(client, target, signal);
+  if (live === undefined || live.metadata.uid !== uid || isNewer(owner, live)) {
+    throw new Error(
+      `BundleDeployment "${name}" was restored to an earlier state with the API server's store. ` +
+        'Core waits for its watch to tell, and tries again',
+    );
+  }
+  state.checkedRewinds = rewinds;
+}
+
+interface RestoreCheck {
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly inventory: Pick<Inventory, 'rewinds'>;
+  readonly owners: OwnerStates;
 }

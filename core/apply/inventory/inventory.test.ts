@@ -19,9 +19,11 @@ let heard: string[];
 beforeEach(() => {
   inventory = new Inventory();
   heard = [];
-  inventory.listen({
-    changed: ({ key, object }) => void heard.push(`${key.name}@${object.metadata.resourceVersion}`),
-    removed: ({ key }) => void heard.push(`-${key.name}`),
+  inventory.subscribe({
+    hear: ({ type, entry: { key, object } }) => {
+      const { resourceVersion } = object.metadata;
+      heard.push(type === 'changed' ? `${key.name}@${resourceVersion}` : `-${key.name}`);
+    },
   });
 });
 

@@ -32,10 +32,17 @@ export interface InventoryEntry {
   deleted: boolean;
 }
 
-/** Hears what the watches see; the entry is already stored, or already gone. */
-export interface InventoryListener {
-  changed(entry: InventoryEntry): void;
-  removed(entry: InventoryEntry): void;
+/** What became of an object: the entry is already stored, or already gone. */
+export interface ObjectEvent {
+  /** `left`: it is its owner's no longer, and stays in the cluster. */
+  readonly type: 'changed' | 'removed' | 'left';
+  readonly entry: InventoryEntry;
+  /** Who told of it: the watch of its kind, or the answer to a request of ours. */
+  readonly origin: 'watch' | 'request';
+}
+
+export interface ObjectEventListener {
+  hear(event: ObjectEvent): void;
 }
 
 /** All live objects of all deployments, as the watches and our own requests last saw them. */
@@ -47,15 +54,16 @@ export class Inventory {
   /** By kind, the last rewind that its objects went through. */
   readonly #histories = new Map<string, number>();
   #rewinds = 0;
-  #listener: InventoryListener | undefined;
+  readonly #listeners: ObjectEventListener[] = [];
 
   /** How often objects of a kind went back in time: the server's store was restored. */
   get rewinds(): number {
     return this.#rewinds;
   }
 
-  listen(listener: InventoryListener): void {
-    this.#listener = listener;
+  /** All listeners hear each event, in the order in which they have subscribed. */
+  subscribe(listener: ObjectEventListener): void {
+    this.#listeners.push(listener);
   }
 
   get(resource: Resource, key: ObjectKey): InventoryEntry | undefined {
@@ -77,12 +85,20 @@ export class Inventory {
     if (known !== undefined && isNewer(known.object, object)) return entry;
     this.#store(entry);
     // The watch has nothing to add to it, and the former owner may be waiting for the object.
-    if (known !== undefined && known.owner !== entry.owner) this.#listener?.changed(entry);
+    if (known !== undefined && known.owner !== entry.owner) {
+      this.#tell({ type: 'changed', entry, origin: 'request' });
+    }
     return entry;
   }
 
   /** Forgets an object that is its owner's no longer; what the watch says of that is no news. */
-  leave({ owner, id }: InventoryEntry): void {
+  leave(entry: InventoryEntry): void {
+    this.forget(entry);
+    this.#tell({ type: 'left', entry, origin: 'request' });
+  }
+
+  /** Forgets an object of which everybody has been told that it is gone. */
+  forget({ owner, id }: InventoryEntry): void {
     for (const entry of this.ownedBy(owner)) {
       if (entry.id === id) this.#erase(entry);
     }
@@ -147,7 +163,7 @@ export class Inventory {
     const known = this.get(resource, entry.key);
     if (!always && known !== undefined && !isNewer(item, known.object)) return;
     this.#store(entry);
-    this.#listener?.changed(entry);
+    this.#tell({ type: 'changed', entry, origin: 'watch' });
   }
 
   #historyOf(resource: Resource): number {
@@ -168,7 +184,11 @@ export class Inventory {
 
   #remove(entry: InventoryEntry): void {
     this.#erase(entry);
-    this.#listener?.removed(entry);
+    this.#tell({ type: 'removed', entry, origin: 'watch' });
+  }
+
+  #tell(event: ObjectEvent): void {
+    for (const listener of this.#listeners) listener.hear(event);
   }
 
   #erase(entry: InventoryEntry): void {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { RestoredOwners } from './restored-owners.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { checkRestored } from './applyset-parent.ts';
 
 const signal = new AbortController().signal;
 
@@ -21,15 +23,19 @@ test('an owner is read once after the inventory went back in time, and must be a
       return live;
     },
   };
-  const owners = new RestoredOwners(client, inventory);
-  await owners.check(at('100'), signal);
+  const context = { client, inventory, owners: new OwnerStates(new ManualClock()) };
+  await checkRestored(at('100'), context, signal);
   expect(reads).toBe(0);
   inventory.rewinds = 1;
-  await expect(owners.check(at('100'), signal)).rejects.toThrow('restored to an earlier state');
+  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(
+    'restored to an earlier state',
+  );
   live = undefined;
-  await expect(owners.check(at('100'), signal)).rejects.toThrow('restored to an earlier state');
+  await expect(checkRestored(at('100'), context, signal)).rejects.toThrow(
+    'restored to an earlier state',
+  );
   live = at('61');
-  await owners.check(at('60'), signal);
-  await owners.check(at('60'), signal);
+  await checkRestored(at('60'), context, signal);
+  await checkRestored(at('60'), context, signal);
   expect(reads).toBe(3);
 });

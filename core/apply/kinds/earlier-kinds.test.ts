@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { ApiError, type KubeClient, type Resource } from '../../platform/kube/index.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import { EarlierKinds, notServed } from './earlier-kinds.ts';
 
 const gizmo = { group: 'x.example.com', kind: 'Gizmo' };
@@ -48,6 +49,7 @@ beforeEach(() => {
     watches: { watched: () => undefined, stop: ({ kind }) => void stopped.push(kind) },
     parents: { isParent: () => true, kinds: () => [gizmo] },
     releases: { kinds: async () => [] },
+    owners: new OwnerStates(clock),
     clock,
     signal,
     notify: (owner) => void woken.push(owner),

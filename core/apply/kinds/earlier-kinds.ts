@@ -13,6 +13,7 @@ import type { FormerReleases } from '../adoption/former-releases.ts';
 import type { ApplySetParents } from '../inventory/applyset-parent.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
 import { isInstalledKind } from './installed-kind.ts';
 import type { KindWatches } from './kind-watches.ts';
 
@@ -40,6 +41,7 @@ export interface EarlierKindsOptions {
   readonly watches: Pick<KindWatches, 'watched' | 'stop'>;
   readonly parents: Pick<ApplySetParents, 'isParent' | 'kinds'>;
   readonly releases: Pick<FormerReleases, 'kinds'>;
+  readonly owners: OwnerStates;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Wakes an owner whose kind may be served again. */
@@ -49,8 +51,6 @@ export interface EarlierKindsOptions {
 /** Knows of which kinds a deployment may have objects, whatever it wants now. */
 export class EarlierKinds {
   readonly #options: EarlierKindsOptions;
-  /** Since when an owner waits for a kind to be served. */
-  readonly #waiting = new Map<string, number>();
 
   constructor(options: EarlierKindsOptions) {
     this.#options = options;
@@ -69,7 +69,7 @@ export class EarlierKinds {
    */
   async find(owner: string, kinds: readonly GroupKind[], signal: AbortSignal): Promise<FoundKinds> {
     const found = await this.#find(kinds, signal);
-    if (found.unserved.length === 0) this.forget(owner);
+    if (found.unserved.length === 0) this.#options.owners.of(owner).unservedSince = undefined;
     else this.#lookAgain(owner);
     return found;
   }
@@ -105,10 +105,6 @@ export class EarlierKinds {
     return { failures: failures.filter((failure) => !isOfLostKind(failure)), unserved };
   }
 
-  forget(owner: string): void {
-    this.#waiting.delete(owner);
-  }
-
   /** Undefined also where nobody can tell: a group's aggregated API server does not answer. */
   async #served({ group, kind }: GroupKind, signal: AbortSignal): Promise<Resource | undefined> {
     try {
@@ -120,15 +116,16 @@ export class EarlierKinds {
   }
 
   #lookAgain(owner: string): void {
-    const { clock, discovery, signal, notify } = this.#options;
+    const { owners, clock, discovery, signal, notify } = this.#options;
     // What is remembered of discovery does not change by itself.
     discovery.invalidate();
     const now = clock.monotonic();
-    const since = this.#waiting.get(owner) ?? now;
-    this.#waiting.set(owner, since);
+    const state = owners.of(owner);
+    const since = state.unservedSince ?? now;
+    state.unservedSince = since;
     const pause = Math.min(Math.max(firstLook, (now - since) / 2), longestPause);
     const look = (): void => {
-      if (this.#waiting.get(owner) === since) notify(owner);
+      if (owners.find(owner)?.unservedSince === since) notify(owner);
     };
     clock.sleep(pause, signal).then(look, () => undefined);
   }

@@ -1,6 +1,6 @@
 import type { Discovery } from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
-import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
+import type { InventoryEntry, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { OpenAPIDocuments } from '../schema/openapi-documents.ts';
 import type { KindWatches } from './kind-watches.ts';
@@ -9,26 +9,20 @@ export interface KindLifecycleOptions {
   readonly discovery: Discovery;
   readonly documents: OpenAPIDocuments;
   readonly watches: KindWatches;
-  /** Hears everything as well, after this one. */
-  readonly next: InventoryListener;
 }
 
 /** Keeps what is known about kinds true to the CRDs that come and go. */
-export class KindLifecycle implements InventoryListener {
+export class KindLifecycle implements ObjectEventListener {
   readonly #options: KindLifecycleOptions;
 
   constructor(options: KindLifecycleOptions) {
     this.#options = options;
   }
 
-  changed(entry: InventoryEntry): void {
-    if (isDefinition(entry.resource)) this.#options.documents.invalidate();
-    this.#options.next.changed(entry);
-  }
-
-  removed(entry: InventoryEntry): void {
-    if (isDefinition(entry.resource)) this.#definitionGone(entry);
-    this.#options.next.removed(entry);
+  hear({ type, entry }: ObjectEvent): void {
+    if (!isDefinition(entry.resource)) return;
+    if (type === 'changed') this.#options.documents.invalidate();
+    if (type === 'removed') this.#definitionGone(entry);
   }
 
   #definitionGone({ object: { spec } }: InventoryEntry): void {

@@ -3,12 +3,14 @@ import { EventList } from '../../../test/helpers/event-list.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import { OptionalKinds } from './optional-kinds.ts';
 
 const monitor = { group: 'monitoring.coreos.com', kind: 'ServiceMonitor' };
 
 function setUp() {
   const [clock, events, stop] = [new ManualClock(), new EventList(), new AbortController()];
+  const owners = new OwnerStates(clock);
   const woken: string[] = [];
   const cluster = { serves: false, looks: 0 };
   const kinds = new OptionalKinds({
@@ -20,6 +22,7 @@ function setUp() {
         cluster.serves ? aResource('ServiceMonitor.monitoring.coreos.com') : undefined,
     },
     events,
+    owners,
     clock,
     notify: (owner) => void woken.push(owner),
     signal: stop.signal,
@@ -28,7 +31,7 @@ function setUp() {
     clock.advance(ms);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { kinds, events, woken, cluster, pass };
+  return { kinds, owners, events, woken, cluster, pass };
 }
 
 test('one look a minute serves all owners, and wakes them once their kind is there', async () => {
@@ -43,11 +46,11 @@ test('one look a minute serves all owners, and wakes them once their kind is the
 });
 
 test('what nobody awaits any more is not looked for', async () => {
-  const { kinds, woken, cluster, pass } = setUp();
+  const { kinds, owners, woken, cluster, pass } = setUp();
   kinds.await(aStoredDeployment({ name: 'one' }), [monitor]);
   kinds.await(aStoredDeployment({ name: 'two' }), [monitor]);
   kinds.await(aStoredDeployment({ name: 'one' }), []);
-  kinds.forget('two');
+  owners.forget('two');
   await pass(60_000);
   await pass(60_000);
   expect([cluster.looks, woken]).toEqual([0, []]);

@@ -3,6 +3,7 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Discovery } from '../../platform/kube/index.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { kindNames } from './earlier-kinds.ts';
 
 /** Milliseconds between two looks at what the cluster serves, for all owners together. */
@@ -11,6 +12,7 @@ const pause = 60_000;
 export interface OptionalKindsOptions {
   readonly discovery: Pick<Discovery, 'invalidate' | 'resourceForGroupKind'>;
   readonly events: EventSink;
+  readonly owners: OwnerStates;
   readonly clock: Clock;
   /** Wakes an owner whose kind is served now. */
   readonly notify: (owner: string) => void;
@@ -20,7 +22,6 @@ export interface OptionalKindsOptions {
 /** Kinds of optional objects that the cluster does not serve: their owners go on without them until it does. */
 export class OptionalKinds {
   readonly #options: OptionalKindsOptions;
-  readonly #awaited = new Map<string, readonly GroupKind[]>();
   #looks = false;
 
   constructor(options: OptionalKindsOptions) {
@@ -29,13 +30,10 @@ export class OptionalKinds {
 
   /** The owner awaits exactly these from now on; other ones than before are told. */
   await(owner: BundleDeployment, kinds: readonly GroupKind[]): void {
-    const { name = '' } = owner.metadata;
-    const before = kindNames(this.#awaited.get(name) ?? []);
-    if (kinds.length === 0) {
-      this.#awaited.delete(name);
-      return;
-    }
-    this.#awaited.set(name, kinds);
+    const state = this.#options.owners.of(owner.metadata.name ?? '');
+    const before = kindNames(state.optionalKinds);
+    state.optionalKinds = kinds;
+    if (kinds.length === 0) return;
     void this.#look();
     if (kindNames(kinds) === before) return;
     this.#options.events.event(owner, {
@@ -45,16 +43,12 @@ export class OptionalKinds {
     });
   }
 
-  forget(owner: string): void {
-    this.#awaited.delete(owner);
-  }
-
   /** One loop serves all owners, and ends with the last. */
   async #look(): Promise<void> {
     if (this.#looks) return;
     this.#looks = true;
     const { clock, signal } = this.#options;
-    while (this.#awaited.size > 0 && !signal.aborted) {
+    while (this.#waiting.length > 0 && !signal.aborted) {
       // A look that fails is made again; the end of the process ends the loop.
       await clock
         .sleep(pause, signal)
@@ -67,12 +61,16 @@ export class OptionalKinds {
   async #wakeServed(): Promise<void> {
     const { discovery, notify, signal } = this.#options;
     // What is remembered of discovery does not change by itself.
-    if (this.#awaited.size > 0) discovery.invalidate();
-    for (const [owner, kinds] of this.#awaited) {
-      for (const { group, kind } of kinds) {
+    if (this.#waiting.length > 0) discovery.invalidate();
+    for (const { name, optionalKinds } of this.#waiting) {
+      for (const { group, kind } of optionalKinds) {
         const served = await discovery.resourceForGroupKind(group, kind, signal);
-        if (served !== undefined) notify(owner);
+        if (served !== undefined) notify(name);
       }
     }
+  }
+
+  get #waiting(): readonly OwnerState[] {
+    return [...this.#options.owners].filter(({ optionalKinds }) => optionalKinds.length > 0);
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { Claims } from './claims.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import { consentedOwnership } from './consented-ownership.ts';
 import { DeploymentConsent } from './deployment-consent.ts';
 
@@ -36,7 +37,7 @@ function aDeployment({
 
 /** A consent among these deployments, and how often each of them was read. */
 function consentOf(...deployments: readonly BundleDeployment[]) {
-  const claims = new Claims();
+  const owners = new OwnerStates(new ManualClock());
   const reads: string[] = [];
   const get = async (_resource: unknown, { name }: { readonly name: string }) => {
     reads.push(name);
@@ -45,7 +46,7 @@ function consentOf(...deployments: readonly BundleDeployment[]) {
     return found;
   };
   const signal = AbortSignal.timeout(120_000);
-  return { consent: new DeploymentConsent({ client: { get }, claims, signal }), claims, reads };
+  return { consent: new DeploymentConsent({ client: { get }, owners, signal }), owners, reads };
 }
 
 const subject = { holder: 'holder', id, live };
@@ -134,12 +135,12 @@ describe.each([
   });
 
   test('takes what is known to be wanted no more, and only that', async () => {
-    const { consent, claims } = consentOf(aDeployment({ name: 'holder' }));
+    const { consent, owners } = consentOf(aDeployment({ name: 'holder' }));
     expect(await consent.toTake(subject, taker)).toEqual({ given: false });
-    claims.take([id], 'holder');
-    claims.keepOnly(new Set([id]), 'holder');
+    owners.of('holder').claim([id]);
+    owners.of('holder').settle(new Set([id]));
     expect(await consent.toTake(subject, taker)).toEqual({ given: false });
-    claims.keepOnly(new Set(), 'holder');
+    owners.of('holder').settle(new Set());
     expect(await consent.toTake(subject, taker)).toEqual({ given: true });
   });
 });

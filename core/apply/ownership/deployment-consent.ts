@@ -2,12 +2,13 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
 import { handsOverTo, takesOwned } from './adoption-level.ts';
-import type { Claims } from './claims.ts';
 
 export interface DeploymentConsentOptions {
   readonly client: Pick<KubeClient, 'get'>;
-  readonly claims: Claims;
+  /** What this process knows of them; nothing where absent. */
+  readonly owners?: OwnerStates | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -43,9 +44,9 @@ export class DeploymentConsent {
     const handedOverBy = await this.toHandOver(holder, owner);
     if (handedOverBy !== undefined) return { given: true, handedOverBy };
     if (!takesOwned(owner, live)) return { given: false };
-    const { claims } = this.#options;
-    const isWanted = claims.otherHolder(id, owner.metadata.name ?? '') !== undefined;
-    const isUnwanted = !isWanted && claims.isSettled(holder);
+    const { owners } = this.#options;
+    const isWanted = owners?.of(owner.metadata.name ?? '').otherHolder(id) !== undefined;
+    const isUnwanted = !isWanted && owners?.find(holder)?.isSettled === true;
     return { given: isUnwanted || (await this.isGone(holder)) };
   }
 

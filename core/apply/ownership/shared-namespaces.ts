@@ -1,7 +1,41 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
+import { shortList } from '../../short-list.ts';
+import { mapOf } from '../fields/json-fields.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import { isNamespace } from '../objects/order.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import { belongsTo } from './belonging.ts';
+import { consentedOwnership } from './consented-ownership.ts';
+import { DeploymentConsent } from './deployment-consent.ts';
 
 /** A namespace by its name. */
 export type SharedNamespace = Pick<DesiredObject, 'id' | 'resource' | 'key'>;
+
+/** Namespaces of a set that exist and are not its owner's, as they are. */
+export type UsedNamespaces = ReadonlyMap<DesiredObject, KubernetesObject>;
+
+const concurrentReads = 8;
+const listedNames = 10;
+
+export interface SharedNamespacesOptions {
+  /** Reads namespaces, and deployments of all classes. */
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly systemNamespace: string;
+  readonly inventory: Pick<Inventory, 'get'>;
+  readonly owners: OwnerStates;
+  readonly events: EventSink;
+}
+
+interface NamespaceUser {
+  readonly owner: BundleDeployment;
+  readonly set: { readonly objects: readonly DesiredObject[] };
+  readonly signal: AbortSignal;
+}
 
 /**
  * Namespaces that belong to one deployment, or to none, and are in the bundles of others as well. The
@@ -9,43 +43,93 @@ export type SharedNamespace = Pick<DesiredObject, 'id' | 'resource' | 'key'>;
  * keeps it in any case.
  */
 export class SharedNamespaces {
-  readonly #byUser = new Map<string, ReadonlyMap<string, SharedNamespace>>();
-  readonly #ending = new Set<string>();
+  readonly #options: SharedNamespacesOptions;
 
-  /** The owner uses exactly these from now on; returns those that it did not use before. */
-  use<T extends SharedNamespace>(owner: string, namespaces: readonly T[]): readonly T[] {
-    const before = this.#byUser.get(owner);
-    this.#ending.delete(owner);
-    this.#byUser.delete(owner);
-    if (namespaces.length > 0) this.#byUser.set(owner, byID(namespaces));
-    return namespaces.filter(({ id }) => before?.has(id) !== true);
+  constructor(options: SharedNamespacesOptions) {
+    this.#options = options;
   }
 
-  /** The owner is being deleted: nothing is kept for it, and these were its own. */
-  end(owner: string, own: readonly SharedNamespace[]): void {
-    this.#ending.add(owner);
-    this.#byUser.set(owner, new Map([...(this.#byUser.get(owner) ?? []), ...byID(own)]));
+  /**
+   * The namespaces of the set that were there before, or that another deployment has: the owner's
+   * objects go into them, and they stay as they are. One request for each that is not known as the owner's.
+   */
+  async find({ owner, set, signal }: NamespaceUser): Promise<UsedNamespaces> {
+    const { client, systemNamespace, inventory, owners } = this.#options;
+    const consent = new DeploymentConsent({ client, owners, signal });
+    const isOwn = ({ resource, key }: DesiredObject): boolean => {
+      const entry = inventory.get(resource, key);
+      return entry !== undefined && belongsTo(entry.object, owner);
+    };
+    const asked = set.objects.filter((object) => isNamespace(object.resource) && !isOwn(object));
+    const used = new Map<DesiredObject, KubernetesObject>();
+    await forEachLimit(asked, concurrentReads, async (desired) => {
+      const live = await liveObject(client, desired, signal);
+      if (live === undefined) return;
+      const subject = { owner, id: desired.id, live };
+      const { verdict } = await consentedOwnership(subject, systemNamespace, consent);
+      if (verdict === 'used') used.set(desired, live);
+    });
+    return used;
   }
 
-  /** What the owner uses, and had when its deletion began. */
-  of(owner: string): readonly SharedNamespace[] {
-    return [...(this.#byUser.get(owner)?.values() ?? [])];
+  /** Remembers who uses which namespace, and tells of each once. */
+  note(owner: BundleDeployment, used: UsedNamespaces): void {
+    const state = this.#options.owners.of(owner.metadata.name ?? '');
+    for (const desired of useNamespaces(state, [...used.keys()])) {
+      const lacking = lackingMarks(desired, used.get(desired));
+      const lack =
+        lacking.length === 0
+          ? ''
+          : `. It lacks labels and annotations of the bundle: ${shortList(lacking, listedNames)}. Set them where they are needed`;
+      this.#options.events.event(owner, {
+        type: lacking.length === 0 ? 'Normal' : 'Warning',
+        reason: 'NamespaceUsed',
+        message:
+          `Namespace "${desired.key.name}" exists and is not this BundleDeployment's: ` +
+          `core uses it, and neither changes nor deletes it${lack}`,
+      });
+    }
   }
+}
 
-  /** The deployments besides the owner that go on using a namespace. */
-  usersBeside(owner: string, id: string): readonly string[] {
-    const users = [...this.#byUser].filter(
-      ([user, used]) => user !== owner && !this.#ending.has(user) && used.has(id),
-    );
-    return users.map(([user]) => user);
-  }
+/** The owner uses exactly these from now on; returns those that it did not use before. */
+export function useNamespaces<T extends SharedNamespace>(
+  state: OwnerState,
+  namespaces: readonly T[],
+): readonly T[] {
+  const before = state.namespaces;
+  state.isEnding = false;
+  state.namespaces = byID(namespaces);
+  return namespaces.filter(({ id }) => !before.has(id));
+}
 
-  forget(owner: string): void {
-    this.#byUser.delete(owner);
-    this.#ending.delete(owner);
-  }
+/** The owner is being deleted: nothing is kept for it, and these were its own. */
+export function endNamespaces(state: OwnerState, own: readonly SharedNamespace[]): void {
+  state.isEnding = true;
+  state.namespaces = new Map([...state.namespaces, ...byID(own)]);
+}
+
+/** The deployments besides the owner that go on using a namespace. */
+export function otherUsers(owners: OwnerStates, owner: string, id: string): readonly string[] {
+  return [...owners]
+    .filter(({ name, isEnding, namespaces }) => name !== owner && !isEnding && namespaces.has(id))
+    .map(({ name }) => name);
 }
 
 function byID(namespaces: readonly SharedNamespace[]): ReadonlyMap<string, SharedNamespace> {
   return new Map(namespaces.map(({ id, resource, key }) => [id, { id, resource, key }]));
+}
+
+/** Labels and annotations that the bundle sets, and that the namespace has not, or otherwise. */
+function lackingMarks(desired: DesiredObject, live: KubernetesObject | undefined): string[] {
+  return (['labels', 'annotations'] as const).flatMap((field) => {
+    const present = mapOf(live?.metadata[field]);
+    return Object.entries(desired.object.metadata[field] ?? {}).flatMap(([key, value]) =>
+      isOwnMark(key) || present[key] === value ? [] : [`${key}=${value}`],
+    );
+  });
+}
+
+function isOwnMark(key: string): boolean {
+  return /^(core\.rukpak\.io|applyset\.kubernetes\.io|operator-sdk)\//.test(key);
 }

@@ -5,11 +5,8 @@ import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
-import { FinishedObjects } from '../drift/finished-objects.ts';
-import { RepairBackoff } from '../drift/repair-backoff.ts';
-import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
-import { Claims } from '../ownership/claims.ts';
+import { type OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { noteDrift, splitPlan } from './drift-policy.ts';
 import { type PlannedObject, recordOf } from './plan.ts';
 
@@ -21,9 +18,9 @@ const desired = aDesiredObject({
 });
 
 let inventory: Inventory;
-let records: AppliedRecords;
 let drift: DriftDetector;
-let claims: Claims;
+let owners: OwnerStates;
+let state: OwnerState;
 let woken: number;
 let version: number;
 
@@ -31,25 +28,22 @@ beforeEach(() => {
   const clock = new ManualClock();
   const { signal } = new AbortController();
   inventory = new Inventory();
-  records = new AppliedRecords();
-  claims = new Claims();
+  owners = new OwnerStates(clock);
+  state = owners.of('demo');
   [woken, version] = [0, 1];
   const notify = () => void (woken += 1);
-  const backoff = new RepairBackoff(clock);
   const rules = someHealthRules();
   drift = new DriftDetector({
     inventory,
-    records,
-    backoff,
+    owners,
     rules,
-    finished: new FinishedObjects(),
     clock,
     signal,
     notify,
   });
-  inventory.listen(drift);
-  records.extend('demo', [desired.id]);
-  records.set(
+  inventory.subscribe(drift);
+  state.addMembers([desired.id]);
+  state.setRecord(
     recordOf(desired, inventory.put(desired.resource, live({ a: '1', b: '2' }, ['a', 'b']))),
   );
 });
@@ -79,9 +73,8 @@ function planned(how: Partial<PlannedObject> = {}): PlannedObject {
 }
 
 function noted(mode: 'Correct' | 'Warn' | 'Off') {
-  return noteDrift({ records, inventory, drift, claims }, aDeployment(mode), [
-    planned({ repair: true }),
-  ]);
+  const run = { owner: aDeployment(mode), state };
+  return noteDrift(run, { inventory, drift }, [planned({ repair: true })]);
 }
 
 describe('what is drift', () => {
@@ -175,7 +168,7 @@ describe('mode Warn', () => {
   test('is forgotten with a change to mode Correct', () => {
     seen({ a: '1', b: 'theirs' }, ['a']);
     noted('Warn');
-    noteDrift({ records, inventory, drift, claims }, aDeployment('Correct'), []);
+    noteDrift({ owner: aDeployment('Correct'), state }, { inventory, drift }, []);
     seen({ a: '1', b: 'theirs' }, ['a']);
     expect(woken).toBe(2);
   });
@@ -184,11 +177,11 @@ describe('mode Warn', () => {
 test('what drifted stays claimed, also where this process has applied nothing', () => {
   seen({ a: '1', b: 'theirs' }, ['a']);
   noted('Warn');
-  expect(claims.otherHolder(desired.id, 'other')).toBe('demo');
-  claims.releaseAll('demo');
+  expect(owners.of('other').otherHolder(desired.id)).toBe('demo');
+  state.releaseAll();
   inventory.sink(desired.resource).remove(live({}, []));
   noted('Warn');
-  expect(claims.otherHolder(desired.id, 'other')).toBeUndefined();
+  expect(owners.of('other').otherHolder(desired.id)).toBeUndefined();
 });
 
 test('mode Off tells nothing, whatever others write', () => {

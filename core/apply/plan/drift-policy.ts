@@ -4,11 +4,10 @@ import type { DriftDetector } from '../drift/drift.ts';
 import { anyState, driftState } from '../drift/drift-state.ts';
 import { withoutFields } from '../fields/field-tree.ts';
 import { missingFields } from '../fields/missing-fields.ts';
-import type { AppliedRecords } from '../inventory/applied-records.ts';
 import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
-import type { Claims } from '../ownership/claims.ts';
+import type { OwnerState } from '../state/owner-state.ts';
 import { type PlannedObject, recordOf, recordWithout } from './plan.ts';
 import { isUnfinishedRoll } from './unfinished-roll.ts';
 
@@ -38,33 +37,23 @@ export function splitPlan(
   };
 }
 
-export interface DriftParts {
-  readonly records: AppliedRecords;
-  readonly inventory: Inventory;
-  readonly drift: DriftDetector;
-  readonly claims: Claims;
-}
-
 /**
  * Keeps the drift that is not corrected from being news again, and says what there is to tell: all
  * of it in mode Warn, nothing in mode Off.
  */
 export function noteDrift(
-  { records, inventory, drift, claims }: DriftParts,
-  owner: BundleDeployment,
+  { owner, state }: { readonly owner: BundleDeployment; readonly state: OwnerState },
+  { inventory, drift }: { readonly inventory: Inventory; readonly drift: DriftDetector },
   drifted: readonly PlannedObject[],
 ): readonly DriftedObject[] | undefined {
-  const name = owner.metadata.name ?? '';
-  for (const record of records.of(name)) record.accepted = undefined;
+  const { name } = state;
+  for (const record of state.records) record.accepted = undefined;
   const mode = driftMode(owner);
   // Nothing is sent for them, which would claim them: another deployment could take them.
   const own = drifted.filter(({ desired: { resource, key } }) =>
     ownEntry(inventory.get(resource, key), name),
   );
-  claims.seize(
-    own.map(({ desired: { id } }) => id),
-    name,
-  );
+  state.seize(own.map(({ desired: { id } }) => id));
   const told: DriftedObject[] = [];
   for (const { desired } of drifted) {
     const entry = inventory.get(desired.resource, desired.key);
@@ -73,7 +62,7 @@ export function noteDrift(
     const accepted = mode === 'Off' ? anyState : driftState(entry);
     const same = difference === undefined && own !== undefined;
     const record = same ? recordOf(desired, own) : { ...recordWithout(desired, name), accepted };
-    records.set(record);
+    state.setRecord(record);
     drift.health(record);
     if (difference !== undefined && mode === 'Warn') told.push(difference);
   }

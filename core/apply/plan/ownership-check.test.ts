@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { Claims } from '../ownership/claims.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import { OwnershipCheck } from './ownership-check.ts';
+
+const someOwners = () => new OwnerStates(new ManualClock());
 
 const desired = aDesiredObject({
   apiVersion: 'v1',
@@ -12,7 +15,8 @@ const desired = aDesiredObject({
   metadata: { name: 'c', namespace: 'n' },
 });
 
-function aCheck(claims = new Claims(), wanted = desired) {
+function aCheck(wanted = desired) {
+  const owners = someOwners();
   const reads: string[] = [];
   const get = async (_resource: unknown, { name }: { readonly name: string }) => {
     reads.push(name);
@@ -20,7 +24,7 @@ function aCheck(claims = new Claims(), wanted = desired) {
     const annotations = { 'core.rukpak.io/hand-over': 'taker' };
     return aStoredDeployment({ name, metadata: { name, annotations } });
   };
-  const check = new OwnershipCheck({ client: { get }, claims, systemNamespace: 'rukpak-system' });
+  const check = new OwnershipCheck({ client: { get }, owners, systemNamespace: 'rukpak-system' });
   const run = (name: string) =>
     check.run({
       owner: aStoredDeployment({ name }),
@@ -32,7 +36,7 @@ function aCheck(claims = new Claims(), wanted = desired) {
       client: { get },
       signal: AbortSignal.timeout(120_000),
     });
-  return { run, claims, reads };
+  return { run, owners, reads };
 }
 
 test('of two that want an object at the same moment one gets it', async () => {
@@ -54,7 +58,7 @@ describe('hooks whose place is taken', () => {
       if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
       return found;
     };
-    const options = { client: { get }, claims: new Claims(), systemNamespace: 'rukpak-system' };
+    const options = { client: { get }, owners: someOwners(), systemNamespace: 'rukpak-system' };
     return await new OwnershipCheck(options).run({
       owner,
       operation: 'upgrade',
@@ -86,16 +90,16 @@ describe('hooks whose place is taken', () => {
 test('of two that want a namespace at the same moment both go on', async () => {
   const metadata = { name: 'shared' };
   const namespace = aDesiredObject({ apiVersion: 'v1', kind: 'Namespace', metadata });
-  const { run } = aCheck(new Claims(), namespace);
+  const { run } = aCheck(namespace);
   const outcomes = await Promise.allSettled([run('one'), run('two')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
 });
 
 test('a claim goes with a hand-over, and nobody is asked where there is none to ask', async () => {
-  const { run, claims, reads } = aCheck();
+  const { run, owners, reads } = aCheck();
   await run('giver');
   expect(reads).toEqual([]);
   await run('taker');
-  expect(claims.otherHolder(desired.id, 'giver')).toBe('taker');
+  expect(owners.of('giver').otherHolder(desired.id)).toBe('taker');
   await expect(run('third')).rejects.toThrow('it belongs to BundleDeployment "taker"');
 });

@@ -11,11 +11,11 @@ import {
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
-import type { Claims } from '../ownership/claims.ts';
 import { type ConsentedOwnership, consentedOwnership } from '../ownership/consented-ownership.ts';
 import { DeploymentConsent } from '../ownership/deployment-consent.ts';
 import { isLeftByRukpak, ownershipOf } from '../ownership/ownership.ts';
 import { ownershipMessage, type RefusedObject } from '../ownership/ownership-message.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import type { PlannedObject } from './plan.ts';
 
 const concurrentReads = 8;
@@ -57,7 +57,7 @@ export class OwnershipRefusal extends TerminalError {}
 export interface OwnershipCheckOptions {
   /** Reads deployments of all classes. */
   readonly client: Pick<KubeClient, 'get'>;
-  readonly claims: Claims;
+  readonly owners: OwnerStates;
   readonly systemNamespace: string;
 }
 
@@ -80,28 +80,28 @@ export class OwnershipCheck {
     try {
       return await this.judge(request);
     } catch (error) {
-      this.#options.claims.release(taken, request.owner.metadata.name ?? '');
+      this.#stateOf(request).release(taken);
       throw error;
     }
   }
 
   /** Claims the set, and nothing where somebody else has a part of it; returns what was free. */
   async #claim(request: OwnershipRequest): Promise<readonly string[]> {
-    const { owner, desired, pending } = request;
-    const { claims } = this.#options;
-    const name = owner.metadata.name ?? '';
+    const { desired, pending } = request;
+    const state = this.#stateOf(request);
     for (;;) {
       await this.#claimHandedOver(request);
-      const taken = claims.take(
-        desired.map(({ id }) => id),
-        name,
-      );
+      const taken = state.claim(desired.map(({ id }) => id));
       const isOthers = ({ desired: { id, resource } }: PlannedObject): boolean =>
-        !isNamespace(resource) && claims.otherHolder(id, name) !== undefined;
+        !isNamespace(resource) && state.otherHolder(id) !== undefined;
       if (!pending.some(isOthers)) return taken;
       // Somebody else was quicker while the deployments were asked.
-      claims.release(taken, name);
+      state.release(taken);
     }
+  }
+
+  #stateOf({ owner }: OwnershipRequest): OwnerState {
+    return this.#options.owners.of(owner.metadata.name ?? '');
   }
 
   /**
@@ -152,12 +152,11 @@ export class OwnershipCheck {
   /** Of two deployments that want an object at once the first has it, unless it gives it. */
   async #claimHandedOver(request: OwnershipRequest): Promise<void> {
     const { owner, pending } = request;
-    const { claims } = this.#options;
-    const name = owner.metadata.name ?? '';
+    const state = this.#stateOf(request);
     const consent = this.#consent(request);
     const [refused, given]: [RefusedObject[], string[]] = [[], []];
     for (const { desired } of pending) {
-      const deployment = claims.otherHolder(desired.id, name);
+      const deployment = state.otherHolder(desired.id);
       if (deployment === undefined) continue;
       if ((await consent.toHandOver(deployment, owner)) !== undefined) {
         given.push(desired.id);
@@ -168,7 +167,7 @@ export class OwnershipCheck {
       refused.push({ kind: desired.resource.kind, key: desired.key, because, deployment });
     }
     if (refused.length > 0) throw refusal(refused, request);
-    claims.seize(given, name);
+    state.seize(given);
   }
 
   #consent({ signal }: OwnershipRequest): DeploymentConsent {

@@ -1,10 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { runDigest } from '../drift/finished-objects.ts';
-import type { RepairBackoff } from '../drift/repair-backoff.ts';
 import { isApplied } from '../fields/live-match.ts';
-import type { AppliedRecord, AppliedRecords } from '../inventory/applied-records.ts';
 import { type Inventory, type InventoryEntry, projectionUnder } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
+import type { AppliedRecord, OwnerState } from '../state/owner-state.ts';
 
 /** One object that needs a request. */
 export interface PlannedObject {
@@ -24,10 +23,10 @@ export interface ApplyPlan {
 }
 
 export interface PlanContext {
-  readonly owner: string;
-  readonly records: AppliedRecords;
+  readonly state: OwnerState;
   readonly inventory: Inventory;
-  readonly backoff: Pick<RepairBackoff, 'pause'>;
+  /** Milliseconds until the repair of an object is due. */
+  readonly pause: (id: string) => number;
   /** Whether it has ended by itself, and may be gone. */
   readonly isFinished: (desired: DesiredObject) => boolean;
   readonly hasDrifted: (record: AppliedRecord) => boolean;
@@ -40,9 +39,9 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
   const pending: PlannedObject[] = [];
   const found: AppliedRecord[] = [];
   for (const object of desired) {
-    const record = context.records.get(object.id);
+    const record = context.state.recordOf(object.id);
     const entry = context.inventory.get(object.resource, object.key);
-    const repair = record !== undefined && isSame(record, object, context.owner);
+    const repair = record !== undefined && isSame(record, object, context.state.name);
     if (repair && isToBeLeft(record, context)) continue;
     const standing = repair ? undefined : standingRecord({ object, record, entry }, context);
     if (standing !== undefined) {
@@ -56,8 +55,8 @@ export function planSet(desired: readonly DesiredObject[], context: PlanContext)
 }
 
 /** While repairs are paused the object stays as it is. */
-function isToBeLeft(record: AppliedRecord, { hasDrifted, backoff }: PlanContext): boolean {
-  return !hasDrifted(record) || backoff.pause(record.id) > 0;
+function isToBeLeft(record: AppliedRecord, { hasDrifted, pause }: PlanContext): boolean {
+  return !hasDrifted(record) || pause(record.id) > 0;
 }
 
 interface Known {
@@ -72,7 +71,7 @@ function standingRecord(
   context: PlanContext,
 ): AppliedRecord | undefined {
   if (entry === undefined) {
-    return context.isFinished(object) ? recordWithout(object, context.owner) : undefined;
+    return context.isFinished(object) ? recordWithout(object, context.state.name) : undefined;
   }
   const isUnknown = record === undefined && isFound(object, entry, context);
   return isUnknown ? { ...recordOf(object, entry), found: true } : undefined;
@@ -111,6 +110,6 @@ function isUnrecorded(
 
 function isFound(desired: DesiredObject, entry: InventoryEntry, context: PlanContext): boolean {
   const { deleted, owner, object } = entry;
-  if (deleted || owner !== context.owner || context.isLeft(object)) return false;
+  if (deleted || owner !== context.state.name || context.isLeft(object)) return false;
   return isApplied(desired.object, object, desired.ignored);
 }

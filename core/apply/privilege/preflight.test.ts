@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import {
   ApiError,
@@ -10,6 +11,7 @@ import {
 } from '../../platform/kube/index.ts';
 import type { RawRequest } from '../../platform/kube/kube-client.ts';
 import type { PlannedObject } from '../plan/plan.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import type { Permission } from './permission.ts';
 import { Preflight, type PreflightRequest } from './preflight.ts';
 
@@ -85,18 +87,18 @@ describe('what is asked', () => {
       owner: { ...owner(), spec },
       pending: [planned(configMapResource, 'a')],
     });
-    await new Preflight(own).run(request);
+    await new Preflight(own, new OwnerStates(new ManualClock())).run(request);
     expect(reviews).toEqual([]);
   });
 
   test('nothing where nothing is to be written', async () => {
-    await new Preflight(own).run(aRequest());
+    await new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest());
     expect(reviews).toEqual([]);
   });
 
   test('each verb, kind and namespace once, whatever the number of objects', async () => {
     const pending = ['a', 'b', 'c'].map((name) => planned(configMapResource, name));
-    await new Preflight(own).run(aRequest({ pending }));
+    await new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending }));
     expect(asked().toSorted()).toEqual([
       'create /configmaps/shop/',
       'delete /configmaps/shop/',
@@ -110,7 +112,9 @@ describe('what is asked', () => {
   test('no creation of what is there, and the deletion of what is not wanted any more', async () => {
     const pending = [planned(clusterRole, 'a', true)];
     const gone = { resource: secretResource, key: { namespace: 'shop', name: 's' } };
-    await new Preflight(own).run(aRequest({ pending, superfluous: [gone] }));
+    await new Preflight(own, new OwnerStates(new ManualClock())).run(
+      aRequest({ pending, superfluous: [gone] }),
+    );
     expect(asked().toSorted()).toEqual([
       'delete /secrets/shop/',
       'get /secrets/shop/',
@@ -126,7 +130,7 @@ describe('what is asked', () => {
   test('single objects only where all of them are refused', async () => {
     allows = ({ verb, name }) => verb !== 'patch' || name !== undefined;
     const pending = ['a', 'b'].map((name) => planned(configMapResource, name));
-    await new Preflight(own).run(aRequest({ pending }));
+    await new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending }));
     expect(asked().filter((text) => text.startsWith('patch'))).toEqual([
       'patch /configmaps/shop/',
       'patch /configmaps/shop/a',
@@ -139,7 +143,7 @@ describe('what was granted', () => {
   const pending = [planned(configMapResource, 'a')];
 
   test('is not asked again until the deployment changes, or something fails', async () => {
-    const preflight = new Preflight(own);
+    const preflight = new Preflight(own, new OwnerStates(new ManualClock()));
     await preflight.run(aRequest({ pending }));
     reviews = [];
     await preflight.run(aRequest({ pending: [planned(configMapResource, 'a', true)] }));
@@ -152,7 +156,7 @@ describe('what was granted', () => {
   });
 
   test('to one account says nothing about another', async () => {
-    const preflight = new Preflight(own);
+    const preflight = new Preflight(own, new OwnerStates(new ManualClock()));
     accounts.push('team-b/deployer');
     await preflight.run(aRequest({ pending }));
     const other = owner({ serviceAccount: { ...account, namespace: 'team-b' } });
@@ -162,7 +166,7 @@ describe('what was granted', () => {
 });
 
 test('of what is kept, everything is asked of a new account, and nothing of the same one', async () => {
-  const preflight = new Preflight(own);
+  const preflight = new Preflight(own, new OwnerStates(new ManualClock()));
   const kept = [{ resource: configMapResource, key: { namespace: 'shop', name: 'a' } }];
   await preflight.run(aRequest({ kept }));
   expect(reviews).toHaveLength(6);
@@ -183,7 +187,9 @@ describe('what is missing', () => {
       ...['d', 'c', 'b', 'a'].map((name) => planned(configMapResource, name)),
       planned(clusterRole, 'r'),
     ];
-    await expect(new Preflight(own).run(aRequest({ pending }))).rejects.toMatchObject({
+    await expect(
+      new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending })),
+    ).rejects.toMatchObject({
       name: 'TerminalError',
       reason: 'PermissionsMissing',
       message:
@@ -198,9 +204,9 @@ describe('what is missing', () => {
   test('names some objects where others are granted', async () => {
     allows = ({ verb, name }) => verb !== 'get' || name === 'a';
     const pending = ['e', 'd', 'c', 'b', 'a'].map((name) => planned(configMapResource, name));
-    await expect(new Preflight(own).run(aRequest({ pending }))).rejects.toThrow(
-      'get configmaps (b, c, d and 1 more) in namespace "shop"',
-    );
+    await expect(
+      new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending })),
+    ).rejects.toThrow('get configmaps (b, c, d and 1 more) in namespace "shop"');
   });
 
   test('fits into a status, however much it is', async () => {
@@ -210,7 +216,7 @@ describe('what is missing', () => {
       const key = { namespace: `namespace-${index}`, name: 'a' };
       return { ...rest, desired: { ...desired, key } };
     });
-    const run = new Preflight(own).run(aRequest({ pending }));
+    const run = new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending }));
     const message = await run.catch(({ message: text }: Error) => text);
     expect(message?.length).toBeLessThan(9_000);
     expect(message).toMatch(/; and \d+ more\. "rukpakctl permissions shop --missing"/);
@@ -219,7 +225,9 @@ describe('what is missing', () => {
   test('is the account itself, where it does not exist', async () => {
     accounts = [];
     const pending = [planned(configMapResource, 'a')];
-    await expect(new Preflight(own).run(aRequest({ pending }))).rejects.toMatchObject({
+    await expect(
+      new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending })),
+    ).rejects.toMatchObject({
       reason: 'PermissionsMissing',
       message:
         'ServiceAccount "deployer" in namespace "team-a", which spec.serviceAccount names, does not exist: nothing was changed',
@@ -232,7 +240,9 @@ describe('what is missing', () => {
       throw new ApiError(403, { code: 403, message: 'core cannot impersonate' });
     };
     const pending = [planned(configMapResource, 'a')];
-    await expect(new Preflight(own).run(aRequest({ pending }))).rejects.toMatchObject({
+    await expect(
+      new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending })),
+    ).rejects.toMatchObject({
       reason: 'PermissionsMissing',
       message:
         'cannot act as ServiceAccount "deployer" in namespace "team-a": core cannot impersonate',
@@ -244,7 +254,7 @@ describe('what is missing', () => {
       throw new Error('cannot reach the API server');
     };
     const pending = [planned(configMapResource, 'a')];
-    const run = new Preflight(own).run(aRequest({ pending }));
+    const run = new Preflight(own, new OwnerStates(new ManualClock())).run(aRequest({ pending }));
     await expect(run).rejects.not.toHaveProperty('reason');
   });
 });

@@ -8,6 +8,7 @@ import {
   type KubeClient,
   serviceAccountResource,
 } from '../../platform/kube/index.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
 import { missingMessage } from './missing-message.ts';
 import { missingPermissions } from './missing-permissions.ts';
 import { neededPermissions, type PlannedWork } from './needed-permissions.ts';
@@ -20,10 +21,13 @@ export interface PreflightRequest extends PlannedWork {
   readonly signal: AbortSignal;
 }
 
-interface Granted {
-  /** Account and generation of the owner that asked. */
-  readonly of: string;
-  readonly permissions: Set<string>;
+/** What the account of a deployment may do: asked again when the deployment changes, or something failed. */
+export interface GrantedPermissions {
+  /** Account and generation of the deployment that asked. */
+  of: string;
+  permissions: Set<string>;
+  /** The account that was found to have all permissions last. */
+  trusted?: string;
 }
 
 const reason = bundleDeploymentReason.permissionsMissing;
@@ -31,14 +35,12 @@ const reason = bundleDeploymentReason.permissionsMissing;
 /** Finds out before anything is changed whether a deployment's ServiceAccount may do all of it. */
 export class Preflight {
   readonly #client: Pick<KubeClient, 'get'>;
-  /** By owner. What was granted is asked again when the owner changes, or something failed. */
-  readonly #granted = new Map<string, Granted>();
-  /** By owner, the account that was found to have all permissions last. */
-  readonly #trusted = new Map<string, string>();
+  readonly #owners: OwnerStates;
 
   /** The client looks for ServiceAccounts, with our own permissions. */
-  constructor(client: Pick<KubeClient, 'get'>) {
+  constructor(client: Pick<KubeClient, 'get'>, owners: OwnerStates) {
     this.#client = client;
+    this.#owners = owners;
   }
 
   /**
@@ -54,9 +56,9 @@ export class Preflight {
     if (account === undefined) return;
     const granted = this.#grantedTo(owner, account);
     const accountKey = `${account.namespace}/${account.name}`;
-    const isTrusted = this.#trusted.get(ownerName) === accountKey;
+    const isTrusted = granted.trusted === accountKey;
     const needed = neededPermissions(isTrusted ? { ...request, kept: [] } : request);
-    const wanted = needed.filter((each) => !granted.has(keyOf(each)));
+    const wanted = needed.filter((each) => !granted.permissions.has(keyOf(each)));
     if (wanted.length === 0) return;
     await this.#mustExist(account, request.signal);
     const missing = await ask(account, wanted, request);
@@ -65,24 +67,24 @@ export class Preflight {
         reason,
       });
     }
-    for (const each of wanted) granted.add(keyOf(each));
-    this.#trusted.set(ownerName, accountKey);
+    for (const each of wanted) granted.permissions.add(keyOf(each));
+    granted.trusted = accountKey;
   }
 
   /** What an owner's account may do is asked anew. */
   forget(ownerName: string): void {
-    this.#granted.delete(ownerName);
-    this.#trusted.delete(ownerName);
+    const state = this.#owners.find(ownerName);
+    if (state !== undefined) state.permissions = undefined;
   }
 
-  #grantedTo(owner: BundleDeployment, { namespace, name }: ServiceAccountRef): Set<string> {
+  #grantedTo(owner: BundleDeployment, { namespace, name }: ServiceAccountRef): GrantedPermissions {
     const { name: ownerName = '', uid, generation } = owner.metadata;
     const of = [namespace, name, uid, generation].join('|');
-    const known = this.#granted.get(ownerName);
-    if (known?.of === of) return known.permissions;
-    const permissions = new Set<string>();
-    this.#granted.set(ownerName, { of, permissions });
-    return permissions;
+    const state = this.#owners.of(ownerName);
+    if (state.permissions?.of !== of) {
+      state.permissions = { ...state.permissions, of, permissions: new Set() };
+    }
+    return state.permissions;
   }
 
   /** The API server lets anybody be impersonated, those who do not exist too. */

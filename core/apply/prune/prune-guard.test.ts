@@ -7,7 +7,6 @@ import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import type { ListOptions, ObjectList } from '../../platform/kube/kube-client.ts';
 import type { InventoryEntry } from '../inventory/inventory.ts';
-import { ConfirmedPrunes } from './prune-confirmed.ts';
 import { guardPrune, pruneDigest } from './prune-guard.ts';
 
 interface Given {
@@ -17,10 +16,10 @@ interface Given {
   readonly confirm?: string;
   /** Names of the custom resources that there are. */
   readonly present?: readonly string[];
-  readonly confirmed?: ConfirmedPrunes;
+  readonly state?: { confirmedPrunes: ReadonlySet<string> };
 }
 
-function aGuard({ prune, defaults, wanted = 0, confirm, present = [], confirmed }: Given) {
+function aGuard({ prune, defaults, wanted = 0, confirm, present = [], state }: Given) {
   const annotations = confirm === undefined ? {} : { [annotation.confirmPrune]: confirm };
   const deployment = aStoredDeployment({ metadata: { annotations } });
   const lists: (ListOptions | undefined)[] = [];
@@ -39,7 +38,7 @@ function aGuard({ prune, defaults, wanted = 0, confirm, present = [], confirmed 
     owner: { ...deployment, spec: { ...deployment.spec, ...(prune && { prune }) } },
     defaults,
     wanted,
-    confirmed: confirmed ?? new ConfirmedPrunes(),
+    state: state ?? { confirmedPrunes: new Set<string>() },
     client: { list },
     discovery: {
       resourceForGroupKind: async (group: string, kind: string) => aResource(`${kind}.${group}`),
@@ -112,8 +111,8 @@ test('the digest confirms exactly these objects; the order does not count, anoth
 
 test('confirmed ones go, also those that could not be deleted at first', async () => {
   const entries = configMaps(3);
-  const confirmed = new ConfirmedPrunes();
-  const given = { prune: { maxPercent: 10 }, confirm: pruneDigest(entries), confirmed };
+  const state = { confirmedPrunes: new Set<string>() };
+  const given = { prune: { maxPercent: 10 }, confirm: pruneDigest(entries), state };
   expect((await guardPrune(entries, aGuard(given))).go).toEqual(entries);
   const rest = entries.slice(1);
   expect((await guardPrune(rest, aGuard(given))).go).toEqual(rest);

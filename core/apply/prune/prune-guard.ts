@@ -10,7 +10,7 @@ import type { InventoryEntry } from '../inventory/inventory.ts';
 import { definedKind, hasCustomResources } from '../kinds/custom-resources.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
-import type { ConfirmedPrunes } from './prune-confirmed.ts';
+import type { OwnerState } from '../state/owner-state.ts';
 import { isData } from './prune-data.ts';
 
 /** What may be pruned now, and what waits to be confirmed. */
@@ -31,7 +31,7 @@ export interface PruneGuard {
   readonly defaults?: PrunePolicy | undefined;
   /** How many objects the owner is to have. */
   readonly wanted: number;
-  readonly confirmed: ConfirmedPrunes;
+  readonly state: Pick<OwnerState, 'confirmedPrunes'>;
   /** As in `ApplyRequest`. */
   readonly deletionsAsked?: boolean;
   readonly changedFacts?: string | undefined;
@@ -45,17 +45,17 @@ export async function guardPrune(
   entries: readonly InventoryEntry[],
   guard: PruneGuard,
 ): Promise<GuardedPrune> {
-  const { owner, confirmed } = guard;
+  const { owner, state } = guard;
   const name = owner.metadata.name ?? '';
   const verdict =
     unasked(entries, guard) ?? tooMany(entries, guard) ?? (await holdingData(entries, guard));
-  const open = verdict?.held.filter((entry) => !confirmed.has(name, entry)) ?? [];
+  const open = verdict?.held.filter((entry) => !state.confirmedPrunes.has(identity(entry))) ?? [];
   if (verdict === undefined || open.length === 0) return { go: entries, held: [] };
   const digest = pruneDigest(open);
   const asked = stringAt(owner.metadata.annotations, annotation.confirmPrune);
   if (asked === digest) {
     // Some may fail now: the rest would have another digest.
-    confirmed.add(name, open);
+    state.confirmedPrunes = new Set(open.map(identity));
     return { go: entries, held: [] };
   }
   const held = new Set(open);
@@ -70,8 +70,13 @@ export async function guardPrune(
 
 /** Names exactly these deletions: the same objects under the same UIDs. */
 export function pruneDigest(entries: readonly InventoryEntry[]): string {
-  const lines = entries.map(({ id, object }) => `${id}|${object.metadata.uid ?? ''}`).toSorted();
+  const lines = entries.map(identity).toSorted();
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16);
+}
+
+/** One that was made again under the same name is another one. */
+function identity({ id, object }: InventoryEntry): string {
+  return `${id}|${object.metadata.uid ?? ''}`;
 }
 
 interface Verdict {

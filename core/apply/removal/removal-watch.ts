@@ -1,23 +1,14 @@
-import type { InventoryEntry, InventoryListener } from '../inventory/inventory.ts';
+import type { InventoryEntry, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import { isKept } from '../objects/desired.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 
 /** What the removal of a deployment's objects waits for. */
-export interface AwaitedObjects {
-  readonly ids: Iterable<string>;
+export interface AwaitedRemoval {
+  readonly ids: Set<string>;
   /** The one that people are told of. */
   readonly shown: string;
-}
-
-interface Waiting {
-  readonly ids: Set<string>;
-  readonly shown: string;
+  /** By the monotonic clock: since when it waits for one thing after the other. */
   readonly since: number;
-}
-
-export interface RemovalWatchOptions {
-  readonly notify: (owner: string) => void;
-  /** Hears everything as well, after this one. */
-  readonly next: InventoryListener;
 }
 
 /**
@@ -25,53 +16,35 @@ export interface RemovalWatchOptions {
  * is news of the one that people are told of. Nothing is asked of the API server for that. Wakes those
  * too of whose objects one is annotated to be kept, before they are deleted.
  */
-export class RemovalWatch implements InventoryListener {
-  readonly #options: RemovalWatchOptions;
-  readonly #waiting = new Map<string, Waiting>();
-  /** Who waits for an object: by the time it goes it may be another owner's. */
-  readonly #awaitedBy = new Map<string, string>();
+export class RemovalWatch implements ObjectEventListener {
+  readonly #owners: OwnerStates;
+  readonly #notify: (owner: string) => void;
   /** IDs of objects that are annotated to be kept, whose owners know. */
   readonly #kept = new Set<string>();
 
-  constructor(options: RemovalWatchOptions) {
-    this.#options = options;
+  constructor(owners: OwnerStates, notify: (owner: string) => void) {
+    this.#owners = owners;
+    this.#notify = notify;
   }
 
-  /** Since when, as the clock has it, the owner waits for one thing after the other. */
-  waitFor(owner: string, { ids, shown }: AwaitedObjects, now: number): number {
-    const since = this.#waiting.get(owner)?.since ?? now;
-    this.forget(owner);
-    const awaited = new Set(ids);
-    this.#waiting.set(owner, { ids: awaited, shown, since });
-    for (const id of awaited) this.#awaitedBy.set(id, owner);
-    return since;
+  hear({ type, entry }: ObjectEvent): void {
+    if (type === 'changed') this.#changed(entry);
+    if (type === 'removed') {
+      this.#kept.delete(entry.id);
+      for (const state of this.#owners) this.#gone(state, entry.id);
+    }
   }
 
-  forget(owner: string): void {
-    for (const id of this.#waiting.get(owner)?.ids ?? []) this.#awaitedBy.delete(id);
-    this.#waiting.delete(owner);
+  #changed(entry: InventoryEntry): void {
+    // By now it may be another owner's.
+    for (const state of this.#owners) if (state.name !== entry.owner) this.#gone(state, entry.id);
+    const isShown = this.#owners.find(entry.owner)?.removal?.shown === entry.id;
+    if (this.#isNewlyKept(entry) || isShown) this.#notify(entry.owner);
   }
 
-  changed(entry: InventoryEntry): void {
-    if (this.#awaitedBy.get(entry.id) !== entry.owner) this.#gone(entry.id);
-    const isShown = this.#waiting.get(entry.owner)?.shown === entry.id;
-    if (this.#isNewlyKept(entry) || isShown) this.#options.notify(entry.owner);
-    this.#options.next.changed(entry);
-  }
-
-  removed(entry: InventoryEntry): void {
-    this.#kept.delete(entry.id);
-    this.#gone(entry.id);
-    this.#options.next.removed(entry);
-  }
-
-  #gone(id: string): void {
-    const owner = this.#awaitedBy.get(id) ?? '';
-    const waiting = this.#waiting.get(owner);
-    if (waiting === undefined) return;
-    this.#awaitedBy.delete(id);
-    waiting.ids.delete(id);
-    if (waiting.ids.size === 0 || waiting.shown === id) this.#options.notify(owner);
+  #gone({ name, removal }: OwnerState, id: string): void {
+    if (removal?.ids.delete(id) !== true) return;
+    if (removal.ids.size === 0 || removal.shown === id) this.#notify(name);
   }
 
   #isNewlyKept({ id, object }: InventoryEntry): boolean {
@@ -83,4 +56,15 @@ export class RemovalWatch implements InventoryListener {
     this.#kept.add(id);
     return isNew;
   }
+}
+
+/** Since when, as the clock has it, the owner waits for one thing after the other. */
+export function awaitRemoval(
+  state: OwnerState,
+  { ids, shown }: { readonly ids: Iterable<string>; readonly shown: string },
+  now: number,
+): number {
+  const since = state.removal?.since ?? now;
+  state.removal = { ids: new Set(ids), shown, since };
+  return since;
 }

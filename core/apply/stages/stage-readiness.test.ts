@@ -4,12 +4,9 @@ import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
-import { FinishedObjects } from '../drift/finished-objects.ts';
-import { RepairBackoff } from '../drift/repair-backoff.ts';
-import { AppliedRecords } from '../inventory/applied-records.ts';
 import { Inventory } from '../inventory/inventory.ts';
-import { Claims } from '../ownership/claims.ts';
 import { noteDrift } from '../plan/drift-policy.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 import { readinessOf } from './stage-readiness.ts';
 
 const desired = aDesiredObject({
@@ -24,24 +21,15 @@ const missing = '(/v1, Kind=ConfigMap)(shop/settings): configmaps "settings" not
 function problemAfterDeletion(mode: 'Warn' | 'Off') {
   const clock = new ManualClock();
   const { signal } = new AbortController();
-  const [inventory, records] = [new Inventory(), new AppliedRecords()];
-  const [backoff, rules, notify] = [new RepairBackoff(clock), someHealthRules(), () => undefined];
-  const drift = new DriftDetector({
-    inventory,
-    records,
-    backoff,
-    rules,
-    finished: new FinishedObjects(),
-    clock,
-    signal,
-    notify,
-  });
-  const parts = { inventory, records, drift, claims: new Claims() };
+  const [inventory, owners] = [new Inventory(), new OwnerStates(clock)];
+  const [rules, notify] = [someHealthRules(), () => undefined];
+  const drift = new DriftDetector({ inventory, owners, rules, clock, signal, notify });
   const deployment = aStoredDeployment();
   const owner = { ...deployment, spec: { ...deployment.spec, drift: { mode } } };
-  noteDrift(parts, owner, [{ desired, live: undefined, repair: true }]);
+  const run = { owner, waitForReady: true, state: owners.of('demo') };
+  noteDrift(run, { inventory, drift }, [{ desired, live: undefined, repair: true }]);
   const upgrade = [{ desired, live: undefined, repair: false }];
-  return readinessOf({ owner, waitForReady: true, parts }, upgrade)?.(desired);
+  return readinessOf(run, upgrade, drift)?.(desired);
 }
 
 test.each(['Warn', 'Off'] as const)(

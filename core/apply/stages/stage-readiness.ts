@@ -1,9 +1,9 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DriftDetector } from '../drift/drift.ts';
-import type { AppliedRecords } from '../inventory/applied-records.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { driftMode } from '../plan/drift-policy.ts';
 import type { PlannedObject } from '../plan/plan.ts';
+import type { OwnerState } from '../state/owner-state.ts';
 
 /** The line for an object that is not healthy. */
 export type ProblemOf = (object: DesiredObject) => string | undefined;
@@ -13,10 +13,7 @@ export interface AppliedRun {
   readonly owner: BundleDeployment;
   /** Each stage begins only when the one before is healthy. */
   readonly waitForReady: boolean;
-  readonly parts: {
-    readonly records: Pick<AppliedRecords, 'get'>;
-    readonly drift: Pick<DriftDetector, 'health'>;
-  };
+  readonly state: OwnerState;
 }
 
 /**
@@ -27,11 +24,11 @@ export interface AppliedRun {
 export function readinessOf(
   run: AppliedRun,
   plan: readonly PlannedObject[],
+  drift: Pick<DriftDetector, 'health'>,
 ): ProblemOf | undefined {
   if (!run.waitForReady || plan.every(({ repair }) => repair)) return undefined;
-  const { records, drift } = run.parts;
   return ({ id }) => {
-    const record = records.get(id);
+    const record = run.state.recordOf(id);
     const problem = record === undefined ? undefined : drift.health(record);
     if (problem === undefined || record?.accepted === undefined) return problem;
     const mode = driftMode(run.owner);

@@ -5,25 +5,22 @@ import type { KubeClient } from '../../platform/kube/index.ts';
 import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import { takeOverFields } from '../adoption/take-over-fields.ts';
 import type { DriftDetector } from '../drift/drift.ts';
-import type { RepairBackoff } from '../drift/repair-backoff.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
 import { otherManagers } from '../fields/other-managers.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
-import type { AppliedRecords } from '../inventory/applied-records.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { describeObject } from '../objects/object-id.ts';
 import type { CoOwnership } from '../ownership/co-ownership.ts';
 import { isRukpaks } from '../ownership/ownership.ts';
 import type { CheckedObject } from '../plan/ownership-check.ts';
 import { recordOf } from '../plan/plan.ts';
+import type { OwnerState } from '../state/owner-state.ts';
 import { applyReplacing } from './apply-replacing.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
 export interface WriterOptions {
   readonly apply: ServerSideApply;
   readonly inventory: Inventory;
-  readonly records: AppliedRecords;
-  readonly backoff: RepairBackoff;
   readonly drift: DriftDetector;
   readonly coOwnership: CoOwnership;
   readonly events: EventSink;
@@ -33,6 +30,7 @@ export interface WriterOptions {
 /** Of a run: whose object it is, who writes it, and whether it was written before. */
 interface WriteContext {
   readonly owner: BundleDeployment;
+  readonly state: OwnerState;
   readonly client: KubeClient;
   readonly unchanged: boolean;
   readonly signal: AbortSignal;
@@ -66,7 +64,7 @@ export class Writer {
   }
 
   async #write(run: WriteContext, object: CheckedObject): Promise<boolean> {
-    const { apply, inventory, records, drift, coOwnership } = this.#options;
+    const { apply, inventory, drift, coOwnership } = this.#options;
     const { desired, live, createOnly } = object;
     const { client, owner, signal } = run;
     if (object.dropControllers && live !== undefined) await dropControllers(run, object, live);
@@ -80,10 +78,10 @@ export class Writer {
     const stored = await applyReplacing(apply, request);
     // The answer is what was applied, even where the watch already knows something newer.
     const record = recordOf(desired, inventory.put(desired.resource, stored));
-    records.set(record);
+    run.state.setRecord(record);
     drift.health(record);
     this.#putBack(run, object, stored);
-    if (object.repair) this.#repaired(owner, object);
+    if (object.repair) this.#repaired(run, object);
     return stored.metadata.resourceVersion !== live?.metadata.resourceVersion;
   }
 
@@ -110,10 +108,13 @@ export class Writer {
     this.#options.coOwnership.putBack(owner, desired, { before: live, after });
   }
 
-  #repaired(owner: BundleDeployment, { desired: { id, resource, key } }: CheckedObject): void {
-    const { backoff, events, metrics } = this.#options;
+  #repaired(
+    { owner, state }: WriteContext,
+    { desired: { id, resource, key } }: CheckedObject,
+  ): void {
+    const { events, metrics } = this.#options;
     metrics?.repaired();
-    if (!backoff.repaired(id)) return;
+    if (!state.repairs.repaired(id)) return;
     events.event(owner, {
       type: 'Warning',
       reason: 'RepairPaused',

@@ -2,10 +2,12 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../../api/v1alpha1/bundle-deployment.ts';
 import { someHealthRules } from '../../../../test/helpers/in-process-judge.ts';
+import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../../test/helpers/stored-objects.ts';
 import type { Resource } from '../../../platform/kube/index.ts';
 import { Inventory } from '../../inventory/inventory.ts';
 import { objectID } from '../../objects/object-id.ts';
+import { OwnerStates } from '../../state/owner-state.ts';
 
 const widgets: Resource = {
   group: 'acme.example',
@@ -55,9 +57,10 @@ test('of two rules for one kind the first counts', async () => {
 });
 
 test('a deployment without rules has none, and is no news', () => {
-  const rules = someHealthRules();
+  const owners = new OwnerStates(new ManualClock());
+  const rules = someHealthRules({ owners });
   expect(rules.use(aStoredDeployment())).toBe(false);
   rules.use(withRules({ ...widget, healthy: 'true' }));
-  rules.forget('demo');
+  owners.forget('demo');
   expect(rules.find(record, entry)).toBeUndefined();
 });

@@ -1,16 +1,21 @@
 import type { BundleDeployment } from '../../../../api/v1alpha1/bundle-deployment.ts';
 import type { Resource } from '../../../platform/kube/index.ts';
-import type { AppliedRecord } from '../../inventory/applied-records.ts';
 import type { InventoryEntry } from '../../inventory/inventory.ts';
+import type { AppliedRecord, OwnerStates } from '../../state/owner-state.ts';
 import type { CustomRule } from '../status.ts';
 import { OwnVerdicts, type VerdictOptions } from './own-verdicts.ts';
 import { RulesByKind } from './rules-by-kind.ts';
 
-interface OwnRules {
+/** The rules of one deployment, and what they have said so far. */
+export interface OwnRules {
   /** What they were made of. */
   readonly source: string;
   readonly byKind: RulesByKind;
   readonly verdicts: OwnVerdicts;
+}
+
+export interface HealthRulesOptions extends VerdictOptions {
+  readonly owners: OwnerStates;
 }
 
 /**
@@ -18,10 +23,9 @@ interface OwnRules {
  * asked here is answered at once, by what is known of it.
  */
 export class HealthRules {
-  readonly #options: VerdictOptions;
-  readonly #byOwner = new Map<string, OwnRules>();
+  readonly #options: HealthRulesOptions;
 
-  constructor(options: VerdictOptions) {
+  constructor(options: HealthRulesOptions) {
     this.#options = options;
   }
 
@@ -30,39 +34,28 @@ export class HealthRules {
     const { name: owner = '' } = metadata;
     const rules = spec.health?.rules ?? [];
     const source = JSON.stringify(rules);
-    const known = this.#byOwner.get(owner);
-    if ((known?.source ?? '[]') === source) return false;
-    known?.verdicts.end();
+    const state = this.#options.owners.of(owner);
+    if ((state.rules?.source ?? '[]') === source) return false;
+    state.rules?.verdicts.end();
     const verdicts = new OwnVerdicts({ ...this.#options, owner, rules });
-    this.#byOwner.set(owner, { source, byKind: new RulesByKind(rules), verdicts });
+    state.rules = { source, byKind: new RulesByKind(rules), verdicts };
     return true;
   }
 
   /** Whether the owner has a rule for a kind; else the built-in one counts. */
   has(owner: string, resource: Resource): boolean {
-    return this.#byOwner.get(owner)?.byKind.find(resource) !== undefined;
+    return this.#of(owner)?.byKind.find(resource) !== undefined;
   }
 
   /** What the owner's rule says of an object; undefined where it has none for the kind. */
   find(record: AppliedRecord, entry: InventoryEntry): CustomRule | undefined {
-    const own = this.#byOwner.get(record.owner);
+    const own = this.#of(record.owner);
     const rule = own?.byKind.find(record.resource);
     if (own === undefined || rule === undefined) return undefined;
     return () => own.verdicts.status(rule, record, entry);
   }
 
-  /** The one message of all objects of an owner that its rules have not judged. */
-  commonProblem(owner: string): string | undefined {
-    return this.#byOwner.get(owner)?.verdicts.problem;
-  }
-
-  /** Forgets what the owner's rules say of other objects. */
-  keepOnly(owner: string, ids: ReadonlySet<string>): void {
-    this.#byOwner.get(owner)?.verdicts.keepOnly(ids);
-  }
-
-  forget(owner: string): void {
-    this.#byOwner.get(owner)?.verdicts.end();
-    this.#byOwner.delete(owner);
+  #of(owner: string): OwnRules | undefined {
+    return this.#options.owners.find(owner)?.rules;
   }
 }

@@ -4,8 +4,8 @@ import type { HealthRule } from '../../../../api/v1alpha1/deployment-policies.ts
 import type { JudgedObject, ObjectJudge, Verdict } from '../../../contracts/object-judge.ts';
 import { errorMessage } from '../../../errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { AppliedRecord } from '../../inventory/applied-records.ts';
 import type { InventoryEntry } from '../../inventory/inventory.ts';
+import type { AppliedRecord } from '../../state/owner-state.ts';
 import { inProgress, type ObjectStatus } from '../status.ts';
 
 export interface VerdictOptions {
@@ -39,7 +39,7 @@ interface Waiting {
 }
 
 /** Of an object that nobody has judged yet. */
-export const notYetJudged = 'spec.health is being evaluated';
+const notYetJudged = 'spec.health is being evaluated';
 
 /** At once, for no deployment to keep a worker process from others, nor its objects' texts in memory. */
 const maxObjects = 256;
@@ -70,25 +70,26 @@ export class OwnVerdicts {
     this.#signal = AbortSignal.any([options.signal, this.#ended.signal]);
   }
 
-  /** What is the same for every object that has no verdict. */
-  get problem(): string {
-    return this.#problem ?? notYetJudged;
+  /** The same for every object that has no verdict. */
+  get #missing(): ObjectStatus {
+    const missingVerdict = this.#problem === undefined ? 'pending' : 'failed';
+    return { ...inProgress(this.#problem ?? notYetJudged), missingVerdict };
   }
 
   /** The status of an object by one of the rules; where it is not known it is about to be. */
   status(rule: number, { id, digest }: AppliedRecord, entry: InventoryEntry): ObjectStatus {
     // Its content is about to be read.
-    if (entry.slim) return inProgress(this.problem);
+    if (entry.slim) return this.#missing;
     const known = this.#known.get(id);
     if (known !== undefined && known.version === versionOf(entry)) {
       known.digest = digest;
       return known.status;
     }
     this.#request(id, { rule, digest, entry });
-    if (this.#problem !== undefined || known === undefined) return inProgress(this.problem);
+    if (this.#problem !== undefined || known === undefined) return this.#missing;
     if (this.#counts(known, { digest, entry })) return known.status;
     this.#known.delete(id);
-    return inProgress(this.problem);
+    return this.#missing;
   }
 
   /** Forgets all other objects. */

@@ -1,0 +1,68 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import { clientOf } from '../privilege/owner-client.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import { isPodsController, workloadReason } from './workload-reason.ts';
+
+/** Each takes two requests, and one is most often the cause of the rest. */
+const askedWorkloads = 2;
+/** Milliseconds for which an answer holds: a burst of installs must not become one of requests. */
+const patience = 60_000;
+
+/** Why pods of one deployment's workloads do not get ready. */
+export interface PodReasonsOf {
+  readonly at: number;
+  /** By the line that tells of the workload. */
+  readonly byLine: ReadonlyMap<string, string>;
+}
+
+export interface PodReasonsOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly owners: OwnerStates;
+  readonly drift: Pick<DriftDetector, 'health'>;
+}
+
+/** Why pods of unhealthy workloads do not get ready, with the permissions of their owner. */
+export class PodReasons {
+  readonly #options: PodReasonsOptions;
+
+  constructor(options: PodReasonsOptions) {
+    this.#options = options;
+  }
+
+  /** By the line that tells of the workload. What the API server does not show is not told. */
+  async of(owner: BundleDeployment, signal: AbortSignal): Promise<PodReasonsOf['byLine']> {
+    const { clock, owners } = this.#options;
+    const state = owners.of(owner.metadata.name ?? '');
+    const now = clock.monotonic();
+    const known = state.podReasons;
+    if (known !== undefined && now - known.at < patience) return known.byLine;
+    const byLine = await this.#ask(owner, state, signal);
+    state.podReasons = { at: now, byLine };
+    return byLine;
+  }
+
+  async #ask(
+    owner: BundleDeployment,
+    { records }: OwnerState,
+    signal: AbortSignal,
+  ): Promise<PodReasonsOf['byLine']> {
+    const { client, drift } = this.#options;
+    const unhealthy = records.filter(isPodsController).flatMap((record) => {
+      const line = drift.health(record);
+      return line === undefined ? [] : [{ record, line }];
+    });
+    const byLine = new Map<string, string>();
+    for (const { record, line } of unhealthy.slice(0, askedWorkloads)) {
+      const reason = await workloadReason(clientOf(owner, client), record, signal).catch(
+        () => undefined,
+      );
+      signal.throwIfAborted();
+      if (reason !== undefined) byLine.set(line, reason);
+    }
+    return byLine;
+  }
+}

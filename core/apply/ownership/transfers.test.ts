@@ -1,0 +1,173 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { beforeEach, expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { ApiError } from '../../platform/kube/index.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { Transfers } from './transfers.ts';
+
+const desired = aDesiredObject({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'c', namespace: 'n' },
+});
+
+const dropped = [new Inventory().put(desired.resource, desired.object)];
+const { signal } = new AbortController();
+
+let inventory: Inventory;
+let owners: OwnerStates;
+let transfers: Transfers;
+let clock: ManualClock;
+let woken: string[];
+let version: number;
+
+beforeEach(() => {
+  inventory = new Inventory();
+  woken = [];
+  version = 1;
+  clock = new ManualClock();
+  owners = new OwnerStates(clock);
+  transfers = transfersAmong();
+  inventory.subscribe(transfers);
+});
+
+function transfersAmong(...deployments: readonly BundleDeployment[]): Transfers {
+  const get = async (_resource: unknown, { name }: { readonly name: string }) => {
+    const found = deployments.find((each) => each.metadata.name === name);
+    if (found === undefined) throw new ApiError(404, { reason: 'NotFound' });
+    return found;
+  };
+  const notify = (owner: string): void => void woken.push(owner);
+  const events = new EventList();
+  return new Transfers({ client: { get }, inventory, owners, events, clock, signal, notify });
+}
+
+function of(owner: string): KubernetesObject {
+  version += 1;
+  const labels = { ...desired.object.metadata.labels, 'core.rukpak.io/owner-name': owner };
+  return {
+    ...desired.object,
+    metadata: { ...desired.object.metadata, labels, resourceVersion: `${version}` },
+  };
+}
+
+function seen(owner: string): void {
+  inventory.sink(desired.resource).upsert(of(owner));
+}
+
+function aGiver(handOver?: string): BundleDeployment {
+  const annotations = handOver === undefined ? {} : { 'core.rukpak.io/hand-over': handOver };
+  return aStoredDeployment({ metadata: { name: 'demo', annotations } });
+}
+
+test('what the taker has is given, and nothing else', () => {
+  expect(transfers.given(aGiver('taker'), [desired]).size).toBe(0);
+  seen('demo');
+  expect(transfers.given(aGiver('taker'), [desired]).size).toBe(0);
+  seen('taker');
+  expect([...transfers.given(aGiver('x, taker'), [desired])]).toEqual([desired]);
+  expect(transfers.given(aGiver('x'), [desired]).size).toBe(0);
+  expect(transfers.given(aStoredDeployment(), [desired]).size).toBe(0);
+});
+
+test('the giver is woken when the object is gone or goes to another one, not before', () => {
+  seen('taker');
+  transfers.keep(owners.of('demo'), transfers.given(aGiver('taker'), [desired]));
+  seen('taker');
+  expect(woken).toEqual([]);
+  seen('third');
+  expect(woken).toEqual(['demo']);
+  inventory.sink(desired.resource).remove(of('third'));
+  expect(woken).toEqual(['demo', 'demo']);
+});
+
+test('the giver is woken when the taker makes the object nobody’s', () => {
+  seen('taker');
+  transfers.keep(owners.of('demo'), transfers.given(aGiver('taker'), [desired]));
+  const entry = inventory.get(desired.resource, desired.key);
+  if (entry !== undefined) inventory.leave(entry);
+  expect(woken).toEqual(['demo']);
+});
+
+test('the giver is not woken for what it no longer has in its bundle', () => {
+  seen('taker');
+  transfers.keep(owners.of('demo'), transfers.given(aGiver('taker'), [desired]));
+  transfers.keep(owners.of('demo'), new Set());
+  inventory.sink(desired.resource).remove(of('taker'));
+  expect(woken).toEqual([]);
+});
+
+function condition(type: string, reason: string, status: 'True' | 'False' = 'True') {
+  return { type, status, reason, message: '', lastTransitionTime: '' };
+}
+
+const [valid, installed] = [
+  condition('HasValidBundle', 'UnpackSuccessful'),
+  condition('Installed', 'InstallationSucceeded'),
+];
+const settled = { observedGeneration: 1, conditions: [valid, installed] };
+test.each([
+  ['is new', undefined],
+  ['has a spec that it has not looked at', { ...settled, observedGeneration: 0 }],
+  [
+    'unpacks another Bundle',
+    { ...settled, conditions: [condition('HasValidBundle', 'UnpackPending'), installed] },
+  ],
+  [
+    'was refused',
+    { ...settled, conditions: [valid, condition('Installed', 'InstallFailed', 'False')] },
+  ],
+  [
+    'waits for something',
+    { ...settled, conditions: [valid, installed, condition('Progressing', 'Paused', 'False')] },
+  ],
+])('nothing is deleted while one that may take it %s', async (_, status) => {
+  const taker = aStoredDeployment({ name: 'taker', ...(status === undefined ? {} : { status }) });
+  const takers = transfersAmong(taker);
+  expect(await takers.pending(aGiver('other,taker'), dropped, signal)).toEqual({
+    reason: 'PruneHeld',
+    message:
+      'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and has not brought out ' +
+      'its present spec. To delete them: kubectl annotate bundledeployment demo core.rukpak.io/hand-over-',
+  });
+});
+
+test.each([
+  ['nobody is named', aGiver(), []],
+  ['nobody of that name exists', aGiver('taker'), []],
+  [
+    'it has all that it wants',
+    aGiver('taker'),
+    [aStoredDeployment({ name: 'taker', status: settled })],
+  ],
+  [
+    'it waits with deletions of its own',
+    aGiver('taker'),
+    [
+      aStoredDeployment({
+        name: 'taker',
+        status: {
+          ...settled,
+          conditions: [valid, installed, condition('Progressing', 'PruneHeld', 'False')],
+        },
+      }),
+    ],
+  ],
+])('nothing is waited for where %s', async (_, giver, deployments) => {
+  expect(await transfersAmong(...deployments).pending(giver, dropped, signal)).toBeUndefined();
+});
+
+test('the giver looks again after a while, once', async () => {
+  const takers = transfersAmong(aStoredDeployment({ name: 'taker' }));
+  await takers.pending(aGiver('taker'), dropped, signal);
+  await takers.pending(aGiver('taker'), dropped, signal);
+  clock.advance(5000);
+  await turn();
+  expect(woken).toEqual(['demo']);
+});

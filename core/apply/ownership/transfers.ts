@@ -1,0 +1,162 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  bundleDeploymentReason,
+  progressReason,
+  bundleDeploymentCondition as type,
+} from '../../../api/v1alpha1/conditions.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import type { HoldUp } from '../../contracts/applier.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
+import { shortList } from '../../short-list.ts';
+import type {
+  Inventory,
+  InventoryEntry,
+  ObjectEvent,
+  ObjectEventListener,
+} from '../inventory/inventory.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { describeObject, objectPath } from '../objects/object-id.ts';
+import type { CheckedObject } from '../plan/ownership-check.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import { handsOverTo } from './adoption-level.ts';
+
+/** How often is looked again while somebody may still take objects: other processes tell nothing. */
+const lookInterval = 5000;
+const listedObjects = 5;
+/** What waits for these was applied before. */
+const rolledOut: ReadonlySet<string> = new Set([
+  progressReason.pruneHeld,
+  progressReason.kindNotServed,
+]);
+
+export interface TransfersOptions {
+  /** Reads deployments of all classes. */
+  readonly client: Pick<KubeClient, 'get'>;
+  readonly inventory: Pick<Inventory, 'get'>;
+  readonly owners: OwnerStates;
+  readonly events: EventSink;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly notify: (owner: string) => void;
+}
+
+/**
+ * Objects that go from one deployment to another with the consent of the first
+ * (`core.rukpak.io/hand-over`). Wakes the giver once what it has given is gone, or goes to somebody
+ * else: it is the giver's turn then.
+ */
+export class Transfers implements ObjectEventListener {
+  readonly #options: TransfersOptions;
+
+  constructor(options: TransfersOptions) {
+    this.#options = options;
+  }
+
+  /** The objects of a set that a deployment the owner hands over to has by now. */
+  given(owner: BundleDeployment, objects: readonly DesiredObject[]): ReadonlySet<DesiredObject> {
+    const takers = new Set(handsOverTo(owner));
+    if (takers.size === 0) return new Set();
+    return new Set(objects.filter((object) => takers.has(this.#holderOf(object))));
+  }
+
+  /** Watches over these from now on, and over no others of the giver's. */
+  keep(giver: OwnerState, given: ReadonlySet<DesiredObject>): void {
+    giver.given = new Map([...given].map((object) => [object.id, this.#holderOf(object)]));
+  }
+
+  hear({ type, entry }: ObjectEvent): void {
+    for (const { name, given } of this.#options.owners) {
+      const taker = given.get(entry.id);
+      if (taker === undefined || (type === 'changed' && taker === entry.owner)) continue;
+      this.#options.notify(name);
+    }
+  }
+
+  /**
+   * Why none of these objects may be deleted yet; undefined where nobody else may want one. A
+   * deployment that has rolled out its present spec and took none wants none.
+   */
+  async pending(
+    owner: BundleDeployment,
+    dropped: readonly InventoryEntry[],
+    signal: AbortSignal,
+  ): Promise<HoldUp | undefined> {
+    if (dropped.length === 0) return undefined;
+    for (const name of handsOverTo(owner)) {
+      const target = { resource: bundleDeploymentResource, key: { name } };
+      const live = await liveObject(this.#options.client, target, signal);
+      const taker = live as BundleDeployment | undefined;
+      if (taker === undefined || isSettled(taker)) continue;
+      this.#lookAgain(owner.metadata.name ?? '');
+      return { reason: progressReason.pruneHeld, message: waitingMessage(name, owner, dropped) };
+    }
+    return undefined;
+  }
+
+  /** Tells both deployments of an object that went from one to the other, and has the giver look. */
+  tell(owner: BundleDeployment, { desired, handedOverBy: giver }: CheckedObject): void {
+    if (giver === undefined) return;
+    const { events, notify } = this.#options;
+    const what = describeObject(desired.resource.kind, desired.key);
+    const { name: giverName = '' } = giver.metadata;
+    events.event(giver, {
+      type: 'Normal',
+      reason: 'ObjectHandedOver',
+      message: `${what} was handed over to BundleDeployment "${owner.metadata.name ?? ''}" and is left alone from now on`,
+    });
+    events.event(owner, {
+      type: 'Normal',
+      reason: 'ObjectTakenOver',
+      message: `${what} was taken over from BundleDeployment "${giverName}", which hands it over`,
+    });
+    notify(giverName);
+  }
+
+  #lookAgain(owner: string): void {
+    const { owners, clock, signal, notify } = this.#options;
+    const state = owners.of(owner);
+    if (state.awaitsTransfer) return;
+    state.awaitsTransfer = true;
+    const look = (): void => {
+      state.awaitsTransfer = false;
+      notify(owner);
+    };
+    clock.sleep(lookInterval, signal).then(look, () => undefined);
+  }
+
+  #holderOf({ resource, key }: DesiredObject): string {
+    return this.#options.inventory.get(resource, key)?.owner ?? '';
+  }
+}
+
+function isSettled({ metadata, status }: BundleDeployment): boolean {
+  const { conditions = [], observedGeneration } = status ?? {};
+  const is = (name: string, reason: string): boolean =>
+    conditions.some((condition) => condition.type === name && condition.reason === reason);
+  const waits = conditions.some(
+    ({ type: name, reason }) => name === type.progressing && !rolledOut.has(reason),
+  );
+  return (
+    metadata.deletionTimestamp !== undefined ||
+    (observedGeneration === metadata.generation &&
+      is(type.hasValidBundle, bundleDeploymentReason.unpackSuccessful) &&
+      is(type.installed, bundleDeploymentReason.installationSucceeded) &&
+      !waits)
+  );
+}
+
+function waitingMessage(
+  taker: string,
+  owner: BundleDeployment,
+  dropped: readonly InventoryEntry[],
+): string {
+  const objects = dropped.map(({ resource, key }) => objectPath(resource.kind, key));
+  return (
+    `not deleted: ${shortList(objects, listedObjects)}: ` +
+    `BundleDeployment "${taker}" may take them, and has not brought out its present spec. ` +
+    `To delete them: kubectl annotate bundledeployment ${owner.metadata.name ?? ''} ${annotation.handOver}-`
+  );
+}

@@ -1,0 +1,138 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { ApplyRequest } from '../../contracts/applier.ts';
+import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
+import { desiredHooks } from '../content/desired-hooks.ts';
+import { desiredSet } from '../content/desired-set.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import { isCollected } from '../drift/finished-objects.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
+import type { KindWatches } from '../kinds/kind-watches.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { isLeftByRukpak } from '../ownership/ownership.ts';
+import type { UsedNamespaces } from '../ownership/shared-namespaces.ts';
+import type { Transfers } from '../ownership/transfers.ts';
+import { clientOf } from '../privilege/owner-client.ts';
+import type { Preflight } from '../privilege/preflight.ts';
+import type { Pruner } from '../prune/pruner.ts';
+import { checkStageOrder } from '../stages/stage-order.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
+import { type ApplyPlan, type PlannedObject, planSet } from './plan.ts';
+import type { Run } from './run.ts';
+
+export interface PlannerOptions {
+  readonly client: KubeClient;
+  readonly discovery: Discovery;
+  /** Where namespaced objects without a namespace go. */
+  readonly systemNamespace: string;
+  /** Whether they are refused where their deployment names no namespace for them. */
+  readonly requireInstallNamespace?: boolean | undefined;
+  readonly owners: OwnerStates;
+  readonly inventory: Inventory;
+  readonly earlierKinds: EarlierKinds;
+  readonly watches: KindWatches;
+  readonly drift: DriftDetector;
+  readonly transfers: Transfers;
+  readonly preflight: Preflight;
+  readonly pruner: Pruner;
+}
+
+/** Finds out what an apply has to send: alike for one that is done, and one that is foreseen. */
+export class Planner {
+  readonly #options: PlannerOptions;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+  }
+
+  async begin(request: ApplyRequest): Promise<Run> {
+    const { owner, waitForReady = false, unchanged = false, foundationOnly = false } = request;
+    const { deletionsAsked, changedFacts, signal } = request;
+    const { client, owners, earlierKinds } = this.#options;
+    const operation = isInstalled(owner) ? 'upgrade' : 'install';
+    const wanted = { ...this.#options, ...request, operation } as const;
+    const set = await desiredSet(wanted);
+    const hooks = await desiredHooks(wanted, set);
+    checkStageOrder(set.objects, operation);
+    const earlier = await earlierKinds.of(owner, signal);
+    const name = owner.metadata.name ?? '';
+    return {
+      owner,
+      name,
+      state: owners.of(name),
+      client: clientOf(owner, client),
+      operation,
+      set,
+      hooks,
+      earlier,
+      waitForReady,
+      foundationOnly,
+      unchanged,
+      ...(deletionsAsked === undefined ? {} : { deletionsAsked }),
+      changedFacts,
+      origin: request,
+      signal,
+    };
+  }
+
+  /** Makes the inventory know all objects of the run's kinds; returns the kinds that it cannot know of. */
+  async watchKinds({ name, set, earlier, signal }: Run): Promise<readonly GroupKind[]> {
+    const { earlierKinds, watches } = this.#options;
+    const kinds = set.objects.filter(set.isServed).map(({ resource }) => resource);
+    const { resources, unserved } = await earlierKinds.find(name, earlier, signal);
+    await watches.ensure([...kinds, ...resources], signal);
+    return unserved;
+  }
+
+  /** Objects of the set that other deployments have taken with the owner's consent. */
+  given({ owner, set }: Run): ReadonlySet<DesiredObject> {
+    return this.#options.transfers.given(owner, set.objects);
+  }
+
+  /**
+   * Finds out without any request what of the set has to be sent, but for what was given and what is
+   * only used. `pause` says how long the repair of an object has to wait.
+   */
+  plan(
+    run: Run,
+    others: { readonly given: ReadonlySet<DesiredObject>; readonly used: UsedNamespaces },
+    pause: (id: string) => number,
+  ): ApplyPlan {
+    const { inventory, drift, systemNamespace } = this.#options;
+    const own = run.set.objects.filter(
+      (object) => !others.given.has(object) && !others.used.has(object),
+    );
+    return planSet(own, {
+      state: run.state,
+      inventory,
+      pause,
+      isFinished: (desired) => isFinished(run, desired),
+      hasDrifted: (record) => drift.hasDrifted(record),
+      isLeft: (live) => isLeftByRukpak(live, run.owner, systemNamespace),
+    });
+  }
+
+  /** Nothing is changed where the owner's account may not do all of it. */
+  async checkPermissions(run: Run, pending: readonly PlannedObject[]): Promise<void> {
+    if (run.owner.spec.serviceAccount === undefined) return;
+    const { preflight, pruner } = this.#options;
+    const { remove } = await pruner.plan(run);
+    const ids = new Set(pending.map(({ desired }) => desired.id));
+    const kept = run.unchanged ? [] : run.set.objects.filter(({ id }) => !ids.has(id));
+    await preflight.run({ ...run, pending, superfluous: remove, kept });
+  }
+}
+
+/**
+ * Whether an object has ended, and need not be there. What Kubernetes deletes by itself and went while
+ * no process looked has ended most likely: to run it twice may do harm.
+ */
+function isFinished({ state, origin, unchanged }: Run, desired: DesiredObject): boolean {
+  if (state.finished.covers(origin, desired)) return true;
+  return unchanged && isCollected(desired) && state.recordOf(desired.id) === undefined;
+}
+
+function isInstalled({ status }: BundleDeployment): boolean {
+  return (status?.activeBundle ?? '') !== '';
+}

@@ -1,0 +1,207 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
+import type { DeletionPolicy, PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import type { ApplyResult } from '../../contracts/applier.ts';
+import type { EventSink } from '../../contracts/event-sink.ts';
+import type { Discovery, KubeClient, NamespacedKinds } from '../../platform/kube/index.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
+import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
+import { isKept } from '../objects/desired.ts';
+import { type ApplyFailure, throwAny } from '../objects/failures.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { belongsTo } from '../ownership/belonging.ts';
+import { controllerOf } from '../ownership/ownership.ts';
+import { otherUsers } from '../ownership/shared-namespaces.ts';
+import type { Transfers } from '../ownership/transfers.ts';
+import type { Run } from '../plan/run.ts';
+import type { NamespaceQuery } from '../removal/namespace-content.ts';
+import { leaveObject } from '../removal/removal-leave.ts';
+import {
+  leaveNamespaces,
+  type NamespacePlan,
+  throwUndecided,
+} from '../removal/removal-namespaces.ts';
+import { planRemoval, type RemovalPlan } from '../removal/removal-plan.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
+import type { Deletions } from '../writes/deletions.ts';
+import { objectEvents } from '../writes/object-events.ts';
+import { guardPrune } from './prune-guard.ts';
+import { timePrune } from './prune-when.ts';
+
+export interface PrunerOptions {
+  readonly client: KubeClient;
+  readonly discovery: Discovery & NamespacedKinds;
+  readonly events: EventSink;
+  /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
+  readonly pruneDefaults?: PrunePolicy | undefined;
+  /** Of deployments without a spec.deletionPolicy; Delete where absent. */
+  readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
+  readonly owners: OwnerStates;
+  readonly inventory: Inventory;
+  readonly drift: DriftDetector;
+  readonly earlierKinds: EarlierKinds;
+  readonly transfers: Transfers;
+  readonly deletions: Deletions;
+  /** Wakes an owner whose objects need a look. */
+  readonly notify: (owner: string) => void;
+}
+
+export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
+  /** They wait to be confirmed and are the owner's until then. */
+  readonly held: readonly InventoryEntry[];
+  /** Kinds that turned out not to be served. */
+  readonly unserved?: readonly GroupKind[];
+}
+
+/** Whose objects become nobody's, and the client that has the owner's permissions. */
+type Leaving = Pick<Run, 'owner' | 'client' | 'signal'>;
+
+const concurrentWrites = 8;
+
+/** Decides what becomes of objects that a deployment has and does not want: they go, wait or stay. */
+export class Pruner {
+  readonly #options: PrunerOptions;
+  /** Objects with a deployment's labels that are not its own, of which it was told. */
+  readonly #strangers = new Set<string>();
+
+  constructor(options: PrunerOptions) {
+    this.#options = options;
+  }
+
+  /** What the owner has and no longer wants: what of it goes, and what stays. */
+  async plan({ owner, set, signal }: Run): Promise<NamespacePlan> {
+    const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
+    const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
+    const plan = planRemoval(inventory, { owner, policy, wanted: set });
+    return await leaveNamespaces(plan, this.namespaceQuery(owner, plan, signal));
+  }
+
+  /** Asks what namespaces hold that a plan would delete. */
+  namespaceQuery(
+    owner: BundleDeployment,
+    { remove }: Pick<RemovalPlan, 'remove'>,
+    signal: AbortSignal,
+  ): NamespaceQuery & Pick<PrunerOptions, 'client'> {
+    const { client, discovery, owners } = this.#options;
+    const { name = '', uid: ownerUID = '' } = owner.metadata;
+    return {
+      client,
+      discovery,
+      going: new Set(remove.map(({ id }) => id)),
+      ownerUID,
+      otherUsers: (id) => otherUsers(owners, name, id),
+      signal,
+    };
+  }
+
+  /** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */
+  async prune(run: Run): Promise<PruneResult> {
+    const { transfers, deletions, earlierKinds } = this.#options;
+    const { owner, name, state, client, set, signal } = run;
+    const plan = await this.plan(run);
+    const { leave, remove, undecided } = plan;
+    this.tellStrangers(owner, set.ids);
+    const dropped = [...remove, ...leave.keys()];
+    const awaited = await transfers.pending(owner, dropped, signal);
+    if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
+    // What nobody has dropped stays the owner's.
+    const staying = run.deletionsAsked === false ? [...leave.keys()] : [];
+    const left = staying.length > 0 ? 0 : leave.size;
+    if (left > 0) await this.leave(run, leave);
+    if (remove.length === 0) {
+      state.confirmedPrunes = new Set();
+      return { changes: left, held: staying };
+    }
+    const { go, held: open, status, message } = await this.#guarded(run, remove);
+    const problemOf = (id: string): string | undefined => this.#problemOf(run, id);
+    const { now, later, holdUp: unhealthy } = timePrune(go, { owner, set, problemOf });
+    const because = 'its bundle no longer has it';
+    const decided = now.filter((entry) => !undecided.has(entry));
+    const refused = await deletions.delete(decided, { owner, because, client, signal });
+    const { failures, unserved } = await earlierKinds.lost(name, refused, signal);
+    throwAny(failures, 'upgrade', signal);
+    for (const { id } of decided) state.forgetObject(id);
+    throwUndecided(plan, now);
+    const changes = left + now.length;
+    const held = [...open, ...later, ...staying];
+    if (message === undefined) return { changes, held, unserved, holdUp: unhealthy };
+    const holdUp = { reason: progressReason.pruneHeld, message };
+    return { changes, held, unserved, holdUp, heldPrune: status };
+  }
+
+  async #guarded(run: Run, remove: readonly InventoryEntry[]): ReturnType<typeof guardPrune> {
+    const { pruneDefaults: defaults, discovery } = this.#options;
+    return await guardPrune(remove, { ...run, wanted: run.set.ids.size, defaults, discovery });
+  }
+
+  #problemOf({ state }: Run, id: string): string | undefined {
+    const record = state.recordOf(id);
+    return record && this.#options.drift.health(record);
+  }
+
+  /** Makes objects nobody's that would be deleted but for the reason given, and tells of each. */
+  async leave(
+    { owner, client, signal }: Leaving,
+    entries: ReadonlyMap<InventoryEntry, string>,
+  ): Promise<void> {
+    const { owners, inventory, events, notify } = this.#options;
+    const { name = '' } = owner.metadata;
+    const failures: ApplyFailure[] = [];
+    const left: InventoryEntry[] = [];
+    await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
+      try {
+        await leaveObject(client, entry, { owner: name, signal });
+        owners.find(name)?.forgetObject(entry.id);
+        inventory.leave(entry);
+        // A namespace is theirs to have now.
+        for (const user of otherUsers(owners, name, entry.id)) notify(user);
+        left.push(entry);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push({ object: entry, action: 'patch', error });
+      }
+    });
+    for (const [because, group] of Map.groupBy(left, (entry) => entries.get(entry))) {
+      const message = (list: string) => `Kept ${list}, which is nobody's from now on: ${because}`;
+      for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
+        events.event(owner, event);
+      }
+    }
+    throwAny(failures, 'upgrade', signal);
+  }
+
+  /**
+   * Tells, once in the life of the process, of objects that bear a deployment's labels and that core
+   * did not make for it: somebody may wait for their deletion. What others control is a copy by its
+   * controller, such as an EndpointSlice of a Service, and no news; nor is what is kept anyway. Of
+   * what the owner wants an apply says whose it is.
+   */
+  tellStrangers(owner: BundleDeployment, wanted: ReadonlySet<string> = new Set()): void {
+    const { inventory, events } = this.#options;
+    const fresh = inventory.ownedBy(owner.metadata.name ?? '').filter(({ id, object }) => {
+      if (belongsTo(object, owner) || controllerOf(object) !== undefined) return false;
+      if (isKept(object)) return false;
+      return !wanted.has(id) && !this.#strangers.has(identity(object.metadata));
+    });
+    for (const { object } of fresh) this.#strangers.add(identity(object.metadata));
+    const told = { reason: 'ObjectNotOwned', message: strangersMessage };
+    for (const event of objectEvents(fresh, told)) {
+      events.event(owner, { ...event, type: 'Warning' });
+    }
+  }
+}
+
+function strangersMessage(list: string): string {
+  return (
+    `${list} has the labels of this BundleDeployment, but core did not make it for this one ` +
+    `(annotation ${annotation.trackingID}), and never deletes it. If nobody needs it, delete it; ` +
+    `else remove its label ${label.ownerName}`
+  );
+}
+
+function identity({ uid = '', name = '' }: { readonly uid?: string; readonly name?: string }) {
+  return `${uid}/${name}`;
+}

@@ -1,0 +1,157 @@
+import type { RemoveRequest, RemoveResult } from '../../contracts/applier.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
+import { type ApplySetParents, checkRestored } from '../inventory/applyset-parent.ts';
+import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
+import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
+import type { KindWatches } from '../kinds/kind-watches.ts';
+import { applySetKey } from '../objects/applyset.ts';
+import { throwAny } from '../objects/failures.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import { isNamespace } from '../objects/order.ts';
+import { belongsTo } from '../ownership/belonging.ts';
+import { endNamespaces } from '../ownership/shared-namespaces.ts';
+import { clientOf } from '../privilege/owner-client.ts';
+import { takeLeftNamespaces } from '../removal/left-namespaces.ts';
+import { shownEntry, waitingMessage } from '../removal/removal-message.ts';
+import { leaveNamespaces, throwUndecided } from '../removal/removal-namespaces.ts';
+import { planRemoval, removalStages } from '../removal/removal-plan.ts';
+import { awaitRemoval } from '../removal/removal-watch.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { Deletions } from '../writes/deletions.ts';
+import type { Pruner } from './pruner.ts';
+
+export interface RemoverOptions {
+  readonly client: KubeClient;
+  readonly systemNamespace: string;
+  readonly clock: Clock;
+  readonly owners: OwnerStates;
+  readonly inventory: Inventory;
+  readonly parents: ApplySetParents;
+  readonly earlierKinds: EarlierKinds;
+  readonly watches: KindWatches;
+  readonly deletions: Deletions;
+  readonly pruner: Pruner;
+  /** Wakes an owner whose objects need a look. */
+  readonly notify: (owner: string) => void;
+}
+
+interface Removal extends RemoveRequest {
+  readonly state: OwnerState;
+  /** With the permissions of the owner. */
+  readonly client: KubeClient;
+}
+
+/** Deletes or leaves the objects of deployments that are being deleted. */
+export class Remover {
+  readonly #options: RemoverOptions;
+
+  constructor(options: RemoverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Goes as far as it can without waiting, from whatever is there: a removal that was cut short is
+   * resumed by another call.
+   */
+  async remove(request: RemoveRequest): Promise<RemoveResult> {
+    const { owner, signal } = request;
+    const { owners, inventory, earlierKinds, watches, pruner, notify } = this.#options;
+    const { name = '' } = owner.metadata;
+    const state = owners.of(name);
+    const removal = { ...request, state, client: clientOf(owner, this.#options.client) };
+    this.#checkMarks(request);
+    const kinds = await earlierKinds.of(owner, signal);
+    const { resources, unserved: unknown } = await earlierKinds.find(name, kinds, signal);
+    const unserved = [...unknown];
+    await watches.ensure(resources, signal);
+    await checkRestored(owner, this.#options, signal);
+    const planned = planRemoval(inventory, request);
+    endNamespaces(
+      state,
+      planned.remove.filter(({ resource }) => isNamespace(resource)),
+    );
+    pruner.tellStrangers(owner);
+    await pruner.leave(removal, planned.leave);
+    const query = pruner.namespaceQuery(owner, planned, signal);
+    for (const candidates of removalStages(planned.remove)) {
+      // Not earlier: until what is before it has gone, an API of the deployment may keep silent.
+      const plan = await leaveNamespaces({ leave: new Map(), remove: candidates }, query);
+      await pruner.leave(removal, plan.leave);
+      const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
+      const waitsFor = await this.#removeStage(removal, decided, unserved);
+      throwUndecided(plan, plan.remove);
+      if (waitsFor !== undefined) return { waitsFor };
+    }
+    // A kind may have gone with its CRD or APIService, which were objects of the deployment.
+    const left = await earlierKinds.find(name, unserved, signal);
+    if (left.resources.length > 0) notify(name);
+    if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
+      return { waitsFor: this.#waitForKinds(state, unserved) };
+    }
+    if (await this.#takeLeft(removal, query)) return await this.remove(request);
+    state.removal = undefined;
+    return {};
+  }
+
+  /** Namespaces that an earlier deployment has left, and that hold nothing any more. */
+  async #takeLeft(
+    { owner, state, policy, client }: Removal,
+    query: ReturnType<Pruner['namespaceQuery']>,
+  ): Promise<boolean> {
+    if (policy === 'Orphan') return false;
+    const { inventory, systemNamespace } = this.#options;
+    const namespaces = [...state.namespaces.values()];
+    const request = { owner, namespaces, client, inventory, systemNamespace, query };
+    return await takeLeftNamespaces(request);
+  }
+
+  /** Objects of a kind that is not served can be neither seen nor deleted; nothing says that none is left. */
+  #waitForKinds(
+    state: OwnerState,
+    kinds: readonly GroupKind[],
+  ): NonNullable<RemoveResult['waitsFor']> {
+    const awaited = { ids: [], shown: '' };
+    const since = awaitRemoval(state, awaited, this.#options.clock.monotonic());
+    const message =
+      `Waiting for the API server to serve ${kindNames(kinds)}: objects of it may be left. ` +
+      'Repair its CustomResourceDefinition or APIService, or delete it';
+    return { message, since };
+  }
+
+  /** Without its marks nobody knows what there is to delete or to leave. */
+  #checkMarks({ owner, policy }: RemoveRequest): void {
+    if ((owner.status?.activeBundle ?? '') === '' || this.#options.parents.isParent(owner)) return;
+    throw new Error(
+      `label ${applySetKey.id} or annotation ${applySetKey.groupKinds} of the BundleDeployment was changed by others: ` +
+        `they say of which kinds its objects are, so that none is overlooked (deletion policy ${policy}). Put them back`,
+    );
+  }
+
+  /** What is left to wait for once everything of the stage is being deleted; adds kinds that are not served. */
+  async #removeStage(
+    { owner, state, client, signal }: Removal,
+    stage: readonly InventoryEntry[],
+    unserved: GroupKind[],
+  ): Promise<RemoveResult['waitsFor']> {
+    const { earlierKinds, inventory, deletions, clock } = this.#options;
+    const doomed = stage.filter(
+      ({ deleted, object }) => !deleted && object.metadata.deletionTimestamp === undefined,
+    );
+    const because = 'its BundleDeployment is deleted';
+    const context = { owner, because, client, podsFirst: true, signal };
+    const refused = await deletions.delete(doomed, context);
+    const lost = await earlierKinds.lost(state.name, refused, signal);
+    throwAny(lost.failures, 'upgrade', signal);
+    unserved.push(...lost.unserved);
+    // By now the watches may have seen them go.
+    const left = stage
+      .flatMap(({ resource, key }) => inventory.get(resource, key) ?? [])
+      .filter(({ object }) => belongsTo(object, owner));
+    const shown = shownEntry(left);
+    if (shown === undefined) return undefined;
+    const awaited = { ids: left.map(({ id }) => id), shown: shown.id };
+    const since = awaitRemoval(state, awaited, clock.monotonic());
+    return { message: waitingMessage(shown, left.length), since };
+  }
+}

@@ -1,0 +1,164 @@
+import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
+import { isNotFound, type KubeClient } from '../platform/kube/index.ts';
+import type { DriftDetector } from './drift/drift.ts';
+import type { HealthRules } from './health/rules/health-rules.ts';
+import { type ApplySetParents, checkRestored } from './inventory/applyset-parent.ts';
+import type { Inventory } from './inventory/inventory.ts';
+import { notServed } from './kinds/earlier-kinds.ts';
+import type { OptionalKinds } from './kinds/optional-kinds.ts';
+import { forEachLimit } from './objects/for-each-limit.ts';
+import type { GroupKind } from './objects/group-kind.ts';
+import { handsOverTo } from './ownership/adoption-level.ts';
+import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
+import type { Transfers } from './ownership/transfers.ts';
+import { driftMode, noteDrift, splitPlan } from './plan/drift-policy.ts';
+import type { PlannedObject } from './plan/plan.ts';
+import type { Planner } from './plan/planner.ts';
+import { kindsOf, type Run } from './plan/run.ts';
+import type { Pruner } from './prune/pruner.ts';
+import type { OwnerStates } from './state/owner-state.ts';
+import type { SetWriter } from './writes/set-writer.ts';
+
+const concurrentReads = 8;
+
+export interface RollOutOptions {
+  readonly client: KubeClient;
+  readonly owners: OwnerStates;
+  readonly inventory: Inventory;
+  readonly drift: DriftDetector;
+  readonly rules: HealthRules;
+  readonly parents: ApplySetParents;
+  readonly optionalKinds: OptionalKinds;
+  readonly namespaces: SharedNamespaces;
+  readonly transfers: Transfers;
+  readonly planner: Planner;
+  readonly setWriter: SetWriter;
+  readonly pruner: Pruner;
+  /** Wakes an owner whose objects need a look. */
+  readonly notify: (owner: string) => void;
+}
+
+/** Brings the cluster to one owner's set: what has to change, whether it may, the change, the rest. */
+export class RollOut {
+  readonly #options: RollOutOptions;
+
+  constructor(options: RollOutOptions) {
+    this.#options = options;
+  }
+
+  async apply(request: ApplyRequest): Promise<ApplyResult> {
+    const { planner, namespaces, setWriter, pruner, optionalKinds } = this.#options;
+    const run = await planner.begin(request);
+    const { owner, state, signal } = run;
+    const unknown = await planner.watchKinds(run);
+    await checkRestored(owner, this.#options, signal);
+    await this.#readJudged(run);
+    state.finished.begin(request);
+    const used = await namespaces.find(run);
+    namespaces.note(owner, used);
+    const { pending, drifted } = this.#plan(run, used);
+    await planner.checkPermissions(run, pending);
+    // Hooks are to be guarded as objects are, also where there is no object.
+    const isNothing = pending.length === 0 && !run.foundationOnly;
+    const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
+    if (applied.holdUp !== undefined || run.foundationOnly) {
+      return { ...applied, complete: false, drifted, finished: state.finished.all };
+    }
+    const { changes, held, holdUp, heldPrune, unserved: lost = [] } = await pruner.prune(run);
+    const unserved = [...unknown, ...lost];
+    await this.#settle(run, [...held.map(({ resource }) => resource), ...unserved]);
+    optionalKinds.await(owner, run.set.omitted);
+    return {
+      changes: applied.changes + changes,
+      complete: true,
+      holdUp: holdUp ?? notServed(unserved),
+      heldPrune,
+      drifted,
+      finished: state.finished.all,
+    };
+  }
+
+  /**
+   * Takes the owner's health rules as they are now. What they judge and the watch cache has without
+   * its content is read once more: built-in rules need less of it.
+   */
+  async #readJudged({ owner, name, set, client, signal }: Run): Promise<void> {
+    const { rules, inventory } = this.#options;
+    if (!rules.use(owner)) return;
+    const unread = set.objects.filter(
+      ({ resource, key }) =>
+        rules.has(name, resource) && inventory.get(resource, key)?.slim === true,
+    );
+    await forEachLimit(unread, concurrentReads, async ({ resource, key }) => {
+      try {
+        inventory.put(resource, await client.get(resource, key, signal));
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    });
+  }
+
+  /** What has to be sent; everything else is known as the owner's from now on. */
+  #plan(
+    run: Run,
+    used: UsedNamespaces,
+  ): {
+    readonly pending: readonly PlannedObject[];
+    readonly drifted: readonly DriftedObject[] | undefined;
+  } {
+    const { inventory, drift, transfers, planner } = this.#options;
+    const { owner, state, unchanged } = run;
+    const given = planner.given(run);
+    transfers.keep(state, given);
+    for (const { id } of [...given, ...used.keys()]) {
+      state.dropRecord(id);
+      state.release([id]);
+    }
+    const isCorrected = driftMode(owner) === 'Correct';
+    const pause = (id: string): number => (isCorrected ? state.repairs.pause(id) : 0);
+    const { pending, found } = planner.plan(run, { given, used }, pause);
+    for (const record of found) {
+      state.setRecord(record);
+      const isGone = inventory.get(record.resource, record.key) === undefined;
+      if (isGone && state.finished.find(record) === undefined) state.finished.assume(record);
+      drift.health(record);
+    }
+    this.#noteFinished(run);
+    // What the cluster says is more than what somebody is about to do.
+    state.seize(found.map(({ id }) => id));
+    const split = splitPlan(owner, pending, unchanged);
+    return { pending: split.pending, drifted: noteDrift(run, this.#options, split.drifted) };
+  }
+
+  /** Of this Bundle, whatever was noted of the one before. */
+  #noteFinished({ name, state, set }: Run): void {
+    const { inventory, drift } = this.#options;
+    for (const { id, resource, key } of set.objects) {
+      const record = state.recordOf(id);
+      if (record?.runs === undefined || record.owner !== name) continue;
+      drift.noteFinished(record, inventory.get(resource, key));
+    }
+  }
+
+  /** From now on exactly this set is the owner's, and what is of kinds that still wait to be pruned. */
+  async #settle(run: Run, waiting: readonly GroupKind[]): Promise<void> {
+    const { parents, owners, notify } = this.#options;
+    const { owner, state, set, signal } = run;
+    state.setMembers(set.ids);
+    state.rules?.verdicts.keepOnly(set.ids);
+    state.settle(set.ids);
+    state.finished.keepOnly(set.ids);
+    await parents.write(owner, [...kindsOf(run), ...waiting, ...stillOwned(run)], signal);
+    // They may wait for what they can take now.
+    for (const taker of handsOverTo(owner)) {
+      if (owners.find(taker)?.isSettled !== true) notify(taker);
+    }
+  }
+}
+
+/** Kinds that the cluster does not seem to serve, and that the owner may have objects of. */
+function stillOwned({ set, earlier }: Run): readonly GroupKind[] {
+  return set.omitted.filter((each) =>
+    earlier.some(({ group, kind }) => each.group === group && each.kind === kind),
+  );
+}

@@ -1,0 +1,230 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
+import { FinishedObjects } from '../drift/finished-objects.ts';
+import { RepairBackoff } from '../drift/repair-backoff.ts';
+import type { IgnoredTree } from '../fields/ignored-fields.ts';
+import type { PodReasonsOf } from '../health/pod-reasons.ts';
+import type { OwnRules } from '../health/rules/health-rules.ts';
+import type { MissingVerdict } from '../health/status.ts';
+import type { AwaitedHook } from '../hooks/hook-watch.ts';
+import type { GroupKind } from '../objects/group-kind.ts';
+import type { SharedNamespace } from '../ownership/shared-namespaces.ts';
+import type { GrantedPermissions } from '../privilege/preflight.ts';
+import type { AwaitedRemoval } from '../removal/removal-watch.ts';
+
+/** What the engine last applied for one object, and how it looked then. */
+export interface AppliedRecord {
+  readonly id: string;
+  readonly owner: string;
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  /** Fields of it that others may change. */
+  readonly ignored?: IgnoredTree | undefined;
+  /** This process found it as it is, and has written nothing. */
+  readonly found?: true;
+  /** Digest of the desired object. */
+  readonly digest: string;
+  /** Digest of what it runs, where it ends by itself. */
+  readonly runs?: string | undefined;
+  /** Projection of the server's answer. */
+  readonly projection: string;
+  /** The state in which drift of it is accepted: spec.drift.mode is not Correct, and it was told. */
+  accepted?: string | undefined;
+  /** The object's line for the Healthy condition, as last reported. */
+  problem: string | undefined;
+  /** Why that line is no verdict of the owner's health rules, which are to judge the object. */
+  missingVerdict?: MissingVerdict | undefined;
+}
+
+/** Of each object one record, whoever applied it last, and one deployment that holds it. */
+interface ObjectIndex {
+  readonly records: Map<string, AppliedRecord>;
+  readonly holders: Map<string, OwnerState>;
+}
+
+/**
+ * What the process remembers of one deployment: lost with the process, found again by looking at the
+ * cluster, and forgotten as a whole once the deployment is gone (docs/adr/0049).
+ */
+export class OwnerState {
+  readonly name: string;
+  /** Repairs of its objects, for their pauses. */
+  readonly repairs: RepairBackoff;
+  /** Reviews of single objects that are due later, by object. */
+  readonly reviews = new Map<string, AbortController>();
+  /** Objects of its Bundle that have ended by themselves. */
+  readonly finished = new FinishedObjects();
+  /** Its health rules, and what they have said. */
+  rules: OwnRules | undefined;
+  podReasons: PodReasonsOf | undefined;
+  /** The last install met objects of somebody else's: the next one looks before it creates. */
+  occupied = false;
+  /** Objects of its bundle that others have taken with its consent: object to taker. */
+  given: ReadonlyMap<string, string> = new Map();
+  /** It looks again soon whether those that may take its objects have had time to. */
+  awaitsTransfer = false;
+  /** Namespaces of others in its bundle. */
+  namespaces: ReadonlyMap<string, SharedNamespace> = new Map();
+  /** It is being deleted: namespaces are not kept for it. */
+  isEnding = false;
+  hook: AwaitedHook | undefined;
+  removal: AwaitedRemoval | undefined;
+  /** Deletions that were confirmed and may not have succeeded yet. */
+  confirmedPrunes: ReadonlySet<string> = new Set();
+  /** Kinds of optional objects that it awaits. */
+  optionalKinds: readonly GroupKind[] = [];
+  /** Since when it waits for a kind to be served, by the monotonic clock. */
+  unservedSince: number | undefined;
+  /** How often the inventory had gone back in time when the deployment was last read. */
+  checkedRewinds = 0;
+  /** UID and version of the deployment as it was last handed in. */
+  handedIn: Pick<KubernetesObject, 'metadata'> | undefined;
+  /** The answer to our last write of its ApplySet marks: what a watch hands in may be older. */
+  parent: KubernetesObject | undefined;
+  permissions: GrantedPermissions | undefined;
+  readonly #index: ObjectIndex;
+  /** IDs of its objects in their order, with those that are only about to be applied. */
+  #members: readonly string[] = [];
+  readonly #claims = new Set<string>();
+  #isSettled = false;
+
+  constructor(name: string, clock: Clock, index: ObjectIndex) {
+    this.name = name;
+    this.repairs = new RepairBackoff(clock);
+    this.#index = index;
+  }
+
+  /** Its own records, in the order of its objects. */
+  get records(): readonly AppliedRecord[] {
+    return this.#members.flatMap((id) => {
+      const record = this.#index.records.get(id);
+      return record?.owner === this.name ? [record] : [];
+    });
+  }
+
+  /** The record of an object, whoever's it is. */
+  recordOf(id: string): AppliedRecord | undefined {
+    return this.#index.records.get(id);
+  }
+
+  setRecord(record: AppliedRecord): void {
+    this.#index.records.set(record.id, record);
+  }
+
+  /** Forgets what it knows of one object; another deployment's record of it stays. */
+  dropRecord(id: string): void {
+    if (this.recordOf(id)?.owner === this.name) this.#index.records.delete(id);
+  }
+
+  /** Makes objects known before they are applied: they are forgotten with it after a failure too. */
+  addMembers(ids: Iterable<string>): void {
+    this.#members = [...new Set([...this.#members, ...ids])];
+  }
+
+  /** Says which objects it has; records of others of its objects are forgotten. */
+  setMembers(ids: Iterable<string>): void {
+    const kept = new Set(ids);
+    for (const { id } of this.records) if (!kept.has(id)) this.dropRecord(id);
+    this.#members = [...kept];
+  }
+
+  /** Forgets all reviews and repairs of one object. */
+  forgetObject(id: string): void {
+    this.reviews.get(id)?.abort();
+    this.reviews.delete(id);
+    this.repairs.forget(id);
+  }
+
+  /** True where all that it wants is known: what it does not hold it does not want. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Who else holds an object; undefined where it is free or its own. */
+  otherHolder(id: string): string | undefined {
+    const holder = this.#index.holders.get(id);
+    return holder === this ? undefined : holder?.name;
+  }
+
+  /** Takes every free object of these; returns those that were not its own before. */
+  claim(ids: Iterable<string>): string[] {
+    const { holders } = this.#index;
+    return [...ids].filter((id) => {
+      if (holders.has(id)) return false;
+      holders.set(id, this);
+      this.#claims.add(id);
+      return true;
+    });
+  }
+
+  release(ids: Iterable<string>): void {
+    for (const id of ids) if (this.#claims.delete(id)) this.#index.holders.delete(id);
+  }
+
+  releaseAll(): void {
+    this.release([...this.#claims]);
+    this.#isSettled = false;
+  }
+
+  /** Takes these, whoever holds them: they were transferred, or are its own in the cluster. */
+  seize(ids: readonly string[]): void {
+    for (const id of ids) {
+      const holder = this.#index.holders.get(id);
+      if (holder !== this) holder?.release([id]);
+    }
+    this.claim(ids);
+  }
+
+  /** Gives up what it holds beyond these; they are all that it wants. */
+  settle(ids: ReadonlySet<string>): void {
+    this.#isSettled = true;
+    this.release([...this.#claims].filter((id) => !ids.has(id)));
+  }
+
+  end(): void {
+    for (const review of this.reviews.values()) review.abort();
+    this.rules?.verdicts.end();
+    this.setMembers([]);
+    this.releaseAll();
+  }
+}
+
+/** What the process remembers of deployments, by name. */
+export class OwnerStates implements Iterable<OwnerState> {
+  readonly #byName = new Map<string, OwnerState>();
+  readonly #index: ObjectIndex = { records: new Map(), holders: new Map() };
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  of(name: string): OwnerState {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const state = new OwnerState(name, this.#clock, this.#index);
+    this.#byName.set(name, state);
+    return state;
+  }
+
+  /** Undefined where nothing was remembered of it yet. */
+  find(name: string): OwnerState | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** The record of an object, whoever's it is. */
+  recordOf(id: string): AppliedRecord | undefined {
+    return this.#index.records.get(id);
+  }
+
+  /** What others hold of its objects, and their records of them, are theirs and stay. */
+  forget(name: string): void {
+    this.#byName.get(name)?.end();
+    this.#byName.delete(name);
+  }
+
+  [Symbol.iterator](): IterableIterator<OwnerState> {
+    return this.#byName.values();
+  }
+}

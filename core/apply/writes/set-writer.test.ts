@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { EventList } from '../../../test/helpers/event-list.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { silentLogger } from '../../../test/helpers/silent-logger.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { ApiError, keyOf, type Resource } from '../../platform/kube/index.ts';
+import { DriftDetector } from '../drift/drift.ts';
+import { ApplySetParents } from '../inventory/applyset-parent.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { Definitions } from '../kinds/definitions.ts';
+import { KindWatches } from '../kinds/kind-watches.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { CoOwnership } from '../ownership/co-ownership.ts';
+import { Transfers } from '../ownership/transfers.ts';
+import { OwnershipCheck, OwnershipRefusal } from '../plan/ownership-check.ts';
+import type { Run } from '../plan/run.ts';
+import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { Deletions } from './deletions.ts';
+import { ServerSideApply } from './server-side-apply.ts';
+import { SetWriter } from './set-writer.ts';
+import { Writer } from './writer.ts';
+
+/** Has server-side apply as far as creation goes. */
+class ApplyingClient extends FakeKubeClient {
+  override apply = async (_: Resource, object: KubernetesObject): Promise<KubernetesObject> => {
+    const isThere = this.peek(keyOf(object)) !== undefined;
+    if (isThere) throw new ApiError(409, { reason: 'Conflict' });
+    return this.put(object);
+  };
+}
+
+function aConfigMap(name: string): DesiredObject {
+  const metadata = { name, namespace: 'n' };
+  return aDesiredObject({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+}
+
+const [occupied, restored] = [aConfigMap('occupied'), aConfigMap('restored')];
+
+const owners = new OwnerStates(new ManualClock());
+
+function aWriter(client: ApplyingClient): SetWriter {
+  const { signal } = new AbortController();
+  const discovery = {
+    invalidate: () => undefined,
+    resourceFor: async () => undefined,
+    resourceForGroupKind: async () => undefined,
+    namespacedResources: async () => [],
+  };
+  const known = {
+    client,
+    discovery,
+    clock: new ManualClock(),
+    logger: silentLogger,
+    events: new EventList(),
+    systemNamespace: 'rukpak-system',
+    signal,
+    inventory: new Inventory(),
+    owners,
+    notify: () => undefined,
+  };
+  const drift = new DriftDetector({ ...known, rules: someHealthRules() });
+  const apply = new ServerSideApply({ ...known, documents: new OpenAPIDocuments(client) });
+  const coOwnership = new CoOwnership(known);
+  return new SetWriter({
+    ...known,
+    drift,
+    ownership: new OwnershipCheck(known),
+    parents: new ApplySetParents(known),
+    writer: new Writer({ ...known, apply, drift, coOwnership }),
+    transfers: new Transfers(known),
+    definitions: new Definitions(known),
+    watches: new KindWatches(known),
+    deletions: new Deletions(known),
+  });
+}
+
+function aRun(client: ApplyingClient, operation: Run['operation']): Run {
+  const owner = client.put(aStoredDeployment()) as BundleDeployment;
+  const objects = [restored, occupied];
+  const set = {
+    objects,
+    ids: new Set(objects.map(({ id }) => id)),
+    resources: [occupied.resource],
+    omitted: [],
+    isServed: () => true,
+    presentAs: ({ resource }: DesiredObject) => resource,
+  };
+  return {
+    owner,
+    name: 'demo',
+    state: owners.of('demo'),
+    client,
+    operation,
+    set,
+    earlier: [],
+    waitForReady: false,
+    foundationOnly: false,
+    hooks: [],
+    origin: {},
+    unchanged: operation === 'upgrade',
+    signal: new AbortController().signal,
+  };
+}
+
+/** What is left of an object that was created while the next one turned out to be of others. */
+async function afterRefusal(operation: Run['operation']) {
+  owners.forget('demo');
+  const client = new ApplyingClient();
+  const metadata = { name: 'occupied', namespace: 'n' };
+  client.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata });
+  const run = aRun(client, operation);
+  const repair = operation === 'upgrade';
+  const plan = [restored, occupied].map((desired) => ({ desired, live: undefined, repair }));
+  await expect(aWriter(client).write(run, plan)).rejects.toThrow(OwnershipRefusal);
+  return {
+    live: client.peek(restored.key) !== undefined,
+    holder: owners.of('other').otherHolder(restored.id),
+    records: run.state.records.map(({ key }) => key.name),
+  };
+}
+
+test('a refused install takes back what it had created', async () => {
+  expect(await afterRefusal('install')).toEqual({ live: false, holder: undefined, records: [] });
+});
+
+test('what is installed keeps what was put back before another repair was refused', async () => {
+  const kept = { live: true, holder: 'demo', records: ['restored'] };
+  expect(await afterRefusal('upgrade')).toEqual(kept);
+});

@@ -1,0 +1,221 @@
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { ApplyResult } from '../../contracts/applier.ts';
+import { isConflict } from '../../platform/kube/index.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import { type HookEvent, hookOf } from '../hooks/hook.ts';
+import type { ApplySetParents } from '../inventory/applyset-parent.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { Definitions } from '../kinds/definitions.ts';
+import type { KindWatches } from '../kinds/kind-watches.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { type ApplyFailure, type Operation, throwAny } from '../objects/failures.ts';
+import { isDefinition, isFoundation, isNamespace } from '../objects/order.ts';
+import type { Transfers } from '../ownership/transfers.ts';
+import {
+  type CheckedObject,
+  type OwnershipCheck,
+  OwnershipRefusal,
+  type OwnershipRequest,
+} from '../plan/ownership-check.ts';
+import type { PlannedObject } from '../plan/plan.ts';
+import { kindsOf, type Run } from '../plan/run.ts';
+import { isData } from '../prune/prune-data.ts';
+import { stagesToRun } from '../stages/foundation-stage.ts';
+import { readinessOf } from '../stages/stage-readiness.ts';
+import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from '../stages/stages.ts';
+import type { Deletions } from './deletions.ts';
+import type { Writer } from './writer.ts';
+
+export interface SetWriterOptions {
+  readonly inventory: Inventory;
+  readonly drift: DriftDetector;
+  readonly ownership: OwnershipCheck;
+  readonly parents: ApplySetParents;
+  readonly writer: Writer;
+  readonly transfers: Transfers;
+  readonly definitions: Definitions;
+  readonly watches: KindWatches;
+  readonly deletions: Deletions;
+}
+
+type Applied = Pick<ApplyResult, 'changes' | 'holdUp'>;
+
+/** What a run has done so far. */
+class Written {
+  changes = 0;
+  /** Created by this very run: nothing was there before. */
+  readonly created: CheckedObject[] = [];
+}
+
+/** Writes what of a set has to be sent, stage after stage. */
+export class SetWriter {
+  readonly #options: SetWriterOptions;
+
+  constructor(options: SetWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Goes as far as stages let it; says how many objects changed. */
+  async write(run: Run, plan: readonly PlannedObject[]): Promise<Applied> {
+    const { drift, ownership, parents } = this.#options;
+    const { owner, state, set, earlier, signal } = run;
+    const problemOf = readinessOf(run, plan, drift);
+    const staged = { objects: set.objects, waits: problemOf !== undefined };
+    const early = holdUpBeforeFirst(stagesOf({ ...staged, pending: plan }), problemOf);
+    if (early !== undefined) {
+      // A new process finds objects that were applied: they must be forgotten with their owner.
+      state.addMembers(set.ids);
+      return { changes: 0, holdUp: early };
+    }
+    const pending = await ownership.run(ownershipRequest(run, plan));
+    state.addMembers(set.ids);
+    await parents.write(owner, [...kindsOf(run), ...earlier], signal);
+    const operation: Operation = pending.every(({ repair }) => repair)
+      ? 'reconcile'
+      : run.operation;
+    const written = new Written();
+    try {
+      const { failures, holdUp } = await runStages(stagesToRun(run, { ...staged, pending }), {
+        operation,
+        apply: async (object) => await this.#writeObject(run, object, written),
+        foundationLaid: async (stage) => await this.#foundationLaid(run, stage),
+        problemOf,
+      });
+      throwAny(failures, operation, signal);
+      state.occupied = false;
+      return { changes: written.changes, holdUp };
+    } catch (error) {
+      // What was put back of an installed set was missing, and stays.
+      if (!(error instanceof OwnershipRefusal) || run.operation !== 'install') throw error;
+      await this.#undo(run, written);
+      throw await this.#refusalOfAll(run, plan, error);
+    }
+  }
+
+  async #writeObject(run: Run, object: CheckedObject, written: Written): Promise<void> {
+    const { writer, ownership, transfers } = this.#options;
+    try {
+      if (!(await writer.write(run, object))) return;
+      written.changes += 1;
+      transfers.tell(run.owner, object);
+      if (object.createOnly) written.created.push(object);
+    } catch (error) {
+      if (!object.createOnly || !isConflict(error)) throw error;
+      // Something is there after all: whose is it?
+      const request = { ...ownershipRequest(run, [object]), readsFirst: () => true };
+      for (const found of await ownership.judge(request)) {
+        if (await writer.write(run, found)) written.changes += 1;
+        transfers.tell(run.owner, found);
+      }
+    }
+  }
+
+  /** What the stage's other objects need is there when this resolves: CRDs, and watches of their kinds. */
+  async #foundationLaid(
+    { set, signal }: Run,
+    { objects, pending }: Stage,
+  ): Promise<readonly ApplyFailure[]> {
+    const { definitions, watches } = this.#options;
+    const applied = pending.map(({ desired }) => desired);
+    const crds = applied.filter(({ resource }) => isDefinition(resource));
+    const failures = await definitions.established(crds, signal);
+    if (failures.length > 0) return failures;
+    const fresh = objects.filter((object) => !set.isServed(object));
+    const kinds = [...new Set(fresh.map(({ resource }) => resource))];
+    if (crds.length === 0 && kinds.length === 0) return [];
+    await definitions.served(kinds, signal);
+    await watches.ensure(kinds, signal);
+    return [];
+  }
+
+  /**
+   * Of what a refused install has created nothing stays but what may hold something of others by now:
+   * that waits for the next apply, or for the deployment's deletion.
+   */
+  async #undo({ owner, state, client, signal }: Run, { created }: Written): Promise<void> {
+    const { inventory, deletions } = this.#options;
+    // The next tries look first: objects must not come and go with each.
+    state.occupied = true;
+    const entries = created
+      // Somebody may have put one of their own in its place.
+      .flatMap(({ desired: { resource, key } }) => inventory.get(resource, key) ?? [])
+      .filter((entry) => !isData(entry));
+    state.setMembers([]);
+    for (const { id } of entries) state.forgetObject(id);
+    const because = 'the installation met objects of others, and is undone';
+    const failures = await deletions.delete(entries, { owner, because, client, signal });
+    throwAny(failures, 'install', signal);
+  }
+
+  /** The refusal that names everything that stands in the way, not only what was met first. */
+  async #refusalOfAll(
+    run: Run,
+    plan: readonly PlannedObject[],
+    first: OwnershipRefusal,
+  ): Promise<Error> {
+    try {
+      const unread = plan.filter(({ live }) => live === undefined);
+      const request = { ...ownershipRequest(run, unread), readsFirst: () => true };
+      await this.#options.ownership.judge(request);
+      return first;
+    } catch (error) {
+      return error instanceof OwnershipRefusal ? error : first;
+    } finally {
+      run.state.releaseAll();
+    }
+  }
+}
+
+function ownershipRequest(run: Run, pending: readonly PlannedObject[]): OwnershipRequest {
+  const { owner, operation, set, client, foundationOnly, signal } = run;
+  const findsNothing = expectsNothing(run);
+  return {
+    owner,
+    operation,
+    client,
+    desired: set.objects,
+    pending,
+    hooks: hooksOf(run),
+    hooksNext: foundationOnly,
+    presentAs: set.presentAs,
+    readsFirst: ({ repair, desired }) =>
+      // Which namespaces there are is known by now.
+      !repair &&
+      !isNamespace(desired.resource) &&
+      !(findsNothing && !isFoundation(desired.resource)),
+    signal,
+  };
+}
+
+/** Those that run in this operation. */
+function hooksOf({ hooks, operation }: Run): readonly DesiredObject[] {
+  const due: readonly HookEvent[] = [`pre-${operation}`, `post-${operation}`];
+  return hooks.filter(({ object }) => hookOf(object).events.some((event) => due.includes(event)));
+}
+
+/**
+ * True for a first install that nothing says will meet existing objects. To create at once costs
+ * half the requests of looking first; where that was wrong, it is undone (docs/adr/0017). An upgrade
+ * looks first: what it has changed by then could not be undone.
+ */
+function expectsNothing({
+  owner,
+  state,
+  operation,
+  earlier,
+  waitForReady,
+  foundationOnly,
+}: Run): boolean {
+  const { adoption = 'Never' } = owner.spec;
+  return (
+    operation === 'install' &&
+    earlier.length === 0 &&
+    // What earlier stages have made by the time could not be undone either.
+    !waitForReady &&
+    // Nor what hooks have done.
+    !foundationOnly &&
+    adoption === 'Never' &&
+    owner.metadata.annotations?.[annotation.adopt] === undefined &&
+    !state.occupied
+  );
+}
