@@ -4,7 +4,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { annotation, label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import { deploymentApplySetID } from '../../core/apply/index.ts';
-import { trackingID } from '../../core/apply/objects/tracking-id.ts';
+import { trackingID } from '../../core/apply/objects/owner-marks.ts';
 import type { Resource } from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { type CtlResult, rukpakctl, spawnRukpakctl } from '../../test/helpers/rukpakctl.ts';

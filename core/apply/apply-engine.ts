@@ -23,25 +23,25 @@ import {
   type NamespacedKinds,
 } from '../platform/kube/index.ts';
 import type { ApplyMetrics } from '../platform/observe/index.ts';
-import { FormerReleases } from './adoption/former-releases.ts';
 import { awaitedController } from './awaited-controller.ts';
 import { DriftDetector } from './drift/drift.ts';
+import { HealthRules } from './drift/health-rules.ts';
 import { Forecaster } from './forecast/forecaster.ts';
-import { PodReasons } from './health/pod-reasons.ts';
-import { HealthRules } from './health/rules/health-rules.ts';
+import { PodReasons } from './health-report.ts';
+import { FormerReleases } from './helm-migration/former-releases.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
 import { HookWatch } from './hooks/hook-watch.ts';
-import { ApplySetParents } from './inventory/applyset-parent.ts';
 import { Inventory } from './inventory/inventory.ts';
+import { ApplySetParents } from './kinds/applyset-parent.ts';
 import { Definitions } from './kinds/definitions.ts';
 import { EarlierKinds } from './kinds/earlier-kinds.ts';
 import { KindLifecycle } from './kinds/kind-lifecycle.ts';
 import { KindWatches } from './kinds/kind-watches.ts';
 import { OptionalKinds } from './kinds/optional-kinds.ts';
 import { CoOwnership } from './ownership/co-ownership.ts';
+import { OwnershipCheck } from './ownership/ownership-check.ts';
 import { SharedNamespaces } from './ownership/shared-namespaces.ts';
 import { Transfers } from './ownership/transfers.ts';
-import { OwnershipCheck } from './plan/ownership-check.ts';
 import { Planner } from './plan/planner.ts';
 import { Preflight } from './privilege/preflight.ts';
 import { Pruner } from './prune/pruner.ts';
@@ -49,11 +49,12 @@ import { Remover } from './prune/remover.ts';
 import { RemovalWatch } from './removal/removal-watch.ts';
 import { RollOut } from './roll-out.ts';
 import { OpenAPIDocuments } from './schema/openapi-documents.ts';
-import { type AppliedRecord, OwnerStates } from './state/owner-state.ts';
-import { Deletions } from './writes/deletions.ts';
-import { ServerSideApply } from './writes/server-side-apply.ts';
-import { SetWriter } from './writes/set-writer.ts';
-import { Writer } from './writes/writer.ts';
+import { SetWriter } from './set-writer.ts';
+import type { AppliedRecord } from './state/applied-record.ts';
+import { OwnerStates } from './state/owner-state.ts';
+import { Deletions } from './write/deletions.ts';
+import { ServerSideApply } from './write/server-side-apply.ts';
+import { Writer } from './write/writer.ts';
 
 export interface ApplyEngineOptions {
   readonly client: KubeClient;

@@ -1,23 +1,23 @@
 import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
 import { isNotFound, type KubeClient } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
-import type { HealthRules } from './health/rules/health-rules.ts';
-import { type ApplySetParents, checkRestored } from './inventory/applyset-parent.ts';
+import { driftMode, noteDrift, splitPlan } from './drift/drift-policy.ts';
+import type { HealthRules } from './drift/health-rules.ts';
 import type { Inventory } from './inventory/inventory.ts';
+import { type ApplySetParents, checkRestored } from './kinds/applyset-parent.ts';
 import { notServed } from './kinds/earlier-kinds.ts';
 import type { OptionalKinds } from './kinds/optional-kinds.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
 import type { GroupKind } from './objects/group-kind.ts';
+import type { PlannedObject } from './objects/planned.ts';
 import { handsOverTo } from './ownership/adoption-level.ts';
 import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
 import type { Transfers } from './ownership/transfers.ts';
-import { driftMode, noteDrift, splitPlan } from './plan/drift-policy.ts';
-import type { PlannedObject } from './plan/plan.ts';
 import type { Planner } from './plan/planner.ts';
 import { kindsOf, type Run } from './plan/run.ts';
 import type { Pruner } from './prune/pruner.ts';
+import type { SetWriter } from './set-writer.ts';
 import type { OwnerStates } from './state/owner-state.ts';
-import type { SetWriter } from './writes/set-writer.ts';
 
 const concurrentReads = 8;
 

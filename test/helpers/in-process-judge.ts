@@ -1,7 +1,4 @@
-import {
-  HealthRules,
-  type HealthRulesOptions,
-} from '../../core/apply/health/rules/health-rules.ts';
+import { HealthRules, type HealthRulesOptions } from '../../core/apply/drift/health-rules.ts';
 import judgeObjects from '../../core/apply/health/rules/judge-objects.ts';
 import { OwnerStates } from '../../core/apply/state/owner-state.ts';
 import type { ObjectJudge } from '../../core/contracts/object-judge.ts';

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../api/meta.ts';
 import { Inventory, type InventoryEntry } from '../../core/apply/index.ts';
-import { trackingID } from '../../core/apply/objects/tracking-id.ts';
+import { trackingID } from '../../core/apply/objects/owner-marks.ts';
 import type { Resource } from '../../core/platform/kube/index.ts';
 
 export interface OwnedObject {

@@ -1,7 +1,6 @@
 import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { objectHealth } from '../health/object-health.ts';
-import type { HealthRules } from '../health/rules/health-rules.ts';
 import {
   type Inventory,
   type InventoryEntry,
@@ -11,8 +10,10 @@ import {
   slim,
 } from '../inventory/inventory.ts';
 import { isNewer } from '../objects/object-id.ts';
-import type { AppliedRecord, OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { AppliedRecord } from '../state/applied-record.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { anyState, driftState } from './drift-state.ts';
+import type { HealthRules } from './health-rules.ts';
 
 export interface DriftDetectorOptions {
   readonly inventory: Inventory;

@@ -14,9 +14,9 @@ import { consentedOwnership } from '../ownership/consented-ownership.ts';
 import type { DeploymentConsent } from '../ownership/deployment-consent.ts';
 import { adoptCommand } from '../ownership/ownership-message.ts';
 import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
-import { replacedLists } from '../writes/apply-replacing.ts';
-import { withLeftFields } from '../writes/left-fields.ts';
-import { ServerSideApply } from '../writes/server-side-apply.ts';
+import { replacedLists } from '../write/apply-replacing.ts';
+import { withLeftFields } from '../write/left-fields.ts';
+import { ServerSideApply } from '../write/server-side-apply.ts';
 
 /** Two states of one object; undefined where it does not exist. */
 export interface ObjectStates {

@@ -2,8 +2,8 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ObjectKey } from '../../platform/kube/index.ts';
 import type { Ownership } from '../ownership/ownership.ts';
+import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { ownershipMessage } from '../ownership/ownership-message.ts';
-import { OwnershipRefusal } from '../plan/ownership-check.ts';
 
 /** Something of somebody else's is in a hook's place: the text is that of any other object. */
 export function hookRefusal(

@@ -9,11 +9,11 @@ import type { HookProgress } from '../../contracts/applier.ts';
 import { ApiError, keyOf, type Resource } from '../../platform/kube/index.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import { KindWatches } from '../kinds/kind-watches.ts';
-import { OwnershipRefusal } from '../plan/ownership-check.ts';
+import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
 import { OwnerStates } from '../state/owner-state.ts';
-import { Deletions } from '../writes/deletions.ts';
-import { ServerSideApply } from '../writes/server-side-apply.ts';
+import { Deletions } from '../write/deletions.ts';
+import { ServerSideApply } from '../write/server-side-apply.ts';
 import { HookRunner } from './hook-runner.ts';
 import { HookWatch } from './hook-watch.ts';
 

@@ -1,19 +1,7 @@
 import type { InventoryEntry, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { HookEnd, OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { hookRunOf } from './hook.ts';
-import { type HookOutcome, hookOutcome } from './hook-outcome.ts';
-
-/** The one hook that a deployment waits for. */
-export interface AwaitedHook {
-  readonly id: string;
-  readonly run: string;
-  /** How it ended; its object may be gone by the time anybody asks. */
-  ended?: Ended;
-  /** The owner knows. */
-  told?: boolean;
-}
-
-type Ended = Exclude<HookOutcome, { readonly state: 'running' }>;
+import { hookOutcome } from './hook-outcome.ts';
 
 /** Wakes owners that wait for a hook: when it has ended one way or the other, and when it is gone. */
 export class HookWatch implements ObjectEventListener {
@@ -44,7 +32,7 @@ export class HookWatch implements ObjectEventListener {
 }
 
 /** In place of whatever the owner waited for before; returns how that run has ended meanwhile. */
-export function awaitHook(state: OwnerState, id: string, run: string): Ended | undefined {
+export function awaitHook(state: OwnerState, id: string, run: string): HookEnd | undefined {
   const { hook } = state;
   if (hook?.id === id && hook.run === run) return hook.ended;
   state.hook = { id, run };
@@ -52,6 +40,6 @@ export function awaitHook(state: OwnerState, id: string, run: string): Ended | u
 }
 
 /** The owner knows how its hook has ended: what becomes of the object now is no news. */
-export function noteHookEnd(state: OwnerState, ended: Ended): void {
+export function noteHookEnd(state: OwnerState, ended: HookEnd): void {
   if (state.hook !== undefined) state.hook = { ...state.hook, ended, told: true };
 }

@@ -11,7 +11,7 @@ import { fieldAt, listOf } from '../fields/json-fields.ts';
 import { isOtherEntry, withoutEntryFields } from '../fields/other-managers.ts';
 import { projectionOf, withOwnFieldsOnly } from '../fields/projection.ts';
 import { isNewer, objectID } from '../objects/object-id.ts';
-import { labelledOwner } from '../ownership/ownership.ts';
+import { labelledOwner } from '../objects/owner-marks.ts';
 
 /** One live object that carries the label of an owner. */
 export interface InventoryEntry {

@@ -9,11 +9,11 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import type { FormerReleases } from '../adoption/former-releases.ts';
-import type { ApplySetParents } from '../inventory/applyset-parent.ts';
+import type { FormerReleases } from '../helm-migration/former-releases.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
+import type { ApplySetParents } from './applyset-parent.ts';
 import { isInstalledKind } from './installed-kind.ts';
 import type { KindWatches } from './kind-watches.ts';
 

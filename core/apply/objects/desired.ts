@@ -9,7 +9,7 @@ import { type IgnoredTree, ignoredIn } from '../fields/ignored-fields.ts';
 import { isMap, mapOf } from '../fields/json-fields.ts';
 import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { objectID } from './object-id.ts';
-import { trackingID } from './tracking-id.ts';
+import { trackingID } from './owner-marks.ts';
 
 /** One object as it shall be in the cluster. */
 export interface DesiredObject {

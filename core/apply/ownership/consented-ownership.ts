@@ -2,8 +2,9 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { gvkOf } from '../../platform/kube/index.ts';
 import { isNamespace } from '../objects/order.ts';
+import { controllerOf } from '../objects/owner-marks.ts';
 import type { DeploymentConsent } from './deployment-consent.ts';
-import { controllerOf, type Ownership, ownershipOf } from './ownership.ts';
+import { type Ownership, ownershipOf } from './ownership.ts';
 
 /** Names the deployment that handed an object over, where one did. */
 export type ConsentedOwnership =

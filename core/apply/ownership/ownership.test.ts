@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { deploymentApplySetID } from '../objects/applyset.ts';
-import { isLeftByRukpak, labelledOwner, ownershipOf } from './ownership.ts';
+import { labelledOwner } from '../objects/owner-marks.ts';
+import { isLeftByRukpak, ownershipOf } from './ownership.ts';
 
 function owner(annotations: object = {}, spec: object = {}): BundleDeployment {
   return { metadata: { name: 'demo', uid: 'u', annotations }, spec } as unknown as BundleDeployment;

@@ -1,15 +1,20 @@
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
-import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { gvkOf } from '../../platform/kube/index.ts';
 import { hasFormerFields } from '../fields/former-fields.ts';
 import { stringAt } from '../fields/json-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import { applySetKey, deploymentApplySetID } from '../objects/applyset.ts';
 import { isNamespace } from '../objects/order.ts';
-import { isMarked, trackedUID } from '../objects/tracking-id.ts';
+import {
+  controllerOf,
+  isDeployment,
+  isMarked,
+  labelledOwner,
+  trackedUID,
+} from '../objects/owner-marks.ts';
 import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
 
 /** Whether an existing object may become, or already is, part of a deployment. */
@@ -29,28 +34,6 @@ export interface RefusedOwnership {
   readonly deployment?: string;
   /** Whether spec.adoption must be Always for it: Unowned is not enough. */
   readonly needsAlways: boolean;
-}
-
-export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
-  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
-}
-
-/** True for the controller reference of the BundleDeployment with this name. */
-export function isDeployment(reference: OwnerReference, name: string): boolean {
-  return (
-    reference.kind === bundleDeploymentResource.kind &&
-    reference.name === name &&
-    reference.apiVersion.startsWith(`${bundleDeploymentResource.group}/`)
-  );
-}
-
-/** The deployment that an object's labels name as the one whose content it is. */
-export function labelledOwner(object: KubernetesObject): string | undefined {
-  const { labels } = object.metadata;
-  // What a deployment unpacks its content with is never its content, and never to be pruned.
-  if (generatedFor(object) !== undefined) return undefined;
-  if (stringAt(labels, label.ownerKind) !== bundleDeploymentResource.kind) return undefined;
-  return stringAt(labels, label.ownerName) || undefined;
 }
 
 /**

@@ -8,13 +8,10 @@ import type { Inventory } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { belongsTo } from './belonging.ts';
+import { belongsTo } from '../objects/owner-marks.ts';
+import type { OwnerState, OwnerStates, SharedNamespace } from '../state/owner-state.ts';
 import { consentedOwnership } from './consented-ownership.ts';
 import { DeploymentConsent } from './deployment-consent.ts';
-
-/** A namespace by its name. */
-export type SharedNamespace = Pick<DesiredObject, 'id' | 'resource' | 'key'>;
 
 /** Namespaces of a set that exist and are not its owner's, as they are. */
 export type UsedNamespaces = ReadonlyMap<DesiredObject, KubernetesObject>;

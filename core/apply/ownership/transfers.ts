@@ -19,7 +19,7 @@ import type {
 } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
-import type { CheckedObject } from '../plan/ownership-check.ts';
+import type { CheckedObject } from '../objects/planned.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { handsOverTo } from './adoption-level.ts';
 

@@ -1,20 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { runDigest } from '../drift/finished-objects.ts';
 import { isApplied } from '../fields/live-match.ts';
-import { type Inventory, type InventoryEntry, projectionUnder } from '../inventory/inventory.ts';
+import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
-import type { AppliedRecord, OwnerState } from '../state/owner-state.ts';
-
-/** One object that needs a request. */
-export interface PlannedObject {
-  readonly desired: DesiredObject;
-  /** As the inventory knows it; undefined where it is missing, or not marked as anybody's. */
-  readonly live: KubernetesObject | undefined;
-  /** True where the same was applied before and somebody changed it since. */
-  readonly repair: boolean;
-  /** True where this process has not applied it: whether anybody changed it cannot be told. */
-  readonly unrecorded?: boolean;
-}
+import type { PlannedObject } from '../objects/planned.ts';
+import type { AppliedRecord } from '../state/applied-record.ts';
+import { recordOf, recordWithout } from '../state/applied-record.ts';
+import type { OwnerState } from '../state/owner-state.ts';
 
 export interface ApplyPlan {
   readonly pending: readonly PlannedObject[];
@@ -75,21 +66,6 @@ function standingRecord(
   }
   const isUnknown = record === undefined && isFound(object, entry, context);
   return isUnknown ? { ...recordOf(object, entry), found: true } : undefined;
-}
-
-/** The record of an object that now is as desired. */
-export function recordOf(desired: DesiredObject, entry: InventoryEntry): AppliedRecord {
-  const { ignored } = desired;
-  const { owner } = entry;
-  const projection = projectionUnder(entry, ignored);
-  return { ...recordWithout(desired, owner), projection };
-}
-
-/** The record of an object that is not as desired, or not there: nothing that it is later equals this. */
-export function recordWithout(desired: DesiredObject, owner: string): AppliedRecord {
-  const { id, resource, key, ignored, digest } = desired;
-  const runs = runDigest(desired);
-  return { id, owner, resource, key, ignored, digest, runs, projection: '', problem: undefined };
 }
 
 function isSame(record: AppliedRecord, desired: DesiredObject, owner: string): boolean {

@@ -4,12 +4,12 @@ import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { desiredHooks } from '../content/desired-hooks.ts';
 import { desiredSet } from '../content/desired-set.ts';
 import type { DriftDetector } from '../drift/drift.ts';
-import { isCollected } from '../drift/finished-objects.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
+import type { PlannedObject } from '../objects/planned.ts';
 import { isLeftByRukpak } from '../ownership/ownership.ts';
 import type { UsedNamespaces } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
@@ -17,8 +17,9 @@ import { clientOf } from '../privilege/owner-client.ts';
 import type { Preflight } from '../privilege/preflight.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import { checkStageOrder } from '../stages/stage-order.ts';
+import { isCollected } from '../state/finished-objects.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
-import { type ApplyPlan, type PlannedObject, planSet } from './plan.ts';
+import { type ApplyPlan, planSet } from './plan.ts';
 import type { Run } from './run.ts';
 
 export interface PlannerOptions {

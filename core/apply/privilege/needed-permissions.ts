@@ -1,5 +1,5 @@
 import type { InventoryEntry } from '../inventory/inventory.ts';
-import type { PlannedObject } from '../plan/plan.ts';
+import type { PlannedObject } from '../objects/planned.ts';
 import { type Permission, permissionsOn } from './permission.ts';
 
 /**

@@ -10,7 +10,7 @@ import {
   secretResource,
 } from '../../platform/kube/index.ts';
 import type { RawRequest } from '../../platform/kube/kube-client.ts';
-import type { PlannedObject } from '../plan/plan.ts';
+import type { PlannedObject } from '../objects/planned.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import type { Permission } from './permission.ts';
 import { Preflight, type PreflightRequest } from './preflight.ts';

@@ -8,7 +8,7 @@ import {
   type KubeClient,
   serviceAccountResource,
 } from '../../platform/kube/index.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
+import type { GrantedPermissions, OwnerStates } from '../state/owner-state.ts';
 import { missingMessage } from './missing-message.ts';
 import { missingPermissions } from './missing-permissions.ts';
 import { neededPermissions, type PlannedWork } from './needed-permissions.ts';
@@ -19,15 +19,6 @@ export interface PreflightRequest extends PlannedWork {
   /** Has the permissions of the owner. */
   readonly client: Pick<KubeClient, 'request'>;
   readonly signal: AbortSignal;
-}
-
-/** What the account of a deployment may do: asked again when the deployment changes, or something failed. */
-export interface GrantedPermissions {
-  /** Account and generation of the deployment that asked. */
-  of: string;
-  permissions: Set<string>;
-  /** The account that was found to have all permissions last. */
-  trusted?: string;
 }
 
 const reason = bundleDeploymentReason.permissionsMissing;

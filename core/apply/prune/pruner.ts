@@ -12,11 +12,9 @@ import { isKept } from '../objects/desired.ts';
 import { type ApplyFailure, throwAny } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
-import { belongsTo } from '../ownership/belonging.ts';
-import { controllerOf } from '../ownership/ownership.ts';
+import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
-import type { Run } from '../plan/run.ts';
 import type { NamespaceQuery } from '../removal/namespace-content.ts';
 import { leaveObject } from '../removal/removal-leave.ts';
 import {
@@ -24,10 +22,10 @@ import {
   type NamespacePlan,
   throwUndecided,
 } from '../removal/removal-namespaces.ts';
-import { planRemoval, type RemovalPlan } from '../removal/removal-plan.ts';
-import type { OwnerStates } from '../state/owner-state.ts';
-import type { Deletions } from '../writes/deletions.ts';
-import { objectEvents } from '../writes/object-events.ts';
+import { planRemoval, type RemovalPlan, type Wanted } from '../removal/removal-plan.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import type { Deletions } from '../write/deletions.ts';
+import { objectEvents } from '../write/object-events.ts';
 import { guardPrune } from './prune-guard.ts';
 import { timePrune } from './prune-when.ts';
 
@@ -56,8 +54,19 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
   readonly unserved?: readonly GroupKind[];
 }
 
-/** Whose objects become nobody's, and the client that has the owner's permissions. */
-type Leaving = Pick<Run, 'owner' | 'client' | 'signal'>;
+/** An apply of a set, whose owner may have more than that. */
+export interface PruneRequest {
+  readonly owner: BundleDeployment;
+  readonly name: string;
+  readonly state: OwnerState;
+  /** With the permissions of the owner. */
+  readonly client: KubeClient;
+  readonly set: Wanted;
+  /** As in `ApplyRequest`. */
+  readonly deletionsAsked?: boolean;
+  readonly changedFacts?: string | undefined;
+  readonly signal: AbortSignal;
+}
 
 const concurrentWrites = 8;
 
@@ -72,7 +81,11 @@ export class Pruner {
   }
 
   /** What the owner has and no longer wants: what of it goes, and what stays. */
-  async plan({ owner, set, signal }: Run): Promise<NamespacePlan> {
+  async plan({
+    owner,
+    set,
+    signal,
+  }: Pick<PruneRequest, 'owner' | 'set' | 'signal'>): Promise<NamespacePlan> {
     const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
     const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
     const plan = planRemoval(inventory, { owner, policy, wanted: set });
@@ -98,7 +111,7 @@ export class Pruner {
   }
 
   /** Deletes what the owner has and no longer wants, as far as its policy and its guards let it. */
-  async prune(run: Run): Promise<PruneResult> {
+  async prune(run: PruneRequest): Promise<PruneResult> {
     const { transfers, deletions, earlierKinds } = this.#options;
     const { owner, name, state, client, set, signal } = run;
     const plan = await this.plan(run);
@@ -132,19 +145,22 @@ export class Pruner {
     return { changes, held, unserved, holdUp, heldPrune: status };
   }
 
-  async #guarded(run: Run, remove: readonly InventoryEntry[]): ReturnType<typeof guardPrune> {
+  async #guarded(
+    run: PruneRequest,
+    remove: readonly InventoryEntry[],
+  ): ReturnType<typeof guardPrune> {
     const { pruneDefaults: defaults, discovery } = this.#options;
     return await guardPrune(remove, { ...run, wanted: run.set.ids.size, defaults, discovery });
   }
 
-  #problemOf({ state }: Run, id: string): string | undefined {
+  #problemOf({ state }: PruneRequest, id: string): string | undefined {
     const record = state.recordOf(id);
     return record && this.#options.drift.health(record);
   }
 
   /** Makes objects nobody's that would be deleted but for the reason given, and tells of each. */
   async leave(
-    { owner, client, signal }: Leaving,
+    { owner, client, signal }: Pick<PruneRequest, 'owner' | 'client' | 'signal'>,
     entries: ReadonlyMap<InventoryEntry, string>,
   ): Promise<void> {
     const { owners, inventory, events, notify } = this.#options;

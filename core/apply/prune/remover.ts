@@ -1,15 +1,15 @@
 import type { RemoveRequest, RemoveResult } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
-import { type ApplySetParents, checkRestored } from '../inventory/applyset-parent.ts';
 import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
+import { type ApplySetParents, checkRestored } from '../kinds/applyset-parent.ts';
 import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { applySetKey } from '../objects/applyset.ts';
 import { throwAny } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import { isNamespace } from '../objects/order.ts';
-import { belongsTo } from '../ownership/belonging.ts';
+import { belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/owner-client.ts';
 import { takeLeftNamespaces } from '../removal/left-namespaces.ts';
@@ -18,7 +18,7 @@ import { leaveNamespaces, throwUndecided } from '../removal/removal-namespaces.t
 import { planRemoval, removalStages } from '../removal/removal-plan.ts';
 import { awaitRemoval } from '../removal/removal-watch.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import type { Deletions } from '../writes/deletions.ts';
+import type { Deletions } from '../write/deletions.ts';
 import type { Pruner } from './pruner.ts';
 
 export interface RemoverOptions {

@@ -5,7 +5,7 @@ import { fieldManager } from '../fields/field-manager.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { desiredObject, isKept } from '../objects/desired.ts';
 import { ownershipOf } from '../ownership/ownership.ts';
-import type { SharedNamespace } from '../ownership/shared-namespaces.ts';
+import type { SharedNamespace } from '../state/owner-state.ts';
 import type { NamespaceQuery } from './namespace-content.ts';
 import { reasonToStay } from './removal-namespaces.ts';
 

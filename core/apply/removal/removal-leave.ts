@@ -11,7 +11,7 @@ import {
 import { fieldManager, isOwnEntry } from '../fields/field-manager.ts';
 import { fieldAt, listOf, mapOf } from '../fields/json-fields.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
-import { isDeployment, labelledOwner } from '../ownership/ownership.ts';
+import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
 
 export interface LeftObject {
   readonly resource: Resource;

@@ -6,7 +6,7 @@ import { definedKind } from '../kinds/custom-resources.ts';
 import { type DesiredObject, isKept } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
 import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
-import { belongsTo } from '../ownership/belonging.ts';
+import { belongsTo } from '../objects/owner-marks.ts';
 import { stageOf } from '../stages/stage-of.ts';
 
 /** What becomes of the objects that a deployment does not want any more. */

@@ -2,15 +2,6 @@ import type { InventoryEntry, ObjectEvent, ObjectEventListener } from '../invent
 import { isKept } from '../objects/desired.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 
-/** What the removal of a deployment's objects waits for. */
-export interface AwaitedRemoval {
-  readonly ids: Set<string>;
-  /** The one that people are told of. */
-  readonly shown: string;
-  /** By the monotonic clock: since when it waits for one thing after the other. */
-  readonly since: number;
-}
-
 /**
  * Wakes owners whose objects are being removed: when all that are waited for are gone, and when there
  * is news of the one that people are told of. Nothing is asked of the API server for that. Wakes those

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
-import type { CheckedObject } from '../plan/ownership-check.ts';
+import type { CheckedObject } from '../objects/planned.ts';
 import { stagesToRun } from './foundation-stage.ts';
 
 function aChecked(kind: string, name: string, annotations?: object): CheckedObject {

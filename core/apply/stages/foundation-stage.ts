@@ -1,5 +1,5 @@
 import { isFoundation } from '../objects/order.ts';
-import type { CheckedObject } from '../plan/ownership-check.ts';
+import type { CheckedObject } from '../objects/planned.ts';
 import { annotatedStage } from './stage-of.ts';
 import { type Stage, stagesOf } from './stages.ts';
 

@@ -4,8 +4,8 @@ import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { DriftDetector } from '../drift/drift.ts';
+import { noteDrift } from '../drift/drift-policy.ts';
 import { Inventory } from '../inventory/inventory.ts';
-import { noteDrift } from '../plan/drift-policy.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { readinessOf } from './stage-readiness.ts';
 

@@ -1,8 +1,8 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DriftDetector } from '../drift/drift.ts';
+import { driftMode } from '../drift/drift-policy.ts';
 import type { DesiredObject } from '../objects/desired.ts';
-import { driftMode } from '../plan/drift-policy.ts';
-import type { PlannedObject } from '../plan/plan.ts';
+import type { PlannedObject } from '../objects/planned.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 
 /** The line for an object that is not healthy. */

@@ -5,7 +5,7 @@ import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { isFoundation } from '../objects/order.ts';
-import type { CheckedObject } from '../plan/ownership-check.ts';
+import type { CheckedObject } from '../objects/planned.ts';
 import { stageOf } from './stage-of.ts';
 import { holdUpBeforeFirst, runStages, type StagesResult, stagesOf } from './stages.ts';
 

@@ -5,8 +5,8 @@ import type { DesiredObject } from '../objects/desired.ts';
 import { type ApplyFailure, failuresError, type Operation } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { inKindOrder, isFoundation } from '../objects/order.ts';
-import { type CheckedObject, OwnershipRefusal } from '../plan/ownership-check.ts';
-import type { PlannedObject } from '../plan/plan.ts';
+import type { CheckedObject, PlannedObject } from '../objects/planned.ts';
+import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import { annotatedStage, stageOf } from './stage-of.ts';
 import type { ProblemOf } from './stage-readiness.ts';
 

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aResource } from '../../../test/helpers/owned-entry.ts';
-import { type AppliedRecord, type OwnerState, OwnerStates } from './owner-state.ts';
+import type { AppliedRecord } from './applied-record.ts';
+import { type OwnerState, OwnerStates } from './owner-state.ts';
 
 let owners: OwnerStates;
 let one: OwnerState;

@@ -1,40 +1,52 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { HookProgress } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
-import { FinishedObjects } from '../drift/finished-objects.ts';
-import { RepairBackoff } from '../drift/repair-backoff.ts';
-import type { IgnoredTree } from '../fields/ignored-fields.ts';
-import type { PodReasonsOf } from '../health/pod-reasons.ts';
-import type { OwnRules } from '../health/rules/health-rules.ts';
-import type { MissingVerdict } from '../health/status.ts';
-import type { AwaitedHook } from '../hooks/hook-watch.ts';
+import type { OwnRules } from '../health/rules/own-verdicts.ts';
+import type { DesiredObject } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/group-kind.ts';
-import type { SharedNamespace } from '../ownership/shared-namespaces.ts';
-import type { GrantedPermissions } from '../privilege/preflight.ts';
-import type { AwaitedRemoval } from '../removal/removal-watch.ts';
+import type { AppliedRecord } from './applied-record.ts';
+import { FinishedObjects } from './finished-objects.ts';
+import { RepairBackoff } from './repair-backoff.ts';
 
-/** What the engine last applied for one object, and how it looked then. */
-export interface AppliedRecord {
+/** The one hook that a deployment waits for. */
+export interface AwaitedHook {
   readonly id: string;
-  readonly owner: string;
-  readonly resource: Resource;
-  readonly key: ObjectKey;
-  /** Fields of it that others may change. */
-  readonly ignored?: IgnoredTree | undefined;
-  /** This process found it as it is, and has written nothing. */
-  readonly found?: true;
-  /** Digest of the desired object. */
-  readonly digest: string;
-  /** Digest of what it runs, where it ends by itself. */
-  readonly runs?: string | undefined;
-  /** Projection of the server's answer. */
-  readonly projection: string;
-  /** The state in which drift of it is accepted: spec.drift.mode is not Correct, and it was told. */
-  accepted?: string | undefined;
-  /** The object's line for the Healthy condition, as last reported. */
-  problem: string | undefined;
-  /** Why that line is no verdict of the owner's health rules, which are to judge the object. */
-  missingVerdict?: MissingVerdict | undefined;
+  readonly run: string;
+  /** How it ended; its object may be gone by the time anybody asks. */
+  ended?: HookEnd;
+  /** The owner knows. */
+  told?: boolean;
+}
+
+/** How a hook has ended. */
+export type HookEnd = Extract<HookProgress, { readonly state: 'succeeded' | 'failed' }>;
+
+/** What the removal of a deployment's objects waits for. */
+export interface AwaitedRemoval {
+  readonly ids: Set<string>;
+  /** The one that people are told of. */
+  readonly shown: string;
+  /** By the monotonic clock: since when it waits for one thing after the other. */
+  readonly since: number;
+}
+
+/** A namespace by its name. */
+export type SharedNamespace = Pick<DesiredObject, 'id' | 'resource' | 'key'>;
+
+/** What the account of a deployment may do: asked again when the deployment changes, or something failed. */
+export interface GrantedPermissions {
+  /** Account and generation of the deployment that asked. */
+  of: string;
+  permissions: Set<string>;
+  /** The account that was found to have all permissions last. */
+  trusted?: string;
+}
+
+/** Why pods of one deployment's workloads do not get ready. */
+export interface PodReasonsOf {
+  readonly at: number;
+  /** By the line that tells of the workload. */
+  readonly byLine: ReadonlyMap<string, string>;
 }
 
 /** Of each object one record, whoever applied it last, and one deployment that holds it. */

@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/index.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleResource } from '../../../api/v1alpha1/resources.ts';
-import { trackedUID } from '../../../core/apply/objects/tracking-id.ts';
+import { trackedUID } from '../../../core/apply/objects/owner-marks.ts';
 import { type KubeClient, listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import { installedSelector } from './apps.ts';
 import { appResources } from './kinds.ts';

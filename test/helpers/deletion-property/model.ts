@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { trackedUID } from '../../../core/apply/objects/tracking-id.ts';
+import { trackedUID } from '../../../core/apply/objects/owner-marks.ts';
 import {
   adoptionOf,
   deploymentCount,

@@ -5,8 +5,8 @@ import type { JudgedObject, ObjectJudge, Verdict } from '../../../contracts/obje
 import { errorMessage } from '../../../errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { InventoryEntry } from '../../inventory/inventory.ts';
-import type { AppliedRecord } from '../../state/owner-state.ts';
 import { inProgress, type ObjectStatus } from '../status.ts';
+import type { RulesByKind } from './rules-by-kind.ts';
 
 export interface VerdictOptions {
   readonly judge: ObjectJudge;
@@ -20,6 +20,12 @@ export interface VerdictOptions {
 export interface OwnVerdictsOptions extends VerdictOptions {
   readonly owner: string;
   readonly rules: readonly HealthRule[];
+}
+
+interface JudgedRecord {
+  readonly id: string;
+  /** Of the desired object. */
+  readonly digest: string;
 }
 
 interface Known {
@@ -77,7 +83,7 @@ export class OwnVerdicts {
   }
 
   /** The status of an object by one of the rules; where it is not known it is about to be. */
-  status(rule: number, { id, digest }: AppliedRecord, entry: InventoryEntry): ObjectStatus {
+  status(rule: number, { id, digest }: JudgedRecord, entry: InventoryEntry): ObjectStatus {
     // Its content is about to be read.
     if (entry.slim) return this.#missing;
     const known = this.#known.get(id);
@@ -209,4 +215,12 @@ async function yielded(turn: number): Promise<number> {
 /** The history tells it from one that the server had before its store was restored. */
 function versionOf({ object: { metadata }, history }: InventoryEntry): string {
   return `${metadata.uid}/${metadata.resourceVersion}/${history ?? 0}`;
+}
+
+/** The rules of one deployment, and what they have said so far. */
+export interface OwnRules {
+  /** What they were made of. */
+  readonly source: string;
+  readonly byKind: RulesByKind;
+  readonly verdicts: OwnVerdicts;
 }

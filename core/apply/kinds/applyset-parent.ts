@@ -7,6 +7,7 @@ import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { isConflict, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { stringAt } from '../fields/json-fields.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import {
   applySetKey,
   applySetTooling,
@@ -17,7 +18,6 @@ import {
 import type { GroupKind } from '../objects/group-kind.ts';
 import { isNewer } from '../objects/object-id.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
-import type { Inventory } from './inventory.ts';
 
 export interface ApplySetParentsOptions {
   readonly client: Pick<KubeClient, 'get' | 'patch'>;

@@ -1,14 +1,15 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { DriftedObject } from '../../contracts/applier.ts';
-import type { DriftDetector } from '../drift/drift.ts';
-import { anyState, driftState } from '../drift/drift-state.ts';
 import { withoutFields } from '../fields/field-tree.ts';
 import { missingFields } from '../fields/missing-fields.ts';
 import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
+import type { PlannedObject } from '../objects/planned.ts';
+import { recordOf, recordWithout } from '../state/applied-record.ts';
 import type { OwnerState } from '../state/owner-state.ts';
-import { type PlannedObject, recordOf, recordWithout } from './plan.ts';
+import type { DriftDetector } from './drift.ts';
+import { anyState, driftState } from './drift-state.ts';
 import { isUnfinishedRoll } from './unfinished-roll.ts';
 
 /** What of a plan is done, and what is only told of. */

@@ -7,7 +7,7 @@ import {
   queryString,
   secretResource,
 } from '../../platform/kube/index.ts';
-import { controllerOf, isDeployment } from '../ownership/ownership.ts';
+import { controllerOf, isDeployment } from '../objects/owner-marks.ts';
 
 /** A Secret that holds one revision of what RukPak installed for a deployment. */
 export interface ReleaseSecret {

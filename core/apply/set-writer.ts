@@ -1,30 +1,29 @@
-import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { ApplyResult } from '../../contracts/applier.ts';
-import { isConflict } from '../../platform/kube/index.ts';
-import type { DriftDetector } from '../drift/drift.ts';
-import { type HookEvent, hookOf } from '../hooks/hook.ts';
-import type { ApplySetParents } from '../inventory/applyset-parent.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import type { Definitions } from '../kinds/definitions.ts';
-import type { KindWatches } from '../kinds/kind-watches.ts';
-import type { DesiredObject } from '../objects/desired.ts';
-import { type ApplyFailure, type Operation, throwAny } from '../objects/failures.ts';
-import { isDefinition, isFoundation, isNamespace } from '../objects/order.ts';
-import type { Transfers } from '../ownership/transfers.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import type { ApplyResult } from '../contracts/applier.ts';
+import { isConflict } from '../platform/kube/index.ts';
+import type { DriftDetector } from './drift/drift.ts';
+import { type HookEvent, hookOf } from './hooks/hook.ts';
+import type { Inventory } from './inventory/inventory.ts';
+import type { ApplySetParents } from './kinds/applyset-parent.ts';
+import type { Definitions } from './kinds/definitions.ts';
+import type { KindWatches } from './kinds/kind-watches.ts';
+import type { DesiredObject } from './objects/desired.ts';
+import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
+import { isDefinition, isFoundation, isNamespace } from './objects/order.ts';
+import type { CheckedObject, PlannedObject } from './objects/planned.ts';
 import {
-  type CheckedObject,
   type OwnershipCheck,
   OwnershipRefusal,
   type OwnershipRequest,
-} from '../plan/ownership-check.ts';
-import type { PlannedObject } from '../plan/plan.ts';
-import { kindsOf, type Run } from '../plan/run.ts';
-import { isData } from '../prune/prune-data.ts';
-import { stagesToRun } from '../stages/foundation-stage.ts';
-import { readinessOf } from '../stages/stage-readiness.ts';
-import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from '../stages/stages.ts';
-import type { Deletions } from './deletions.ts';
-import type { Writer } from './writer.ts';
+} from './ownership/ownership-check.ts';
+import type { Transfers } from './ownership/transfers.ts';
+import { kindsOf, type Run } from './plan/run.ts';
+import { isData } from './prune/prune-data.ts';
+import { stagesToRun } from './stages/foundation-stage.ts';
+import { readinessOf } from './stages/stage-readiness.ts';
+import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from './stages/stages.ts';
+import type { Deletions } from './write/deletions.ts';
+import type { Writer } from './write/writer.ts';
 
 export interface SetWriterOptions {
   readonly inventory: Inventory;

@@ -11,12 +11,12 @@ import {
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
-import { type ConsentedOwnership, consentedOwnership } from '../ownership/consented-ownership.ts';
-import { DeploymentConsent } from '../ownership/deployment-consent.ts';
-import { isLeftByRukpak, ownershipOf } from '../ownership/ownership.ts';
-import { ownershipMessage, type RefusedObject } from '../ownership/ownership-message.ts';
+import type { CheckedObject, PlannedObject } from '../objects/planned.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import type { PlannedObject } from './plan.ts';
+import { type ConsentedOwnership, consentedOwnership } from './consented-ownership.ts';
+import { DeploymentConsent } from './deployment-consent.ts';
+import { isLeftByRukpak, ownershipOf } from './ownership.ts';
+import { ownershipMessage, type RefusedObject } from './ownership-message.ts';
 
 const concurrentReads = 8;
 
@@ -37,18 +37,6 @@ export interface OwnershipRequest {
   /** Reads with the permissions that the owner has. */
   readonly client: Pick<KubeClient, 'get'>;
   readonly signal: AbortSignal;
-}
-
-/** A planned object that may be applied. */
-export interface CheckedObject extends PlannedObject {
-  /** Controllers to remove from it first, because it was adopted. */
-  readonly dropControllers: boolean;
-  /** RukPak's fields in it are to become ours first. */
-  readonly takeOver: boolean;
-  /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
-  readonly createOnly: boolean;
-  /** The deployment that handed it over, which had it until now. */
-  readonly handedOverBy?: BundleDeployment | undefined;
 }
 
 /** Objects of somebody else's stand in the way. */

@@ -4,11 +4,12 @@ import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { DriftDetector } from '../drift/drift.ts';
 import { Inventory } from '../inventory/inventory.ts';
+import type { PlannedObject } from '../objects/planned.ts';
+import { recordOf } from '../state/applied-record.ts';
 import { type OwnerState, OwnerStates } from '../state/owner-state.ts';
+import { DriftDetector } from './drift.ts';
 import { noteDrift, splitPlan } from './drift-policy.ts';
-import { type PlannedObject, recordOf } from './plan.ts';
 
 const desired = aDesiredObject({
   apiVersion: 'v1',

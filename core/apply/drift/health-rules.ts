@@ -1,18 +1,11 @@
-import type { BundleDeployment } from '../../../../api/v1alpha1/bundle-deployment.ts';
-import type { Resource } from '../../../platform/kube/index.ts';
-import type { InventoryEntry } from '../../inventory/inventory.ts';
-import type { AppliedRecord, OwnerStates } from '../../state/owner-state.ts';
-import type { CustomRule } from '../status.ts';
-import { OwnVerdicts, type VerdictOptions } from './own-verdicts.ts';
-import { RulesByKind } from './rules-by-kind.ts';
-
-/** The rules of one deployment, and what they have said so far. */
-export interface OwnRules {
-  /** What they were made of. */
-  readonly source: string;
-  readonly byKind: RulesByKind;
-  readonly verdicts: OwnVerdicts;
-}
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Resource } from '../../platform/kube/index.ts';
+import { type OwnRules, OwnVerdicts, type VerdictOptions } from '../health/rules/own-verdicts.ts';
+import { RulesByKind } from '../health/rules/rules-by-kind.ts';
+import type { CustomRule } from '../health/status.ts';
+import type { InventoryEntry } from '../inventory/inventory.ts';
+import type { AppliedRecord } from '../state/applied-record.ts';
+import type { OwnerStates } from '../state/owner-state.ts';
 
 export interface HealthRulesOptions extends VerdictOptions {
   readonly owners: OwnerStates;

@@ -1,22 +1,15 @@
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { KubeClient } from '../../platform/kube/index.ts';
-import type { DriftDetector } from '../drift/drift.ts';
-import { clientOf } from '../privilege/owner-client.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { isPodsController, workloadReason } from './workload-reason.ts';
+import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KubeClient } from '../platform/kube/index.ts';
+import type { DriftDetector } from './drift/drift.ts';
+import { isPodsController, workloadReason } from './health/workload-reason.ts';
+import { clientOf } from './privilege/owner-client.ts';
+import type { OwnerState, OwnerStates, PodReasonsOf } from './state/owner-state.ts';
 
 /** Each takes two requests, and one is most often the cause of the rest. */
 const askedWorkloads = 2;
 /** Milliseconds for which an answer holds: a burst of installs must not become one of requests. */
 const patience = 60_000;
-
-/** Why pods of one deployment's workloads do not get ready. */
-export interface PodReasonsOf {
-  readonly at: number;
-  /** By the line that tells of the workload. */
-  readonly byLine: ReadonlyMap<string, string>;
-}
 
 export interface PodReasonsOptions {
   readonly client: KubeClient;

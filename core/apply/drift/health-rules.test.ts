@@ -1,13 +1,13 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { BundleDeployment } from '../../../../api/v1alpha1/bundle-deployment.ts';
-import { someHealthRules } from '../../../../test/helpers/in-process-judge.ts';
-import { ManualClock } from '../../../../test/helpers/manual-clock.ts';
-import { aStoredDeployment } from '../../../../test/helpers/stored-objects.ts';
-import type { Resource } from '../../../platform/kube/index.ts';
-import { Inventory } from '../../inventory/inventory.ts';
-import { objectID } from '../../objects/object-id.ts';
-import { OwnerStates } from '../../state/owner-state.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { Resource } from '../../platform/kube/index.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { objectID } from '../objects/object-id.ts';
+import { OwnerStates } from '../state/owner-state.ts';
 
 const widgets: Resource = {
   group: 'acme.example',

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
-import { recordWithout } from '../plan/plan.ts';
+import { recordWithout } from './applied-record.ts';
 import { FinishedObjects, isCollected } from './finished-objects.ts';
 
 const complete = { conditions: [{ type: 'Complete', status: 'True' }] };

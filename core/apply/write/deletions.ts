@@ -15,7 +15,7 @@ import type { ApplyFailure } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { inKindOrder, isWorkload } from '../objects/order.ts';
-import { belongsTo } from '../ownership/belonging.ts';
+import { belongsTo } from '../objects/owner-marks.ts';
 import { objectEvents } from './object-events.ts';
 
 const concurrentDeletes = 8;

@@ -4,7 +4,7 @@ import { withoutFields } from '../fields/field-tree.ts';
 import { fieldAt } from '../fields/json-fields.ts';
 import { missingFields } from '../fields/missing-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
-import type { PlannedObject } from './plan.ts';
+import type { PlannedObject } from '../objects/planned.ts';
 
 const hashPath = fieldPath('spec.template.metadata.annotations', annotation.certificateHash);
 const ownedHash = ['spec', 'template', 'metadata', 'annotations', annotation.certificateHash].map(

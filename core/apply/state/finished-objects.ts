@@ -1,11 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ApplyRequest, FinishedObject } from '../../contracts/applier.ts';
-import { digestOf } from '../fields/digest.ts';
 import { fieldAt, stringAt } from '../fields/json-fields.ts';
 import { isTrue } from '../health/object-conditions.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectID } from '../objects/object-id.ts';
-import type { AppliedRecord } from '../state/owner-state.ts';
+import type { AppliedRecord } from './applied-record.ts';
+import { isJob, runDigest } from './applied-record.ts';
 
 type Outcome = FinishedObject['outcome'];
 type Origin = Pick<ApplyRequest, 'bundle' | 'finished'>;
@@ -76,13 +76,6 @@ export class FinishedObjects {
   }
 }
 
-/** Digest of what an object runs until it ends; undefined where it is none that ends by itself. */
-export function runDigest({ resource, object: { spec } }: Run): string | undefined {
-  if (isJob(resource)) return digestOf(spec);
-  const isPod = resource.group === '' && resource.kind === 'Pod';
-  return isPod && restartsUntilDone(spec) ? digestOf(spec) : undefined;
-}
-
 /** True where Kubernetes deletes the object some time after it has ended. */
 export function isCollected({ resource, object: { spec } }: Run): boolean {
   return isJob(resource) && fieldAt(spec, 'ttlSecondsAfterFinished') !== undefined;
@@ -98,15 +91,6 @@ function outcomeOf(object: KubernetesObject): Outcome | undefined {
   if (isTrue(object, 'Complete')) return 'Succeeded';
   const collected = fieldAt(spec, 'ttlSecondsAfterFinished') !== undefined;
   return collected && isTrue(object, 'Failed') ? 'Failed' : undefined;
-}
-
-function isJob({ group, kind }: Run['resource']): boolean {
-  return group === 'batch' && kind === 'Job';
-}
-
-function restartsUntilDone(spec: unknown): boolean {
-  const policy = stringAt(spec, 'restartPolicy');
-  return policy === 'Never' || policy === 'OnFailure';
 }
 
 function idOf({ namespace, name, ...gvk }: FinishedObject): string {

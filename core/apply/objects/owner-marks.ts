@@ -1,0 +1,70 @@
+import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { gvkOf, type ObjectKey } from '../../platform/kube/index.ts';
+import { mapOf, stringAt } from '../fields/json-fields.ts';
+import type { GroupKind } from './group-kind.ts';
+
+/**
+ * The mark that core puts on an object: `<deployment's UID>:<group>/<Kind>:<namespace>/<name>`, all
+ * of it but the UID as the object itself has it. A copy under another name, kind or namespace carries
+ * a mark that does not fit, and so is nobody's to delete.
+ */
+export function trackingID(
+  deploymentUID: string,
+  { group, kind }: GroupKind,
+  { namespace = '', name }: ObjectKey,
+): string {
+  return `${deploymentUID}:${group}/${kind}:${namespace}/${name}`;
+}
+
+/** Whether it carries a mark, be it a copied one. */
+export function isMarked({ metadata }: KubernetesObject): boolean {
+  return Object.hasOwn(mapOf(metadata.annotations), annotation.trackingID);
+}
+
+/** UID of the deployment for which core made this very object; undefined for a copy. */
+export function trackedUID(object: KubernetesObject): string | undefined {
+  const mark = stringAt(object.metadata.annotations, annotation.trackingID);
+  const uid = mark?.slice(0, mark.indexOf(':'));
+  if (uid === undefined || uid === '') return undefined;
+  const { namespace, name = '' } = object.metadata;
+  return mark === trackingID(uid, gvkOf(object), { namespace, name }) ? uid : undefined;
+}
+
+export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
+  return object.metadata.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** True for the controller reference of the BundleDeployment with this name. */
+export function isDeployment(reference: OwnerReference, name: string): boolean {
+  return (
+    reference.kind === bundleDeploymentResource.kind &&
+    reference.name === name &&
+    reference.apiVersion.startsWith(`${bundleDeploymentResource.group}/`)
+  );
+}
+
+/** The deployment that an object's labels name as the one whose content it is. */
+export function labelledOwner(object: KubernetesObject): string | undefined {
+  const { labels } = object.metadata;
+  // What a deployment unpacks its content with is never its content, and never to be pruned.
+  if (generatedFor(object) !== undefined) return undefined;
+  if (stringAt(labels, label.ownerKind) !== bundleDeploymentResource.kind) return undefined;
+  return stringAt(labels, label.ownerName) || undefined;
+}
+
+/**
+ * Whether core made this very object for this very deployment: only then it may delete it. A copy that
+ * bears our labels, and what was made for an earlier deployment of that name, are strangers. What
+ * RukPak made has the deployment's ownerReference, by which the garbage collector would delete it.
+ */
+export function belongsTo(object: KubernetesObject, { metadata }: BundleDeployment): boolean {
+  const { name = '', uid = '' } = metadata;
+  if (labelledOwner(object) !== name) return false;
+  const controller = controllerOf(object);
+  if (controller !== undefined && !isDeployment(controller, name)) return false;
+  return (isMarked(object) ? trackedUID(object) : controller?.uid) === uid;
+}
