@@ -6,6 +6,7 @@ export { BundleFilesBuilder, defaultLimits, unpackBundle } from './content/index
 export {
   checkPlainObjects,
   type ManifestFile,
+  objectsOf,
   type PlainObjects,
   parseManifests,
   parseObjects,

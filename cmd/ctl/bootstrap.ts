@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
+import { distinctObjects } from '../../core/manifests/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
-import { distinctObjects } from '../../provisioners/plain/index.ts';
 import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 import { progressOn } from './progress.ts';

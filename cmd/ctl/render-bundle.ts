@@ -1,12 +1,11 @@
 import { TerminalError } from '../../core/errors.ts';
-import { withoutLeftOut } from '../../core/manifests/index.ts';
+import { distinctObjects, withoutLeftOut } from '../../core/manifests/index.ts';
 import {
   type BundleFiles,
   type ClusterFacts,
   type KubernetesObject,
   readPlainBundle,
 } from '../../core/sdk.ts';
-import { distinctObjects } from '../../provisioners/plain/index.ts';
 import { convertRegistryBundle } from '../../provisioners/registry/index.ts';
 import { classNameOf } from './class-of-content.ts';
 import { type RegistryConfigOptions, registryConfigOf } from './registry-config.ts';

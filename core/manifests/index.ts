@@ -9,7 +9,13 @@ export {
 export { checkMetadata } from './metadata-types.ts';
 export { checkObjectCount, checkObjectSize } from './object-bounds.ts';
 export { parseManifests, parseObjects } from './parse-manifests.ts';
-export { checkPlainObjects, type PlainObjects, readPlainBundle } from './plain-bundle.ts';
+export {
+  checkPlainObjects,
+  distinctObjects,
+  objectsOf,
+  type PlainObjects,
+  readPlainBundle,
+} from './plain-bundle.ts';
 export { splitDocuments } from './split-documents.ts';
 export { toJsonDocuments } from './write-json.ts';
 export { toYaml } from './write-yaml.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
-import { checkPlainObjects, readPlainBundle } from './plain-bundle.ts';
+import { TerminalError } from '../errors.ts';
+import { checkPlainObjects, objectsOf, readPlainBundle } from './plain-bundle.ts';
 import { toYaml } from './write-yaml.ts';
 
 const path = 'manifests/manifest.yaml';
@@ -49,5 +50,35 @@ describe('checkPlainObjects', () => {
     expect(complaint(() => checkPlainObjects({ path, objects }, maxObjects))).toBe(
       'get objects from bundle manifests: bundle has more than 3 objects (--max-content-entries): split it',
     );
+  });
+});
+
+describe('objectsOf', () => {
+  const named = (name: string) => ({ ...object, metadata: { name } });
+
+  it('gives the objects of all files in order, identical ones once, and none of other folders', () => {
+    const files = aTree({
+      'manifests/b.yaml': toYaml([named('b'), named('a'), named('b')]),
+      'manifests/a.yaml': toYaml([{ ...named('a'), data: { a: 'eA==' } }]),
+      'README.yaml': toYaml([named('c')]),
+    });
+    expect(objectsOf(files)).toEqual([
+      { ...named('a'), data: { a: 'eA==' } },
+      named('b'),
+      named('a'),
+    ]);
+  });
+
+  it.each([
+    ['without the folder', { 'a.yaml': '' }, 'readdir manifests: file does not exist'],
+    [
+      'of more objects than may be',
+      { [path]: toYaml([named('a'), named('b'), named('c'), named('d')]) },
+      'error parsing manifests/manifest.yaml: bundle has more than 3 objects (--max-content-entries): split it',
+    ],
+  ])('refuses content %s', (_, texts, problem) => {
+    const read = () => objectsOf(aTree(texts), { maxObjects });
+    expect(read).toThrow(TerminalError);
+    expect(complaint(read)).toBe(`read bundle objects from bundle: ${problem}`);
   });
 });

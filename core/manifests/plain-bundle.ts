@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../api/json.ts';
+import { type JsonValue, stringifyJson } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
@@ -21,6 +21,37 @@ export function readPlainBundle(
   const manifests = orExplain(() => readManifestFiles(files, options));
   if (manifests.every((file) => file.objects.length === 0)) throw zeroObjects();
   return manifests;
+}
+
+/**
+ * The Kubernetes objects of a folder `manifests` as class core-rukpak-io-plain applies them: in the order
+ * of the files, identical ones once.
+ * @throws TerminalError with the message of the Installed condition.
+ */
+export function objectsOf(
+  files: BundleFiles,
+  options: Pick<ReadManifestsOptions, 'maxObjects'> = {},
+): readonly KubernetesObject[] {
+  try {
+    return distinctObjects(readManifestFiles(files, options));
+  } catch (error) {
+    throw new TerminalError(`read bundle objects from bundle: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** All objects of manifest files in order, identical ones once. */
+export function distinctObjects(files: readonly ManifestFile[]): readonly KubernetesObject[] {
+  const objects = files.flatMap((file) => file.objects);
+  return [...Map.groupBy(objects, identityOf).values()].some(({ length }) => length > 1)
+    ? [...new Map(objects.map((object) => [stringifyJson(object), object])).values()]
+    : objects;
+}
+
+// Equal objects have equal names: only those take the time to be compared as a whole.
+function identityOf({ kind, metadata }: KubernetesObject): string {
+  return JSON.stringify([kind, metadata.namespace, metadata.name]);
 }
 
 /** Objects that are to be the one file of a plain+v0 bundle. */

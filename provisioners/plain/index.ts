@@ -1,16 +1,10 @@
 import {
   type Bundle,
-  type BundleDeployment,
   type BundleFiles,
   defineProvisioner,
-  errorMessage,
-  type KubernetesObject,
-  type ManifestFile,
+  objectsOf,
   type ProvisionerContext,
-  readManifestFiles,
   readPlainBundle,
-  stringifyJson,
-  TerminalError,
 } from '../../core/sdk.ts';
 
 /** plain+v0: a flat `manifests` directory of objects, applied as they are. */
@@ -18,7 +12,8 @@ import {
 export default defineProvisioner({
   className: 'core-rukpak-io-plain',
   bundle: validate,
-  deployment: plainObjects,
+  deployment: async (files, _deployment, { limits }) =>
+    objectsOf(files, { maxObjects: limits.maxEntries }),
 });
 
 /** Passes a plain+v0 tree on unchanged, files outside of `manifests` included. */
@@ -29,32 +24,4 @@ async function validate(
 ): Promise<BundleFiles> {
   readPlainBundle(files, { sourceType: bundle.spec.source.type, maxObjects: limits.maxEntries });
   return files;
-}
-
-/** The objects of a stored plain+v0 tree, in the order of its files; identical ones once. */
-async function plainObjects(
-  files: BundleFiles,
-  _deployment: BundleDeployment,
-  { limits }: ProvisionerContext,
-): Promise<readonly KubernetesObject[]> {
-  try {
-    return distinctObjects(readManifestFiles(files, { maxObjects: limits.maxEntries }));
-  } catch (error) {
-    throw new TerminalError(`read bundle objects from bundle: ${errorMessage(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-/** All objects of manifest files in order, identical ones once. */
-export function distinctObjects(files: readonly ManifestFile[]): readonly KubernetesObject[] {
-  const objects = files.flatMap((file) => file.objects);
-  return [...Map.groupBy(objects, identityOf).values()].some(({ length }) => length > 1)
-    ? [...new Map(objects.map((object) => [stringifyJson(object), object])).values()]
-    : objects;
-}
-
-// Equal objects have equal names: only those take the time to be compared as a whole.
-function identityOf({ kind, metadata }: KubernetesObject): string {
-  return JSON.stringify([kind, metadata.namespace, metadata.name]);
 }

@@ -74,6 +74,7 @@ describe('the examples', () => {
     expect(said.mock.calls).toEqual([
       ['manifests/all.yaml', 1],
       ['manifests/more.json', 1],
+      [1],
       [expect.stringMatching(/^settings-[0-9a-z]{10}$/)],
     ]);
   });

@@ -1,4 +1,4 @@
-import { defineProvisioner, readPlainBundle } from 'rukpak-ts/sdk';
+import { defineProvisioner, objectsOf, readPlainBundle } from 'rukpak-ts/sdk';
 
 /** Manifests as they are: the objects of all files in the folder `manifests`. */
 export default defineProvisioner({
@@ -9,7 +9,7 @@ export default defineProvisioner({
     return files;
   },
 
-  async deployment(files) {
-    return readPlainBundle(files).flatMap(({ objects }) => objects);
+  async deployment(files, _, { limits }) {
+    return objectsOf(files, { maxObjects: limits.maxEntries });
   },
 });
