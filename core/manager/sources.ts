@@ -38,7 +38,7 @@ export interface OpenSources {
 const gitProcessesPerWorker = 2;
 
 // The same extension as this file: TypeScript from a checkout, JavaScript from dist.
-const gitModule = new URL(`../sources/git/index${extname(import.meta.url)}`, import.meta.url);
+const gitModule = new URL(`../sources/git/git-source${extname(import.meta.url)}`, import.meta.url);
 
 /** Core's sources, and those that are given. */
 export async function openSources(options: SourcesOptions): Promise<OpenSources> {

@@ -225,7 +225,7 @@ describe('through a proxy', () => {
     const proxy = await ConnectProxy.start({ route: () => host });
     ends.push(() => proxy.stop());
     const settings = { proxy: { httpsProxy: proxy.address } };
-    const module = new URL('../../core/sources/git/index.ts', import.meta.url);
+    const module = new URL('../../core/sources/git/git-source.ts', import.meta.url);
     const logger = silentLogger;
     const memory = ampleMemory();
     const source = fetchInWorkers({ module, source: gitType, settings, size: 1, memory, logger });

@@ -3,20 +3,17 @@ import type { BundleSource, GitSource } from '../../../api/v1alpha1/bundle.ts';
 import type { Source, SourceContext, SourceResult } from '../../contracts/source.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import type { AddressPolicy, ProxyConfig } from '../../platform/net/index.ts';
-import { readAuthSecret } from './auth-secret.ts';
-import { bundleDirectory } from './bundle-directory.ts';
-import type { GitTransport } from './git-transport.ts';
+import { httpCredentials, readAuthSecret, sshCredentials } from './credentials.ts';
 import { gitType } from './git-type.ts';
-import { httpCredentials } from './http-credentials.ts';
 import { HTTPTransport } from './http-transport.ts';
-import { readTree } from './read-tree.ts';
+import { bundleDirectory, readTree } from './read-tree.ts';
+import type { GitTransport } from './repository.ts';
 import { type Checkout, checkOut } from './repository.ts';
 import {
   type RepositoryAddress,
   repositoryAddress,
   shownRepository,
 } from './repository-address.ts';
-import { sshCredentials } from './ssh/ssh-credentials.ts';
 import { SSHTransport } from './ssh/ssh-transport.ts';
 
 export interface GitSourceOptions {
@@ -114,3 +111,7 @@ function serverRefusal(error: unknown): string | undefined {
       return `the server answered with HTTP status ${error.data.statusCode}`;
   }
 }
+
+/** For worker processes: reading packs takes more time than an event loop has. */
+// oxlint-disable-next-line import/no-default-export -- what every module of a worker exports
+export default createGitSource;

@@ -20,7 +20,7 @@ import type { ByteBudget } from '../../platform/runtime/index.ts';
 import { gitType } from './git-type.ts';
 
 const mebibyte = 1024 * 1024;
-const module = new URL('./index.ts', import.meta.url);
+const module = new URL('./git-source.ts', import.meta.url);
 
 let memory: ByteBudget;
 let source: WorkerSource;

@@ -1,16 +1,16 @@
 import type { GitHttpRequest, GitHttpResponse } from 'isomorphic-git';
 import { type Dispatcher, request } from 'undici';
+import { TerminalError } from '../../errors.ts';
 import {
   type AddressPolicy,
   createDispatcher,
   type ProxyConfig,
   requestError,
 } from '../../platform/net/index.ts';
-import { AnswerBytes } from './answer-bytes.ts';
-import type { GitTransport } from './git-transport.ts';
-import type { HTTPCredentials } from './http-credentials.ts';
+import type { HTTPCredentials } from './credentials.ts';
+import type { GitTransport } from './repository.ts';
 
-export interface HTTPTransportOptions extends HTTPCredentials {
+interface HTTPTransportOptions extends HTTPCredentials {
   readonly proxy?: ProxyConfig | undefined;
   readonly addresses?: AddressPolicy | undefined;
   readonly insecureSkipVerify: boolean;
@@ -173,4 +173,47 @@ async function collect(
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+/** Bounds what a server sends in all its answers together, and keeps what ended one early. */
+export class AnswerBytes {
+  readonly #max: number;
+  #count = 0;
+  #failure: Error | undefined;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /** Keeps the first failure, and returns it. */
+  fail(error: unknown): Error {
+    this.#failure ??= error instanceof Error ? error : new Error(String(error));
+    return this.#failure;
+  }
+
+  /** The same bytes; `explain` words the errors of the stream. */
+  async *bounded(
+    body: AsyncIterable<Uint8Array>,
+    explain: (error: unknown) => unknown,
+  ): AsyncIterableIterator<Uint8Array> {
+    try {
+      for await (const chunk of body) {
+        this.#count += chunk.byteLength;
+        if (this.#count > this.#max) throw tooLarge(this.#max);
+        yield chunk;
+      }
+    } catch (error) {
+      throw this.fail(error instanceof TerminalError ? error : explain(error));
+    }
+  }
+}
+
+function tooLarge(limit: number): TerminalError {
+  return new TerminalError(
+    `the repository sends more than the limit of ${limit} bytes (--max-content-bytes)`,
+  );
 }

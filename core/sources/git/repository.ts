@@ -1,9 +1,20 @@
+import type { HttpClient } from 'isomorphic-git';
 import git, { type ServerRef } from 'isomorphic-git';
 import type { GitSource } from '../../../api/v1alpha1/bundle.ts';
 import { TerminalError } from '../../errors.ts';
-import type { GitTransport } from './git-transport.ts';
+import { indexPack, type PackOptions } from './index-pack.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
-import { indexPack, type PackOptions } from './pack/index-pack.ts';
+
+/** How isomorphic-git reaches one repository: in its words, always over HTTP. */
+export interface GitTransport extends HttpClient {
+  /** What isomorphic-git is told to be the repository's URL; without credentials. */
+  readonly url: string;
+  /** The version of git's protocol to list refs with. */
+  readonly protocolVersion: 1 | 2;
+  /** What went wrong below git's protocol: isomorphic-git takes a failed stream for a finished one. */
+  readonly failure: Error | undefined;
+  close(): Promise<void>;
+}
 
 const gitdir = '/repository';
 

@@ -31,7 +31,7 @@ import {
   Transports,
   UnavailableError,
 } from '../../registry/index.ts';
-import { downloadLayers } from './download-layers.ts';
+import { downloadLayers } from './layers.ts';
 
 export interface ImagePullerOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP; all others over HTTPS. */

@@ -1,9 +1,45 @@
 import { decompressed, readTar, type TarEntry, type UnpackOptions } from '../../content/index.ts';
+import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
-import { quoted } from '../../registry/index.ts';
+import {
+  type Descriptor,
+  type ImageManifest,
+  quoted,
+  type RegistryClient,
+} from '../../registry/index.ts';
 import { ImageTree, type Path } from './image-tree.ts';
 
-export interface ApplyLayerOptions extends UnpackOptions {
+/** The files of an image's layers, the bottom one first; each digest is checked. */
+export async function downloadLayers(
+  client: RegistryClient,
+  { layers, isArtifact }: ImageManifest,
+  options: UnpackOptions,
+): Promise<BundleFiles> {
+  checkCompressedSize(layers, options.limits);
+  const tree = new LayeredTree({ ...options, isSystem: !isArtifact });
+  for (const layer of layers) {
+    const blob = client.blob(layer, options.signal);
+    try {
+      await tree.apply(blob);
+      await blob.verify();
+    } catch (error) {
+      throw layerError(layer.digest, error);
+    } finally {
+      blob.close();
+    }
+  }
+  return tree.tree.bundleFiles(options.limits);
+}
+
+function checkCompressedSize(layers: readonly Descriptor[], { maxBytes }: ContentLimits): void {
+  const size = layers.reduce((sum, layer) => sum + layer.size, 0);
+  if (size <= maxBytes) return;
+  throw new TerminalError(
+    `the image's layers have ${size} bytes, over the limit of ${maxBytes} (--max-content-bytes)`,
+  );
+}
+
+interface ApplyLayerOptions extends UnpackOptions {
   /** Whether the system's own files are in it, which are left out. */
   readonly isSystem: boolean;
 }
@@ -171,7 +207,7 @@ function outside(what: string, entry: TarEntry): TerminalError {
 }
 
 /** Names the layer that an error is about. */
-export function layerError(digest: string, error: unknown): unknown {
+function layerError(digest: string, error: unknown): unknown {
   if (!(error instanceof TerminalError)) return error;
   return new TerminalError(`layer ${digest}: ${errorMessage(error)}`, { cause: error });
 }

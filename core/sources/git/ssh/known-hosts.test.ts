@@ -1,8 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { cpuTime } from '../../../../test/helpers/cpu-time.ts';
-import { HostKeys } from './host-keys.ts';
-import { parseKnownHosts } from './known-hosts.ts';
+import { HostKeys, parseKnownHosts } from './known-hosts.ts';
 
 /** A public key in wire form, as far as anyone looks at it here. */
 function aKey(content: string, type = 'ssh-ed25519'): Buffer {

@@ -1,9 +1,14 @@
 import { z } from 'zod';
 import { record } from '../../../../api/record.ts';
 import { type Descriptor, digestProblem, type ManifestContent } from '../../../registry/index.ts';
-import { maxSignatures, type SignedStatement } from './signed-statement.ts';
-import { readSigstoreBundle, sigstoreBundleMediaType } from './sigstore-bundle.ts';
-import { readSimpleSignature, simpleSigningMediaType } from './simple-signing.ts';
+import {
+  maxSignatures,
+  readSigstoreBundle,
+  readSimpleSignature,
+  type SignedStatement,
+  sigstoreBundleMediaType,
+  simpleSigningMediaType,
+} from './signed-statement.ts';
 
 /** One repository of a registry, as far as it is needed to find signatures. */
 export interface SignatureRepository {

@@ -3,8 +3,7 @@ import { errorMessage } from '../../../errors.ts';
 import type { ImageVerifier } from '../image-puller.ts';
 import { findSignatures } from './find-signatures.ts';
 import { parseImagePolicies } from './image-policy.ts';
-import { SignatureVerifier } from './signature-verifier.ts';
-import { parseTrustedRoot } from './trusted-root.ts';
+import { parseTrustedRoot, SignatureVerifier } from './signature-verifier.ts';
 
 /**
  * Holds images to the policies in a file.

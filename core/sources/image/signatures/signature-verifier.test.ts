@@ -2,11 +2,9 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type KeylessSigner, keylessSigner } from '../../../../test/helpers/keyless-signer.ts';
 import { parseImagePolicies } from './image-policy.ts';
-import { SignatureVerifier } from './signature-verifier.ts';
+import { parseTrustedRoot, SignatureVerifier } from './signature-verifier.ts';
 import type { SignedStatement } from './signed-statement.ts';
-import { readSigstoreBundle } from './sigstore-bundle.ts';
-import { readSimpleSignature } from './simple-signing.ts';
-import { parseTrustedRoot } from './trusted-root.ts';
+import { readSigstoreBundle, readSimpleSignature } from './signed-statement.ts';
 
 const repository = 'registry.example.com/acme/app';
 const digest = 'sha256:ec36a0e146dddb6bf1e955d65284d07bf090ea76cf156564afc03ce8f361a9fd';

@@ -1,11 +1,18 @@
+import { TrustedRoot } from '@sigstore/protobuf-specs';
+import { type TrustMaterial, toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { errorMessage } from '../../../errors.ts';
-import { checkKeylessSignature, checkKeySignature } from './check-signature.ts';
-import type { Authority, ImagePolicy } from './image-policy.ts';
+import { quoted } from '../../../registry/index.ts';
+import type {
+  Authority,
+  Identity,
+  ImagePolicy,
+  KeyAuthority,
+  KeylessAuthority,
+} from './image-policy.ts';
 import type { SignedStatement } from './signed-statement.ts';
-import type { TrustRoot } from './trusted-root.ts';
 
 /** A manifest or index in a repository, and what is found there that claims to sign it. */
-export interface SignedImage {
+interface SignedImage {
   /** `<domain>/<path>` */
   readonly repository: string;
   readonly digest: string;
@@ -13,7 +20,7 @@ export interface SignedImage {
   statements(): Promise<readonly SignedStatement[]>;
 }
 
-export interface SignatureVerifierOptions {
+interface SignatureVerifierOptions {
   readonly policies: readonly ImagePolicy[];
   /** Needed by keyless authorities. */
   readonly trustRoot?: TrustRoot | undefined;
@@ -87,4 +94,78 @@ export class SignatureVerifier {
 
 function isStatic(authorities: readonly Authority[]): boolean {
   return authorities.every(({ type }) => type === 'static');
+}
+
+/** @throws Error with the reason, unless the key made the signature. */
+function checkKeySignature(statement: SignedStatement, { publicKey }: KeyAuthority): void {
+  const { signature } = toSignedEntity(statement.bundle, statement.artifact);
+  const material: TrustMaterial = {
+    certificateAuthorities: [],
+    timestampAuthorities: [],
+    tlogs: [],
+    ctlogs: [],
+    publicKey: () => ({ publicKey, validFor: () => true }),
+  };
+  // A key is trusted for its own sake: neither logs nor time stamps have a say.
+  const verifier = new Verifier(material, {
+    tlogThreshold: 0,
+    ctlogThreshold: 0,
+    timestampThreshold: 0,
+  });
+  verifier.verify({
+    signature,
+    key: { $case: 'public-key', hint: '' },
+    timestamps: [],
+    tlogEntries: [],
+  });
+}
+
+/** @throws Error with the reason, unless one of the identities signed, as the trust root tells. */
+function checkKeylessSignature(
+  statement: SignedStatement,
+  { identities }: KeylessAuthority,
+  { material }: TrustRoot,
+): void {
+  const entity = toSignedEntity(statement.bundle, statement.artifact);
+  if (entity.key.$case !== 'certificate') throw new Error('it is signed without a certificate');
+  // A trust root without logs is of an installation that has none; a time is always needed.
+  const verifier = new Verifier(material, {
+    tlogThreshold: material.tlogs.length === 0 ? 0 : 1,
+    ctlogThreshold: material.ctlogs.length === 0 ? 0 : 1,
+    timestampThreshold: 1,
+  });
+  const { identity = {} } = verifier.verify(entity);
+  const issuer = identity.extensions?.issuer ?? '';
+  const subject = identity.subjectAlternativeName ?? '';
+  if (matchesOne(identities, { issuer, subject })) return;
+  throw new Error(`it is signed by ${quoted(subject)}, of issuer ${quoted(issuer)}`);
+}
+
+function matchesOne(
+  identities: readonly Identity[],
+  signer: { readonly issuer: string; readonly subject: string },
+): boolean {
+  return identities.some((identity) => identity.matches(signer));
+}
+
+/** Certificate authorities and logs that keyless signatures are held to. */
+interface TrustRoot {
+  readonly material: TrustMaterial;
+}
+
+/**
+ * Reads sigstore's `trusted_root.json`.
+ * @throws Error that names the file
+ */
+export function parseTrustedRoot(file: string, text: string): TrustRoot {
+  try {
+    const root = TrustedRoot.fromJSON(JSON.parse(text));
+    if (root.certificateAuthorities.length === 0)
+      throw new Error('it has no certificateAuthorities');
+    return { material: toTrustMaterial(root) };
+  } catch (error) {
+    throw new Error(`${file} is not a sigstore trusted root: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
 }

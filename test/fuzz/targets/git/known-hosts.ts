@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { HostKeys } from '../../../../core/sources/git/ssh/host-keys.ts';
-import { parseKnownHosts } from '../../../../core/sources/git/ssh/known-hosts.ts';
+import { HostKeys, parseKnownHosts } from '../../../../core/sources/git/ssh/known-hosts.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 import { askReference } from '../../reference/reference.ts';
 

@@ -1,5 +1,5 @@
 import { TerminalError } from '../../../../core/errors.ts';
-import { indexPack } from '../../../../core/sources/git/pack/index-pack.ts';
+import { indexPack } from '../../../../core/sources/git/index-pack.ts';
 import { aCommitOf, aDelta, aPack, distance, objectId, packed } from '../../../helpers/packs.ts';
 import type { FuzzTarget } from '../../fuzz-target.ts';
 import { limits } from '../archives/content.ts';

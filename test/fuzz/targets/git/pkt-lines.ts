@@ -1,5 +1,5 @@
 import { ByteReader } from '../../../../core/content/index.ts';
-import { readAdvertisement } from '../../../../core/sources/git/ssh/advertisement.ts';
+import { readAdvertisement } from '../../../../core/sources/git/ssh/ssh-transport.ts';
 import { type FuzzTarget, streamOf, Violation } from '../../fuzz-target.ts';
 
 const id = '0123456789abcdef0123456789abcdef01234567';

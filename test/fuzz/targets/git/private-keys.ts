@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ed25519AsOpenSSH } from '../../../../core/sources/git/ssh/openssh-key.ts';
-import { parsePrivateKey } from '../../../../core/sources/git/ssh/private-key.ts';
+import { ed25519AsOpenSSH, parsePrivateKey } from '../../../../core/sources/git/ssh/private-key.ts';
 import { type FuzzTarget, textOf, Violation } from '../../fuzz-target.ts';
 
 const ed25519 = generateKeyPairSync('ed25519').privateKey;

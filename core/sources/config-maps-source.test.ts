@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
-import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { defaultLimits } from '../../content/index.ts';
-import type { SourceContext, SourceResult } from '../../contracts/source.ts';
-import { TerminalError } from '../../errors.ts';
+import type { ConfigMapSource } from '../../api/v1alpha1/bundle.ts';
+import { aSourceContext } from '../../test/helpers/source-context.ts';
+import { describeSource } from '../../testing/index.ts';
+import { defaultLimits } from '../content/index.ts';
+import type { SourceContext, SourceResult } from '../contracts/source.ts';
+import { TerminalError } from '../errors.ts';
 import { createConfigMapsSource } from './config-maps-source.ts';
 
 const stored: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -107,3 +108,50 @@ describe('ConfigMaps', () => {
     expect((await failure([from('a', long)])).message).toContain('is outside bundle root');
   });
 });
+
+const given = {
+  colours: { 'a.yaml': 'blue', 'b.yaml': 'red' },
+  shapes: { 'c.yaml': 'round' },
+};
+
+describeSource(
+  createConfigMapsSource(),
+  {
+    fetched: [
+      {
+        name: 'two ConfigMaps',
+        source: {
+          type: 'configMaps',
+          configMaps: [
+            { configMap: { name: 'colours' }, path: 'manifests' },
+            { configMap: { name: 'shapes' } },
+          ],
+        },
+        configMaps: given,
+        files: { 'c.yaml': 'round', 'manifests/a.yaml': 'blue', 'manifests/b.yaml': 'red' },
+      },
+    ],
+    refused: [
+      {
+        name: 'a folder outside of the bundle',
+        source: {
+          type: 'configMaps',
+          configMaps: [
+            { configMap: { name: 'colours' } },
+            { configMap: { name: 'colours' }, path: '..' },
+          ],
+        },
+        configMaps: given,
+        error: 'TerminalError',
+        message: /^bundle source configMaps\[1\]\.path is invalid: /,
+      },
+      {
+        name: 'a ConfigMap that may still come',
+        source: { type: 'configMaps', configMaps: [{ configMap: { name: 'none' } }] },
+        error: 'Error',
+        message: 'get configmap rukpak-system/none: ConfigMap "none" not found',
+      },
+    ],
+  },
+  { test },
+);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cpuTime } from '../../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../../errors.ts';
-import { bundleDirectory } from './bundle-directory.ts';
+import { bundleDirectory } from './read-tree.ts';
 
 test.each([
   [undefined, ''],

@@ -1,9 +1,7 @@
-import type { BundleSource, ConfigMapSource } from '../../../api/v1alpha1/bundle.ts';
-import { BundleFilesBuilder } from '../../content/index.ts';
-import type { Source, SourceContext, SourceResult, SourceType } from '../../contracts/source.ts';
-import { TerminalError } from '../../errors.ts';
-import { bundleFolder } from './bundle-folder.ts';
-import { checkDuplicates } from './duplicate-paths.ts';
+import type { BundleSource, ConfigMapSource } from '../../api/v1alpha1/bundle.ts';
+import { BundleFilesBuilder } from '../content/index.ts';
+import type { Source, SourceContext, SourceResult, SourceType } from '../contracts/source.ts';
+import { TerminalError } from '../errors.ts';
 
 /** Sources of type configMaps: of immutable ConfigMaps in the system namespace. */
 export const configMapsType: SourceType = {
@@ -60,4 +58,31 @@ async function readConfigMap(
   const content = await configMaps.read(name, signal);
   if (content !== undefined) return content;
   throw new Error(`get configmap ${configMaps.namespace}/${name}: ConfigMap "${name}" not found`);
+}
+
+/**
+ * The folder that a `path` names, empty for the bundle's root; undefined where it is outside.
+ * Cleaned by hand: node:path takes minutes for the parts that an object has room for.
+ */
+function bundleFolder(path = ''): string | undefined {
+  if (path.startsWith('/')) return undefined;
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '..') {
+      if (parts.pop() === undefined) return undefined;
+    } else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+/** Refuses paths that more than one ConfigMap gives, in RukPak's words. */
+function checkDuplicates(origins: ReadonlyMap<string, ReadonlySet<string>>): void {
+  const problems = [...origins]
+    .filter(([, names]) => names.size > 1)
+    .map(([path, names]) => {
+      return `duplicate path "${path}" found in configmaps [${[...names].sort().join(' ')}]`;
+    });
+  if (problems.length === 0) return;
+  // Go's aggregates have brackets around more than one.
+  throw new TerminalError(problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`);
 }

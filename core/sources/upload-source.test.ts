@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { anArchive } from '../../../test/helpers/archives.ts';
-import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import type { SourceResult } from '../../contracts/source.ts';
-import { TerminalError, WaitingError } from '../../errors.ts';
+import { anArchive } from '../../test/helpers/archives.ts';
+import { aSourceContext } from '../../test/helpers/source-context.ts';
+import type { SourceResult } from '../contracts/source.ts';
+import { TerminalError, WaitingError } from '../errors.ts';
 import { createUploadSource } from './upload-source.ts';
 
 async function fetch(...uploads: readonly Uint8Array[]): Promise<SourceResult> {

@@ -1,8 +1,8 @@
-import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import { unpackFetched } from '../../content/index.ts';
-import type { Source, SourceContext, SourceResult, SourceType } from '../../contracts/source.ts';
-import type { UploadStore } from '../../contracts/upload-store.ts';
-import { WaitingError } from '../../errors.ts';
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import { unpackFetched } from '../content/index.ts';
+import type { Source, SourceContext, SourceResult, SourceType } from '../contracts/source.ts';
+import type { UploadStore } from '../contracts/upload-store.ts';
+import { WaitingError } from '../errors.ts';
 
 /** Sources of type upload. A new upload is announced in the status of its Bundle. */
 export const uploadType: SourceType = {

@@ -1,18 +1,18 @@
+import { X509Certificate } from 'node:crypto';
 import type { Dispatcher } from 'undici';
-import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import { unpackFetched } from '../../content/index.ts';
-import type { BundleFiles } from '../../contracts/bundle-files.ts';
-import type { Source, SourceContext, SourceResult, SourceType } from '../../contracts/source.ts';
-import { TerminalError } from '../../errors.ts';
-import {
-  type AddressPolicy,
-  createDispatcher,
-  type ProxyConfig,
-} from '../../platform/net/index.ts';
-import { download } from './download.ts';
-import { httpAccess } from './http-access.ts';
-import { MeasuredBody } from './measured-body.ts';
-import { sourceURL } from './source-url.ts';
+import type { BundleSource } from '../../api/v1alpha1/bundle.ts';
+import { unpackFetched } from '../content/index.ts';
+import type { BundleFiles } from '../contracts/bundle-files.ts';
+import type {
+  SecretContent,
+  Source,
+  SourceContext,
+  SourceResult,
+  SourceType,
+} from '../contracts/source.ts';
+import { TerminalError } from '../errors.ts';
+import { type AddressPolicy, createDispatcher, type ProxyConfig } from '../platform/net/index.ts';
+import { download, MeasuredBody } from './http-download.ts';
 
 export interface HttpSourceOptions {
   readonly proxy?: ProxyConfig | undefined;
@@ -90,4 +90,67 @@ function checkDigest(
   throw new TerminalError(
     `GET ${url.href}: the content has the digest ${checksum}, but ${wanted} is expected: put the expected content back to this URL, or make another Bundle for the new one`,
   );
+}
+
+/** What `http.url` says; not quoted where refused, as it may hold a password. */
+function sourceURL(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new TerminalError('bundle source http.url must be a URL with https:// or http://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TerminalError(
+      'bundle source http.url must not hold credentials: put them as username and password into a Secret, and name it in http.auth.secret',
+    );
+  }
+  return url;
+}
+
+interface HttpAccess {
+  /** The header's value; undefined where nobody is to be told who we are. */
+  readonly authorization: string | undefined;
+  /** PEM. */
+  readonly caCertificates: readonly string[];
+}
+
+/**
+ * What the Secret of an http source gives: basic auth from `username` and `password`, an authority
+ * to trust from `ca.crt`. The Secret may still come or be mended, so its faults are tried again.
+ */
+async function httpAccess(
+  secretName: string | undefined,
+  { secrets, signal }: Pick<SourceContext, 'secrets' | 'signal'>,
+): Promise<HttpAccess> {
+  if (secretName === undefined || secretName === '') {
+    return { authorization: undefined, caCertificates: [] };
+  }
+  const secret = await secrets.read(secretName, signal);
+  if (secret === undefined) throw new Error(`Secret "${secretName}" not found`);
+  return { authorization: basicAuth(secret), caCertificates: authority(secret, secretName) };
+}
+
+/** As RukPak does, one missing key is an empty string; a Secret for `ca.crt` alone has neither. */
+function basicAuth({ data }: SecretContent): string | undefined {
+  if (!data.has('username') && !data.has('password')) return undefined;
+  const text = (key: string): string => Buffer.from(data.get(key) ?? []).toString('utf8');
+  const pair = Buffer.from(`${text('username')}:${text('password')}`);
+  return `Basic ${pair.toString('base64')}`;
+}
+
+function authority({ data }: SecretContent, name: string): readonly string[] {
+  const ca = data.get('ca.crt');
+  if (ca === undefined) return [];
+  const pem = Buffer.from(ca).toString('utf8');
+  if (!isCertificate(pem)) {
+    throw new Error(`Secret "${name}": its key ca.crt holds no PEM certificate`);
+  }
+  return [pem];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { HTTPSource } from '../../../api/v1alpha1/bundle.ts';
+import type { HTTPSource } from '../../api/v1alpha1/bundle.ts';
 import {
   type Certificates,
   generateCertificates,
-} from '../../../deploy/local/cluster/certificates.ts';
-import { anArchive, checksumOf } from '../../../test/helpers/archives.ts';
-import { ConnectProxy } from '../../../test/helpers/connect-proxy.ts';
-import { FileServer } from '../../../test/helpers/file-server.ts';
-import { aSourceContext } from '../../../test/helpers/source-context.ts';
-import { defaultLimits } from '../../content/index.ts';
-import type { SourceContext, SourceResult } from '../../contracts/source.ts';
-import { TerminalError } from '../../errors.ts';
+} from '../../deploy/local/cluster/certificates.ts';
+import { anArchive, checksumOf } from '../../test/helpers/archives.ts';
+import { ConnectProxy } from '../../test/helpers/connect-proxy.ts';
+import { FileServer } from '../../test/helpers/file-server.ts';
+import { aSourceContext } from '../../test/helpers/source-context.ts';
+import { defaultLimits } from '../content/index.ts';
+import type { SourceContext, SourceResult } from '../contracts/source.ts';
+import { TerminalError } from '../errors.ts';
 import { createHttpSource } from './http-source.ts';
 
 let server: FileServer;

@@ -10,11 +10,11 @@ import {
   type PackedObject,
   packed,
   variableSize,
-} from '../../../../test/helpers/packs.ts';
-import { defaultLimits } from '../../../content/index.ts';
-import { TerminalError } from '../../../errors.ts';
-import { MemoryFileSystem } from '../memory-file-system.ts';
+} from '../../../test/helpers/packs.ts';
+import { defaultLimits } from '../../content/index.ts';
+import { TerminalError } from '../../errors.ts';
 import { indexPack } from './index-pack.ts';
+import { MemoryFileSystem } from './memory-file-system.ts';
 
 const limits = { ...defaultLimits, maxBytes: 100_000, maxEntries: 20, maxCompressionRatio: 10 };
 const options = { repository: 'https://git.example.com/a', limits };

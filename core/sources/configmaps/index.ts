@@ -1,1 +1,0 @@
-export { createConfigMapsSource } from './config-maps-source.ts';

@@ -1,1 +1,0 @@
-export { createHttpSource, type HttpSourceOptions } from './http-source.ts';

@@ -1,1 +1,0 @@
-export { createUploadSource } from './upload-source.ts';
