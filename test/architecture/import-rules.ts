@@ -10,6 +10,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   'core/errors.ts': ['api/', 'core/contracts/'],
   'core/short-list.ts': [],
   ...layer(['core/platform/', 'core/manifests/', 'core/content/'], foundations),
+  'core/controller.ts': [...foundations, 'core/platform/'],
   'core/registry/': [...foundations, 'core/platform/'],
   ...layer(
     ['core/sources/', 'core/classes/', 'core/store/', 'core/apply/'],

@@ -110,5 +110,6 @@ describe('imports go down only', () => {
     expect(mayImport('provisioners/plain/x.ts', 'core/platform/kube/y.ts')).toBe(false);
     expect(mayImport('core/bundle/x.ts', 'cmd/y.ts')).toBe(false);
     expect(mayImport('webhooks/x.ts', 'core/apply/y.ts')).toBe(false);
+    expect(mayImport('core/controller.ts', 'core/apply/y.ts')).toBe(false);
   });
 });

@@ -18,17 +18,21 @@ export class Exposition {
   }
 }
 
-/** The metrics of core, by area; controller-runtime's names where it has them. */
-export class Metrics extends Exposition {
+/** What every process with controllers tells, by controller-runtime's and client-go's names. */
+export class ControllerMetrics extends Exposition {
   readonly controllers = new ReconcileMetrics(this.registry);
   readonly queues = new QueueMetrics(this.registry);
+  readonly leader = new LeaderMetrics(this.registry);
+}
+
+/** The metrics of core, by area. */
+export class Metrics extends ControllerMetrics {
   readonly unpacking = new UnpackMetrics(this.registry);
   readonly memory = new MemoryMetrics(this.registry);
   readonly applying = new ApplyMetrics(this.registry);
   readonly content = new ContentMetrics(this.registry);
   readonly objects = new ObjectMetrics(this.registry);
   readonly clock = new ClockMetrics(this.registry);
-  readonly leader = new LeaderMetrics(this.registry);
   readonly certificates = new CertificateMetrics(this.registry);
 }
 

@@ -4,7 +4,7 @@ import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import type { QueueSnapshot } from '../observe/index.ts';
-import { Controller, type ControllerMetrics, type ControllerOptions } from './controller.ts';
+import { Controller, type ControllerOptions, type ReportedMetrics } from './controller.ts';
 
 /** What a controller has told, one line each. */
 function recordingMetrics() {
@@ -14,7 +14,7 @@ function recordingMetrics() {
     (name: string) =>
     (controller: string, value: number | string = '') =>
       void told.push(`${name} ${controller} ${value}`.trim());
-  const metrics: ControllerMetrics = {
+  const metrics: ReportedMetrics = {
     controllers: {
       reconcileTotal: tell('total'),
       reconcileTime: tell('time'),

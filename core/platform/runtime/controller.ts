@@ -40,7 +40,7 @@ export interface ControllerOptions {
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly metrics?: ControllerMetrics | undefined;
+  readonly metrics?: ReportedMetrics | undefined;
   /** How long a stop waits for running reconciles before it aborts them; 20 s where absent. */
   readonly stopGrace?: number;
 }
@@ -224,7 +224,7 @@ function logFailure(logger: Logger, error: unknown, tries: number): void {
 type ReconcileOutcome = 'success' | 'requeue_after' | 'error';
 
 /** What controllers tell of themselves; named as controller-runtime names its metrics. */
-export interface ControllerMetrics {
+export interface ReportedMetrics {
   readonly controllers: {
     reconcileTotal(controller: string, result: ReconcileOutcome): void;
     /** Seconds. */

@@ -1,5 +1,10 @@
 export { ByteBudget } from './byte-budget.ts';
-export { Controller, type ControllerOptions, type ReconcileResult } from './controller.ts';
+export {
+  Controller,
+  type ControllerOptions,
+  type ReconcileContext,
+  type ReconcileResult,
+} from './controller.ts';
 export { EventRecorder } from './event-recorder.ts';
 export { type Claim, precedence } from './fair-queue.ts';
 export { addFinalizer, removeFinalizer, UnservedDeletions } from './finalizers.ts';

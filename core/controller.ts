@@ -1,0 +1,57 @@
+/**
+ * The one door for authors of controllers, by controller-runtime's names: a client, informers with
+ * their caches, work queues, leader election, status, Events and metrics. Authors of classes and
+ * sources use `core/sdk.ts`, which reaches no cluster.
+ */
+export type { GroupVersionKind } from '../api/gvk.ts';
+export { apiVersionOf, gvkOf } from '../api/gvk.ts';
+export type { Condition, KubernetesObject, ObjectMeta } from '../api/meta.ts';
+export type { Logger } from './contracts/logger.ts';
+export { errorMessage, TerminalError, WaitingError } from './errors.ts';
+export { type Clock, systemClock } from './platform/clock.ts';
+export {
+  ApiError,
+  configMapResource,
+  connect,
+  type Discovery,
+  formatKey,
+  hasCode,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type KubeConnection,
+  keyOf,
+  listAll,
+  liveObject,
+  type ObjectKey,
+  Reflector,
+  type ReflectorOptions,
+  type ReflectorSink,
+  type Resource,
+  secretResource,
+  unlessGone,
+} from './platform/kube/index.ts';
+export { ControllerMetrics, createLogger, type LogLevel } from './platform/observe/index.ts';
+export {
+  addFinalizer,
+  type CacheChange,
+  Controller,
+  type ControllerOptions,
+  conditionMessage,
+  EventRecorder,
+  findCondition,
+  HealthServer,
+  IndexedCache,
+  LeaderElector,
+  Manager,
+  ObjectController,
+  type ReconcileContext,
+  type ReconcileResult,
+  type Runnable,
+  reflectorRunnable,
+  removeFinalizer,
+  setCondition,
+  statusPatch,
+  stopSignal,
+} from './platform/runtime/index.ts';
