@@ -44,7 +44,7 @@ export default defineConfig({
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
           include: [
-            '{api,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
+            '{api,catalog,core,testing,provisioners,webhooks,cmd,deploy}/**/*.test.ts',
             'test/{architecture,conformance,fuzz,helpers}/**/*.test.ts',
           ],
           globalSetup: ['test/helpers/helm-engine.ts'],

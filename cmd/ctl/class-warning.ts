@@ -1,5 +1,5 @@
 import type { BundleFiles } from '../../core/sdk.ts';
-import { classNameOf } from './class-of-content.ts';
+import { classNameOf } from '../../provisioners/class-of-content.ts';
 
 const plainClass = 'core-rukpak-io-plain';
 

@@ -6,8 +6,8 @@ import {
   type KubernetesObject,
   readPlainBundle,
 } from '../../core/sdk.ts';
+import { classNameOf } from '../../provisioners/class-of-content.ts';
 import { convertRegistryBundle } from '../../provisioners/registry/index.ts';
-import { classNameOf } from './class-of-content.ts';
 import { type RegistryConfigOptions, registryConfigOf } from './registry-config.ts';
 
 export interface RenderOptions extends RegistryConfigOptions {

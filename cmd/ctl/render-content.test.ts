@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { anArchive } from '../../test/helpers/archives.ts';
 import { aRegistryTree, aTree } from '../../test/helpers/registry-bundle.ts';
+import { validateContent } from './content/validate-content.ts';
 import { renderContent } from './render-content.ts';
-import { validateContent } from './validate/validate-content.ts';
 
 const chart = {
   'Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',

@@ -1,6 +1,6 @@
 import type { BundleFiles, KubernetesObject } from '../../core/sdk.ts';
+import { classNameOf, helmClass } from '../../provisioners/class-of-content.ts';
 import type { ChartOptions } from './chart/render-chart.ts';
-import { classNameOf, helmClass } from './class-of-content.ts';
 import { type RenderOptions, renderBundle } from './render-bundle.ts';
 
 export interface RenderContentOptions extends RenderOptions {

@@ -2,9 +2,9 @@ import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
+import { classNameOf, helmClass } from '../../provisioners/class-of-content.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
 import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
-import { classNameOf, helmClass } from './class-of-content.ts';
 import {
   addThirdPartyFlag,
   chosenClass,
@@ -20,7 +20,6 @@ import {
 import { loadContent } from './load-content.ts';
 import { type RenderContentOptions, renderContent } from './render-content.ts';
 import { renderStream } from './render-stream.ts';
-import { problemLine } from './validate/problem.ts';
 import { writeOutput } from './write-output.ts';
 
 interface RenderFlags
@@ -112,7 +111,10 @@ async function refuseInvalid(files: BundleFiles, options: RenderContentOptions):
   const { className, config } = options;
   // A chart is rendered with values that only this command is given: it was refused just now.
   if (classNameOf(files, className) === helmClass) return;
-  const { validateContent } = await import('./validate/validate-content.ts');
+  const [{ validateContent }, { problemLine }] = await Promise.all([
+    import('./content/validate-content.ts'),
+    import('../../catalog/bundle-checks/index.ts'),
+  ]);
   const { installable, problems } = await validateContent(files, {
     ...(className === undefined ? {} : { className }),
     ...(config === undefined ? {} : { config }),

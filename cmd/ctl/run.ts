@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { defaultLimits } from '../../core/content/index.ts';
+import { registryClass } from '../../provisioners/class-of-content.ts';
 import { addClassFlags, type ClassFlags } from './class-flags.ts';
-import { registryClass } from './class-of-content.ts';
 import { classWarning } from './class-warning.ts';
 import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
 import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';

@@ -26,10 +26,23 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     ['provisioners/plain/', 'provisioners/registry/', 'provisioners/helm/'],
     ['api/', 'core/sdk.ts'],
   ),
-  'provisioners/index.ts': ['api/', 'core/sdk.ts', 'provisioners/'],
+  ...layer(
+    ['provisioners/index.ts', 'provisioners/class-of-content.ts'],
+    ['api/', 'core/sdk.ts', 'provisioners/'],
+  ),
   'testing/': ['api/', 'core/sdk.ts'],
   'webhooks/': [...foundations, 'core/platform/'],
-  'cmd/': ['api/', 'core/', 'provisioners/', 'webhooks/', 'deploy/'],
+  // What the classes refuse is part of what is wrong with a bundle, and so is what the API server does.
+  'catalog/bundle-checks/': [
+    ...foundations,
+    'core/sdk.ts',
+    'core/manifests/',
+    'core/content/',
+    'core/apply/content-rules.ts',
+    'provisioners/',
+    'webhooks/object-schema.ts',
+  ],
+  'cmd/': ['api/', 'core/', 'catalog/', 'provisioners/', 'webhooks/', 'deploy/'],
   'deploy/': ['api/'],
   // A program of the checkout that no package has: it speaks to registries as the product does.
   'deploy/release/': ['api/', 'core/', 'deploy/'],
@@ -67,6 +80,7 @@ const rooms = [
   // Apart from its source, since few installations have policies and its libraries take long to load.
   'core/sources/image/signatures',
   'webhooks',
+  'catalog/bundle-checks',
   ...['plain', 'registry', 'helm'].map((name) => `provisioners/${name}`),
 ];
 

@@ -6,7 +6,7 @@ import { mayImport, placeOf, roomOf, sideDoors } from './import-rules.ts';
 const root = join(import.meta.dirname, '../..');
 
 function sourceFiles(): string[] {
-  return globSync('{api,core,testing,provisioners,webhooks,cmd,deploy,examples}/**/*.ts', {
+  return globSync('{api,catalog,core,testing,provisioners,webhooks,cmd,deploy,examples}/**/*.ts', {
     cwd: root,
   })
     .map((path) => path.split(sep).join(posix.sep))

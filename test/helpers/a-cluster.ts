@@ -1,4 +1,4 @@
-import { knownGroups } from '../../cmd/ctl/permissions/known-kinds.ts';
+import { knownGroups } from '../../api/kubernetes-kinds.ts';
 import type { ClusterFacts } from '../../core/sdk.ts';
 
 /** Kubernetes as it is of itself, and whatever kinds (`example.com/v1/Thing`) it serves besides. */

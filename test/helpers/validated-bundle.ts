@@ -1,6 +1,9 @@
-import { manifestObjects } from '../../cmd/ctl/validate/manifest-objects.ts';
-import { bundleContent } from '../../cmd/ctl/validate/registry/bundle-content.ts';
-import type { Check, CheckOptions } from '../../cmd/ctl/validate/registry/check.ts';
+import {
+  bundleContent,
+  type Check,
+  type CheckOptions,
+  manifestObjects,
+} from '../../catalog/bundle-checks/bundle-content.ts';
 import { type BundleFiles, toYaml } from '../../core/sdk.ts';
 import { readRegistryManifests } from '../../provisioners/registry/registry-bundle.ts';
 import { aCsvManifest, aRegistryTree } from './registry-bundle.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { knownGroups, knownKinds } from '../../cmd/ctl/permissions/known-kinds.ts';
+import { knownGroups } from '../../api/kubernetes-kinds.ts';
+import { knownKinds } from '../../cmd/ctl/permissions/known-kinds.ts';
 import { connect, type KubeConnection } from '../../core/platform/kube/index.ts';
 import { plane } from '../helpers/plane.ts';
 

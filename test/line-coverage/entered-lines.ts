@@ -24,7 +24,8 @@ interface Line {
 /** By file, relative to the checkout: the numbers of the lines that some process has entered. */
 export type EnteredLines = Readonly<Record<string, readonly number[]>>;
 
-const product = /^(api|core|provisioners|webhooks|cmd|deploy|testing)\/(?!.*\.test\.ts$).*\.ts$/;
+const product =
+  /^(api|catalog|core|provisioners|webhooks|cmd|deploy|testing)\/(?!.*\.test\.ts$).*\.ts$/;
 
 /** Reads all dumps in a folder, of processes that ran the sources of one checkout. */
 export async function enteredLines(dumps: string, checkout: string): Promise<EnteredLines> {

@@ -1,5 +1,5 @@
+import { knownGroups } from '../../../api/kubernetes-kinds.ts';
 import type { ClusterFacts } from '../../../core/sdk.ts';
-import { knownGroups } from '../permissions/known-kinds.ts';
 
 /** What charts are rendered for where nobody says for what. */
 const defaultKubeVersion = 'v1.36.0';

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Validation } from '../../../catalog/bundle-checks/index.ts';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import { checkObjectCount } from '../../../core/manifests/index.ts';
@@ -11,7 +12,6 @@ import {
 } from '../../../core/sdk.ts';
 import { offlineCluster } from '../chart/default-cluster.ts';
 import type { ChartOptions } from '../chart/render-chart.ts';
-import type { Validation } from '../validate/validate-bundle.ts';
 import { classObjects, deploymentClassOf, type RenderFacts } from './class-objects.ts';
 
 export interface OfflineOptions {

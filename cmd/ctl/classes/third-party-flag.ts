@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { builtInClasses } from '../class-of-content.ts';
+import { builtInClasses } from '../../../provisioners/class-of-content.ts';
 import { warningLogger } from '../warning-logger.ts';
 
 export interface ThirdPartyFlags {

@@ -8,7 +8,7 @@ import {
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
 import type { BundleFiles, ClusterFacts, JsonObject, KubernetesObject } from '../../../core/sdk.ts';
-import { classNameOf, registryClass } from '../class-of-content.ts';
+import { classNameOf, registryClass } from '../../../provisioners/class-of-content.ts';
 import type { Cluster } from '../cluster.ts';
 import { readClusterFacts } from '../cluster-facts.ts';
 import { plainClass } from '../plain-class.ts';

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { classNameOf } from '../../../cmd/ctl/class-of-content.ts';
 import { loadDirectory } from '../../../cmd/ctl/load-directory.ts';
 import { renderBundle } from '../../../cmd/ctl/render-bundle.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { defaultLimits } from '../../../core/sdk.ts';
+import { classNameOf } from '../../../provisioners/class-of-content.ts';
 import { changedCopy, type Files } from '../../helpers/changed-copy.ts';
 import { Kubectl } from '../../helpers/kubectl.ts';
 import { aTree } from '../../helpers/registry-bundle.ts';

@@ -1,0 +1,223 @@
+import { annotation } from '../../api/v1alpha1/labels.ts';
+import { errorMessage } from '../../core/errors.ts';
+import {
+  anyInstallation,
+  type BundleProblem,
+  type Installation,
+  markSamples,
+  planInstallation,
+  type RegistryBundle,
+  type RegistryConfig,
+  readPackageName,
+  registryBundleOf,
+  servedCrdVersion,
+  supportedInstallMode,
+  validators,
+} from '../../provisioners/registry/index.ts';
+import { annotationPrefix, type BundleContent, fileAlone, placeOf } from './bundle-content.ts';
+import { unfitResources } from './object-rules.ts';
+import { error, type Finding, warning } from './problem.ts';
+import type { FieldPath, FieldPlace } from './source-lines.ts';
+
+const annotationsFile = 'metadata/annotations.yaml';
+
+/** What the class itself refuses, all of it and not its first word only. */
+export function classFindings(
+  content: BundleContent,
+  config: RegistryConfig | undefined,
+): readonly Finding[] {
+  return [
+    ...packageFindings(content),
+    ...countFindings(content),
+    ...bundleFindings(content, config),
+  ];
+}
+
+function packageFindings({ files }: BundleContent): readonly Finding[] {
+  const fix = `name the package there: annotations."${annotationPrefix}package.v1"`;
+  const place = { file: annotationsFile, document: 0, path: ['annotations'] };
+  try {
+    if (readPackageName(files, 'image') !== '') return [];
+    const message = 'the package has no name: the namespace of its objects would be "-system"';
+    return [warning({ place, message, fix })];
+  } catch (problem) {
+    const message = withoutPath(errorMessage(problem));
+    return [error({ place: fileAlone(annotationsFile), message, fix })];
+  }
+}
+
+function withoutPath(message: string): string {
+  const prefix = `${annotationsFile}: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
+}
+
+function countFindings({ objects }: BundleContent): readonly Finding[] {
+  const csvs = objects.filter(({ object }) => object.kind === 'ClusterServiceVersion');
+  const last = csvs.at(-1);
+  if (last === undefined) {
+    return [error({ message: 'there is no ClusterServiceVersion in manifests/', fix: 'add it' })];
+  }
+  if (csvs.length === 1) return [];
+  const message = `there are ${csvs.length} of kind ClusterServiceVersion`;
+  return [warning({ place: placeOf(last), message, fix: 'keep one: the last one counts' })];
+}
+
+function bundleFindings(
+  content: BundleContent,
+  config: RegistryConfig | undefined,
+): readonly Finding[] {
+  let bundle: RegistryBundle;
+  try {
+    bundle = readBundle(content);
+  } catch (problem) {
+    const place =
+      content.csv === undefined ? undefined : csvPlace(content.csv, errorMessage(problem));
+    const fix = 'give the field the type that it has in the API';
+    return [error({ ...(place && { place }), message: errorMessage(problem), fix })];
+  }
+  if (content.csv === undefined) return [];
+  if (config !== undefined) {
+    return complaintsOf(content, bundle, planInstallation(bundle, config));
+  }
+  return [...needsConfig(content, bundle), ...complaintsOf(content, bundle, anyOf(bundle))];
+}
+
+/** Custom resources of the bundle's own kinds: samples are left out, others must fit their CRDs. */
+export function sampleFindings(content: BundleContent): readonly Finding[] {
+  const bundle = readableBundle(content);
+  const samples = new Map(
+    bundle && markSamples(bundle.others, bundle).map((made, index) => [bundle.others[index], made]),
+  );
+  const reasons = content.objects.map((located) => {
+    const annotations = samples.get(located.object)?.metadata.annotations;
+    return { located, because: annotations?.[annotation.leftOut] };
+  });
+  const kept = reasons.filter(({ because }) => because === undefined);
+  return [
+    ...unfitResources(kept.map(({ located }) => located)),
+    ...reasons.flatMap(({ located, because }) => {
+      if (because === undefined) return [];
+      const { kind, metadata } = located.object;
+      const message = `${kind} "${metadata.name ?? ''}" is left out: ${because}`;
+      return [warning({ place: placeOf(located), message, fix: 'remove it from manifests/' })];
+    }),
+  ];
+}
+
+function readableBundle(content: BundleContent): RegistryBundle | undefined {
+  try {
+    return readBundle(content);
+  } catch {
+    // What is wrong with it is another finding.
+    return undefined;
+  }
+}
+
+function readBundle({ files, objects }: BundleContent): RegistryBundle {
+  const all = objects.map(({ object }) => object);
+  return registryBundleOf(packageNameOf(files), all);
+}
+
+function packageNameOf(files: BundleContent['files']): string {
+  try {
+    return readPackageName(files, 'image');
+  } catch {
+    return '';
+  }
+}
+
+/** As without a spec.config where that will do, else in a way that the bundle's install modes allow. */
+function anyOf(bundle: RegistryBundle): Installation {
+  const plain = planInstallation(bundle);
+  return modeProblem(bundle, plain) === undefined ? plain : anyInstallation(bundle);
+}
+
+/** No fault of the bundle, but what a person has to know who installs it. */
+function needsConfig({ csv }: BundleContent, bundle: RegistryBundle): readonly Finding[] {
+  const message = modeProblem(bundle, planInstallation(bundle));
+  if (message === undefined || csv === undefined) return [];
+  if (modeProblem(bundle, anyInstallation(bundle)) !== undefined) return [];
+  const configured = planInstallation(bundle, { overrides: {} });
+  const [, way] = (modeProblem(bundle, configured) ?? '').split(': write ');
+  return [
+    warning({
+      place: placeOf(csv, 'spec', 'installModes'),
+      message: `${message}, or the BundleDeployment must have a spec.config`,
+      fix: `write ${way ?? 'it'}`,
+    }),
+  ];
+}
+
+function modeProblem(bundle: RegistryBundle, installation: Installation): string | undefined {
+  const [problem] = supportedInstallMode(bundle, installation);
+  return problem?.message;
+}
+
+/** The field that a mismatch of types names, as in `(spec.installModes is a string, …)`. */
+function csvPlace(csv: NonNullable<BundleContent['csv']>, message: string) {
+  const named = /\(([^\s()]+) is /.exec(message)?.[1] ?? '';
+  const path = named.split(/[.[\]]+/).filter(Boolean);
+  return placeOf(csv, ...path.map((step) => (/^[0-9]+$/.test(step) ? Number(step) : step)));
+}
+
+/** More of one kind help nobody. */
+const maxComplaints = 50;
+
+/** What the class's validators say of a bundle, each where it is. */
+function complaintsOf(
+  content: BundleContent,
+  bundle: RegistryBundle,
+  installation: Installation,
+): readonly Finding[] {
+  return validators.flatMap((validate) => {
+    // CRDs of a version that is gone are one complaint of the class, and each has a line of its own.
+    const apart = validate === servedCrdVersion ? bundle.crds.map((crd) => [crd]) : [bundle.crds];
+    const problems = apart.flatMap((crds) => [...validate({ ...bundle, crds }, installation)]);
+    return problems.slice(0, maxComplaints).map((problem) => {
+      const { message: text } = problem;
+      const [message = text, ...fix] = text.split(/; |: (?=write |the operator supports none)/);
+      const place = placeFor(content, bundle, problem);
+      return error({ ...(place && { place }), message, fix: fix.join('; ') || wayOut(text) });
+    });
+  });
+}
+
+function placeFor(
+  { objects, csv }: BundleContent,
+  bundle: RegistryBundle,
+  { message, item }: BundleProblem,
+): FieldPlace | undefined {
+  const located = objects.find(({ object }) => object === item);
+  if (located !== undefined) return placeOf(located, objectField(message));
+  return csv && placeOf(csv, ...(pathOf(bundle, item) ?? pathByText(message)));
+}
+
+/** Where in the CSV something of a bundle is. */
+function pathOf({ csv }: RegistryBundle, item: object | undefined): FieldPath | undefined {
+  const isItem = (each: object): boolean => each === item;
+  const webhook = csv.webhookDefinitions.findIndex(isItem);
+  if (webhook >= 0) return ['spec', 'webhookdefinitions', webhook];
+  const api = csv.ownedApiServices.findIndex(isItem);
+  return api < 0 ? undefined : ['spec', 'apiservicedefinitions', 'owned', api];
+}
+
+function objectField(text: string): string {
+  if (text.includes('preserveUnknownFields')) return 'spec';
+  return text.includes('v1beta1') ? 'apiVersion' : 'kind';
+}
+
+/** Fields of the CSV by what complaints about them have in their text. */
+const fields: readonly (readonly [text: RegExp, path: FieldPath])[] = [
+  [/install mode/i, ['spec', 'installModes']],
+  [/serves containerPort/, ['spec', 'webhookdefinitions']],
+];
+
+function pathByText(text: string): FieldPath {
+  return fields.find(([pattern]) => pattern.test(text))?.[1] ?? [];
+}
+
+function wayOut(text: string): string {
+  if (/unsupported resource/.test(text))
+    return 'remove the object, or install it by a plain bundle';
+  return 'correct the ClusterServiceVersion';
+}

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { stringifyJson } from '../../core/sdk.ts';
+import { aBundleWith, found } from '../../test/helpers/validated-bundle.ts';
+import { dependencies } from './dependencies.ts';
+import { isVersionRange } from './versions.ts';
+
+const compatibility =
+  'The CEL field is missing: "opm alpha bundle validate" refuses a constraint with "all", which catalogs and OLM take';
+
+it.each([
+  ['olm.package', { packageName: 'a', version: '>1.0.0 <2.0.0 || 3.x' }, []],
+  ['olm.package', {}, ['E Package name is empty', 'E Package version is empty']],
+  ['olm.package', { packageName: 'a', version: '^1.0.0' }, ['E Invalid semver format version']],
+  ['olm.gvk', { group: 'g', version: 'v1', kind: 'K' }, []],
+  ['olm.gvk', {}, ['E API Group is empty', 'E API Version is empty', 'E API Kind is empty']],
+  ['olm.label', { label: 'l' }, []],
+  ['olm.label', {}, ['E Label information is missing']],
+  ['olm.constraint', {}, ['E The CEL field is missing']],
+  ['olm.constraint', { cel: { rule: '' } }, ['E The CEL expression is missing']],
+  ['olm.constraint', { cel: { rule: 'properties.exists(p, p.type == "a")' } }, []],
+  ['olm.constraint', { cel: { rule: 'semver_compare("1.0.0", "2.0.0") == -1' } }, []],
+  [
+    'olm.constraint',
+    { cel: { rule: '1 + 1' } },
+    ['E Invalid CEL expression: cel expressions must have type Bool'],
+  ],
+  [
+    'olm.constraint',
+    { cel: { rule: 'a &&' } },
+    [expect.stringMatching(/^E Invalid CEL expression: ./)],
+  ],
+  ['olm.constraint', { all: { constraints: [] } }, [`W ${compatibility}`]],
+  ['olm.other', {}, ["E couldn't parse dependency of type olm.other"]],
+  [
+    'olm.label',
+    'text',
+    [expect.stringContaining('E the value of a dependency of type "olm.label"')],
+  ],
+])('%s %j', (type, value, expected) => {
+  const good = { type: 'olm.label', value: { label: 'x' } };
+  const text = stringifyJson({ dependencies: [good, { type, value }] }, 1);
+  const lines = found(dependencies, aBundleWith({}, { 'metadata/dependencies.yaml': text }));
+  expect(lines.map((line) => line.replace(/ metadata\/dependencies\.yaml:(\d+)/, ''))).toEqual(
+    expected,
+  );
+  for (const line of lines) expect(line).toMatch(/dependencies\.yaml:(?:9|1\d)/);
+});
+
+it.each([
+  ['1.0.0', true],
+  ['>=1.2.3-rc.1 !1.3.0 || < 0.1.0', true],
+  ['1.x.x', true],
+  ['1.0.0 - 2.0.0', true],
+  ['>=1.0', false],
+  ['v1.0.0', false],
+  ['1.2.X', false],
+  ['*', false],
+  ['1.0.0 || ', false],
+  ['1.0.0||2.0.0', false],
+])('%s is a range: %s', (text, expected) => {
+  expect(isVersionRange(text)).toBe(expected);
+});

@@ -1,0 +1,8 @@
+export { optionalChecks } from './checks.ts';
+export { type Problem, problemLine } from './problem.ts';
+export {
+  isError,
+  type ValidateOptions,
+  type Validation,
+  validateBundle,
+} from './validate-bundle.ts';

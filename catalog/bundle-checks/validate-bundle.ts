@@ -1,0 +1,182 @@
+import { defaultLimits } from '../../core/content/index.ts';
+import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { checkObjectCount, distinctObjects, withoutLeftOut } from '../../core/manifests/index.ts';
+import { type ManifestFile, readManifestFiles, readPlainBundle } from '../../core/sdk.ts';
+import { classNameOf } from '../../provisioners/class-of-content.ts';
+import {
+  convertForUnpacking,
+  convertRegistryBundle,
+  type RegistryConfig,
+  readRegistryManifests,
+} from '../../provisioners/registry/index.ts';
+import {
+  type BundleContent,
+  bundleContent,
+  type Check,
+  type CheckOptions,
+  type LocatedObject,
+  manifestObjects,
+} from './bundle-content.ts';
+import { checks } from './checks.ts';
+import { classFindings, sampleFindings } from './class-findings.ts';
+import { objectRules, plainObjectRules } from './object-rules.ts';
+import { type Problem, problemOf } from './problem.ts';
+import { SourceLines } from './source-lines.ts';
+
+export interface Validation {
+  /** Full name of the class. */
+  readonly class: string;
+  /** Whether core would take it, whatever other tools say. */
+  readonly installable: boolean;
+  /** How many objects would be applied; 0 where it is not installable. */
+  readonly objects: number;
+  /** Errors of the class first, then other errors, then warnings; each in the order of files. */
+  readonly problems: readonly Problem[];
+}
+
+export interface ValidateOptions extends RegistryProblemOptions {
+  /** A class's name; told by content if absent. */
+  readonly className?: string;
+}
+
+interface ClassRules {
+  readonly read: (files: BundleFiles) => readonly ManifestFile[];
+  readonly problems: (
+    files: BundleFiles,
+    objects: readonly LocatedObject[],
+    options: ValidateOptions,
+  ) => readonly Problem[];
+  /** How many objects would be applied. @throws TerminalError where it cannot be. */
+  readonly count: (files: BundleFiles, options: ValidateOptions) => number;
+}
+
+const rulesByClass: ReadonlyMap<string, ClassRules> = new Map<string, ClassRules>([
+  [
+    'core-rukpak-io-plain',
+    {
+      read: readManifestFiles,
+      problems: plainProblems,
+      count: countPlain,
+    },
+  ],
+  [
+    'core-rukpak-io-registry',
+    { read: readRegistryManifests, problems: registryProblems, count: countConverted },
+  ],
+]);
+
+/**
+ * Everything that is wrong with a bundle, at once.
+ * @throws TerminalError where the class is none that is known here.
+ */
+export function validateBundle(files: BundleFiles, options: ValidateOptions = {}): Validation {
+  const name = classNameOf(files, options.className);
+  const rules = rulesByClass.get(name);
+  if (rules === undefined) throw new Error(`class ${name} has no rules`);
+  const { objects, problems } = manifestObjects(files, rules.read);
+  const found = [...problems, ...rules.problems(files, objects, options)];
+  return withLastWord(() => rules.count(files, options), { name, found, fix: fixOf(files) });
+}
+
+/** The class has the last word: where nothing else was found, what it refuses is an error too. */
+function withLastWord(
+  count: () => number,
+  { name, found: problems, fix }: { name: string; found: readonly Problem[]; fix: string },
+): Validation {
+  const refused = { class: name, installable: false, objects: 0 };
+  if (problems.some(isRefusal)) return { ...refused, problems: inOrder(problems) };
+  try {
+    const objects = count();
+    checkObjectCount(objects, defaultLimits.maxEntries);
+    return { class: name, installable: true, objects, problems: inOrder(problems) };
+  } catch (error) {
+    const message = errorMessage(error);
+    const refusal: Problem = { severity: 'error', message, fix };
+    return { ...refused, problems: inOrder([refusal, ...problems]) };
+  }
+}
+
+/** The way out of what is found by no rule: most often a folder that is not where it has to be. */
+function fixOf({ directories }: BundleFiles): string {
+  const hasManifests = directories.has('manifests');
+  return hasManifests ? 'correct the bundle' : 'put its objects into a folder manifests';
+}
+
+function countPlain(files: BundleFiles): number {
+  return withoutLeftOut(distinctObjects(readPlainBundle(files))).objects.length;
+}
+
+/** With the config, or in whatever way the bundle's install modes allow. */
+function countConverted(files: BundleFiles, { config }: ValidateOptions): number {
+  if (config !== undefined) return convertRegistryBundle(files, { config }).length;
+  const { objects, forAllNamespaces } = convertForUnpacking(files, { configured: true });
+  return forAllNamespaces ? convertRegistryBundle(files).length : objects.length;
+}
+
+function plainProblems(files: BundleFiles, objects: readonly LocatedObject[]): readonly Problem[] {
+  const lines = new SourceLines(files, { listsCountAsItems: true });
+  const findings = plainObjectRules.flatMap((rule) => rule(objects));
+  return findings.map((finding) => problemOf(finding, lines));
+}
+
+export function isError({ severity }: Problem): boolean {
+  return severity === 'error';
+}
+
+/** An error of the class, not of another tool. */
+function isRefusal({ severity, check }: Problem): boolean {
+  return severity === 'error' && check === undefined;
+}
+
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted(
+    (a, b) => rankOf(a) - rankOf(b) || placeText(a).localeCompare(placeText(b), 'en'),
+  );
+}
+
+function rankOf(problem: Problem): number {
+  if (isRefusal(problem)) return 0;
+  return isError(problem) ? 1 : 2;
+}
+
+function placeText({ file = '', check = '', line = 0 }: Problem): string {
+  return [file, check, line.toString().padStart(9, '0')].join(' ');
+}
+
+interface RegistryProblemOptions extends CheckOptions {
+  /** spec.config of the BundleDeployment that is meant; any that the bundle allows where absent. */
+  readonly config?: RegistryConfig;
+  /** Names of checks to make beside those that are always made. */
+  readonly optional?: readonly string[];
+}
+
+/** Everything that the class core-rukpak-io-registry has to say of a bundle, and catalogs' tools. */
+function registryProblems(
+  files: BundleFiles,
+  objects: readonly LocatedObject[],
+  options: RegistryProblemOptions = {},
+): readonly Problem[] {
+  const content = bundleContent(files, objects);
+  const { optional = [] } = options;
+  const wanted = checks.filter((check) => !check.optional || optional.includes(check.name));
+  // The CSV itself is never applied.
+  const applied = objects.filter(({ object }) => object.kind !== 'ClusterServiceVersion');
+  const refused = [
+    ...classFindings(content, options.config),
+    ...objectRules.flatMap((rule) => rule(applied)),
+    ...sampleFindings(content),
+  ];
+  return [
+    ...refused.map((finding) => problemOf(finding, content.lines)),
+    ...wanted.flatMap((check) => checked(content, check, options)),
+  ];
+}
+
+function checked(content: BundleContent, check: Check, options: CheckOptions): readonly Problem[] {
+  return check.find(content, options).map((finding) => ({
+    ...problemOf(finding, content.lines),
+    // What the API server refuses is no mere matter of another tool.
+    ...(check.blocking === true ? {} : { check: check.name }),
+  }));
+}
