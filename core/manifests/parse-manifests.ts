@@ -1,11 +1,12 @@
+import type { JsonValue } from '../../api/json.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { readJsonStream } from './json-documents.ts';
-import { checkObjectCount } from './object-bounds.ts';
-import { type DecodedDocument, toObject, toObjects } from './objects.ts';
-import { splitDocuments } from './split-documents.ts';
-import { decodeYamlText } from './yaml/yaml-text.ts';
-import { readYamlDocument } from './yaml.ts';
+import { checkObjectCount, type DecodedDocument, toObject, toObjects } from './objects.ts';
+import { readBlockStyle } from './yaml/block-reader.ts';
+import { composeDocument } from './yaml/composed-document.ts';
+import { NodeReader } from './yaml/node-reader.ts';
+import { decodeYamlText, shortened } from './yaml/yaml-text.ts';
 
 /**
  * Reads the objects of one manifest file as kubectl does: YAML or JSON, any number of documents,
@@ -90,4 +91,74 @@ function parseYamlDocuments(
 
 function unexpectedCharacter(text: string, offset: number): string {
   return `json: offset ${offset}: invalid character '${text.charAt(offset)}' looking for beginning of value`;
+}
+
+interface DocumentText {
+  readonly text: string;
+  /** Number of its first line in the file. */
+  readonly firstLine: number;
+}
+
+/**
+ * Splits YAML text at the lines that start with `---`, as kubectl does. Only spaces and a comment
+ * may follow there. Documents without any text are left out.
+ * @throws TerminalError for a line like `---foo`.
+ */
+export function* splitDocuments(text: string): Generator<DocumentText> {
+  let start = 0;
+  let firstLine = 1;
+  for (let at = nextSeparator(text, 0); at !== -1; at = nextSeparator(text, start)) {
+    if (at > start) yield { text: text.slice(start, at), firstLine };
+    firstLine += countLines(text, start, at) + 1;
+    start = endOfSeparator(text, at);
+  }
+  if (start < text.length) yield { text: text.slice(start), firstLine };
+}
+
+function nextSeparator(text: string, from: number): number {
+  if (text.startsWith('---', from)) return from;
+  const found = text.indexOf('\n---', from);
+  return found === -1 ? -1 : found + 1;
+}
+
+function endOfSeparator(text: string, at: number): number {
+  const newline = text.indexOf('\n', at);
+  const end = newline === -1 ? text.length : newline + 1;
+  const rest = text.slice(at + '---'.length, end).trim();
+  if (rest !== '' && !rest.startsWith('#')) {
+    throw new TerminalError(`invalid Yaml document separator: ${shortened(rest)}`);
+  }
+  return end;
+}
+
+function countLines(text: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) {
+    lines += 1;
+  }
+  return lines;
+}
+
+/**
+ * Reads the first YAML document of a text as kubectl reads it: YAML 1.1 as Go's sigs.k8s.io/yaml
+ * has it. Null where there is no document.
+ * @throws TerminalError `error converting YAML to JSON: …`, with the line where one is to blame.
+ */
+export function parseYaml(content: Uint8Array | string): JsonValue {
+  return readYamlDocument(decodeYamlText(content), 1);
+}
+
+/** YAML 1.1 has one more character that ends a line; kubectl finds documents before it matters. */
+function withPlainBreaks(text: string): string {
+  return text.includes(nextLine) ? text.replaceAll(nextLine, '\n') : text;
+}
+
+const nextLine = '\x85';
+
+/** Reads one document of text that is already decoded; `firstLine` is its first line's number. */
+function readYamlDocument(written: string, firstLine: number): JsonValue {
+  const text = withPlainBreaks(written);
+  const read = readBlockStyle(text);
+  if (read !== undefined) return read.value;
+  return new NodeReader().read(composeDocument(text, firstLine)?.contents);
 }

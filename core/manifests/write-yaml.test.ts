@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseManifests } from './parse-manifests.ts';
+import { parseManifests, parseYaml } from './parse-manifests.ts';
 import { toYaml } from './write-yaml.ts';
-import { parseYaml } from './yaml.ts';
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 

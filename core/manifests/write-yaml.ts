@@ -1,4 +1,4 @@
-import { explicitKey, longestSimpleKey, writeKey, writeScalar } from './yaml/write-scalar.ts';
+import { resolvePlain } from './yaml/scalars.ts';
 
 /**
  * Writes objects as YAML documents, each preceded by a `---` line. Members keep their order, lists
@@ -82,4 +82,85 @@ function isCollection(value: unknown): value is object {
 function isEmpty(value: object): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return Object.values(value).every((member) => member === undefined);
+}
+
+/** A scalar in the style that reads best; `indent` is where the lines of a block would start. */
+function writeScalar(value: unknown, indent: string): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value.toWellFormed(), indent);
+    case 'number':
+      return writeNumber(value);
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return 'null';
+  }
+}
+
+/** A mapping's key without its colon. Where it is too long, it needs the explicit form. */
+function writeKey(key: string): string {
+  const text = key.toWellFormed();
+  return isPlain(text) ? text : quote(text);
+}
+
+/** Readers look for the colon of a key this far, quotes and escapes counted. */
+const longestSimpleKey = 1000;
+
+/** A written key of any length, in the column of `indent`; its colon follows on a line of its own. */
+function explicitKey(written: string, indent: string): string {
+  return `? ${written}\n${indent}`;
+}
+
+function writeString(text: string, indent: string): string {
+  if (isPlain(text)) return text;
+  return text.includes('\n') && canBeBlock(text) ? writeBlock(text, indent) : quote(text);
+}
+
+// Numbers that JSON has no digits for are null there, too.
+function writeNumber(value: number): string {
+  if (!Number.isFinite(value)) return 'null';
+  // Written in full it would read as an exact integer, which it is not.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return value.toExponential();
+  return String(value);
+}
+
+// Whatever starts like a number, a date, a time or an indicator is quoted.
+const plainText =
+  /^[A-Za-z_/(][\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
+const brokenPlain = /: | #|:$| $/;
+
+function isPlain(text: string): boolean {
+  return plainText.test(text) && !brokenPlain.test(text) && typeof resolvePlain(text) === 'string';
+}
+
+const blockText =
+  /^[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
+const blankLine = /^[ \t]+$/m;
+
+function canBeBlock(text: string): boolean {
+  return blockText.test(text) && !blankLine.test(text) && /^\n*[^ \t\n]/.test(text);
+}
+
+function writeBlock(text: string, indent: string): string {
+  const content = text.replace(/\n+$/, '');
+  const lines = content.split('\n').map((line) => (line === '' ? '' : indent + line));
+  const ending = text.length - content.length;
+  const chomping = ending === 0 ? '-' : ending === 1 ? '' : '+';
+  return `|${chomping}\n${lines.join('\n')}${'\n'.repeat(Math.max(ending - 1, 0))}`;
+}
+
+const escapedInQuotes = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
+
+function quote(text: string): string {
+  return escapedForYaml(JSON.stringify(text));
+}
+
+/** JSON text with the characters escaped that JSON has as they are, and YAML does not. */
+export function escapedForYaml(json: string): string {
+  return json.replace(
+    escapedInQuotes,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

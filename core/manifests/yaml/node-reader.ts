@@ -10,10 +10,8 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { type JsonValue, stringifyJson } from '../../../api/json.ts';
-import { plainKey, setMember } from './map-key.ts';
-import { resolveInteger, resolvePlain } from './plain-scalar.ts';
-import { resolveTagged } from './tagged-scalar.ts';
-import { conversionError, maxNesting, nestingError, shortened, yamlError } from './yaml-error.ts';
+import { plainKey, resolveInteger, resolvePlain, resolveTagged, setMember } from './scalars.ts';
+import { conversionError, maxNesting, nestingError, shortened, yamlError } from './yaml-text.ts';
 
 type YamlNode = Node | null | undefined;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { aTree } from '../../test/helpers/registry-bundle.ts';
 import { TerminalError } from '../errors.ts';
-import { checkPlainObjects, objectsOf, readPlainBundle } from './plain-bundle.ts';
+import { checkPlainObjects, objectsOf, readPlainBundle } from './manifest-files.ts';
 import { toYaml } from './write-yaml.ts';
 
 const path = 'manifests/manifest.yaml';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonValue } from '../../api/json.ts';
-import { parseYaml } from './yaml.ts';
+import type { JsonValue } from '../../../api/json.ts';
+import { parseYaml } from '../parse-manifests.ts';
 
 describe('what is not YAML is refused with its line', () => {
   it.each([

@@ -1,15 +1,11 @@
-import type { JsonValue } from '../../../../api/json.ts';
-import { isJsonObject } from '../../json-type.ts';
-import { plainKey, setMember } from '../map-key.ts';
-import { resolvePlain } from '../plain-scalar.ts';
-import { maxNesting } from '../yaml-error.ts';
+import type { JsonValue } from '../../../api/json.ts';
+import { isJsonObject } from '../json-types.ts';
 import { Anchors } from './anchors.ts';
-import { trimBlanksEnd } from './blanks.ts';
-import { readBlockScalar } from './block-scalar.ts';
-import { Cursor, char, unsupported } from './cursor.ts';
+import { Cursor, char, trimBlanksEnd, unsupported } from './cursor.ts';
 import { readFlow } from './flow.ts';
-import { readPlainText } from './plain-text.ts';
-import { readQuoted } from './quoted-scalar.ts';
+import { readBlockScalar, readPlainText, readQuoted } from './scalar-text.ts';
+import { plainKey, resolvePlain, setMember } from './scalars.ts';
+import { maxNesting } from './yaml-text.ts';
 
 /**
  * Reads the YAML that nearly all manifests are written in, many times faster than the `yaml`

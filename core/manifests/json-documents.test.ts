@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { toJsonDocuments } from './json-documents.ts';
 import { parseManifests } from './parse-manifests.ts';
-import { toJsonDocuments } from './write-json.ts';
 import { toYaml } from './write-yaml.ts';
 
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };

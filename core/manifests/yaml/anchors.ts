@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../../../api/json.ts';
-import { setMember } from '../map-key.ts';
+import type { JsonValue } from '../../../api/json.ts';
 import { type Cursor, unsupported } from './cursor.ts';
+import { setMember } from './scalars.ts';
 
 /**
  * What aliases may add here: nodes, long texts counting once more per 64 characters. What has more is
