@@ -23,11 +23,10 @@ import {
   type NamespacedKinds,
 } from '../platform/kube/index.ts';
 import type { ApplyMetrics } from '../platform/observe/index.ts';
-import { awaitedController } from './awaited-controller.ts';
 import { DriftDetector } from './drift/drift.ts';
 import { HealthRules } from './drift/health-rules.ts';
 import { Forecaster } from './forecast/forecaster.ts';
-import { PodReasons } from './health-report.ts';
+import { awaitedController, PodReasons } from './health-report.ts';
 import { FormerReleases } from './helm-migration/former-releases.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
 import { HookWatch } from './hooks/hook-watch.ts';
@@ -35,8 +34,8 @@ import { Inventory } from './inventory/inventory.ts';
 import { ApplySetParents } from './kinds/applyset-parent.ts';
 import { Definitions } from './kinds/definitions.ts';
 import { EarlierKinds } from './kinds/earlier-kinds.ts';
-import { KindLifecycle } from './kinds/kind-lifecycle.ts';
-import { KindWatches } from './kinds/kind-watches.ts';
+import { KindLifecycle, KindWatches } from './kinds/kind-watches.ts';
+import { OpenAPIDocuments } from './kinds/openapi-documents.ts';
 import { OptionalKinds } from './kinds/optional-kinds.ts';
 import { CoOwnership } from './ownership/co-ownership.ts';
 import { OwnershipCheck } from './ownership/ownership-check.ts';
@@ -45,10 +44,9 @@ import { Transfers } from './ownership/transfers.ts';
 import { Planner } from './plan/planner.ts';
 import { Preflight } from './privilege/preflight.ts';
 import { Pruner } from './prune/pruner.ts';
+import { RemovalWatch } from './prune/removal-watch.ts';
 import { Remover } from './prune/remover.ts';
-import { RemovalWatch } from './removal/removal-watch.ts';
 import { RollOut } from './roll-out.ts';
-import { OpenAPIDocuments } from './schema/openapi-documents.ts';
 import { SetWriter } from './set-writer.ts';
 import type { AppliedRecord } from './state/applied-record.ts';
 import { OwnerStates } from './state/owner-state.ts';
@@ -56,7 +54,7 @@ import { Deletions } from './write/deletions.ts';
 import { ServerSideApply } from './write/server-side-apply.ts';
 import { Writer } from './write/writer.ts';
 
-export interface ApplyEngineOptions {
+interface ApplyEngineOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery & NamespacedKinds;
   readonly clock: Clock;

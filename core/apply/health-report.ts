@@ -1,9 +1,11 @@
+import { integerAt } from '../../api/json-fields.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
-import { isPodsController, workloadReason } from './health/workload-reason.ts';
-import { clientOf } from './privilege/owner-client.ts';
+import { isPodsController, workloadReason } from './health/pod-reason.ts';
+import { clientOf } from './privilege/permissions.ts';
 import type { OwnerState, OwnerStates, PodReasonsOf } from './state/owner-state.ts';
 
 /** Each takes two requests, and one is most often the cause of the rest. */
@@ -11,7 +13,7 @@ const askedWorkloads = 2;
 /** Milliseconds for which an answer holds: a burst of installs must not become one of requests. */
 const patience = 60_000;
 
-export interface PodReasonsOptions {
+interface PodReasonsOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly owners: OwnerStates;
@@ -58,4 +60,24 @@ export class PodReasons {
     }
     return byLine;
   }
+}
+
+/** Kinds whose status kube-controller-manager writes, with the generation that it has seen. */
+const controlled: ReadonlySet<string> = new Set([
+  'DaemonSet',
+  'Deployment',
+  'ReplicaSet',
+  'StatefulSet',
+]);
+
+/**
+ * What is told of an object whose own controller has not looked at it yet: that one is the bound, in
+ * a burst at 20 requests a second by default, and neither core nor the object.
+ */
+export function awaitedController(object: KubernetesObject | undefined): string | undefined {
+  if (object?.apiVersion !== 'apps/v1' || !controlled.has(object.kind)) return undefined;
+  const { kind, metadata, status } = object;
+  const { generation = 0 } = metadata;
+  if ((integerAt(status, 'observedGeneration') ?? 0) >= generation) return undefined;
+  return `waiting for the ${kind} controller of Kubernetes to observe generation ${generation}`;
 }

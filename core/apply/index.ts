@@ -1,24 +1,32 @@
 export { fieldAt, integerAt, isMap, listOf, mapOf, stringAt } from '../../api/json-fields.ts';
 export { ApplyEngine } from './apply-engine.ts';
-export { desiredSet } from './content/desired-set.ts';
-export { digestOf } from './fields/digest.ts';
-export { fieldManager } from './fields/projection.ts';
+export { digestOf, fieldManager } from './fields/projection.ts';
 export { type ForeseenObject, forecastObjects } from './forecast/forecast-objects.ts';
+export {
+  isSecret,
+  mask,
+  secretFields,
+  wantedContent,
+  withoutCopy,
+} from './forecast/foreseen-change.ts';
 export type { ObjectStates } from './forecast/object-forecast.ts';
-export { isSecret, mask, secretFields, withoutCopy } from './forecast/secret-values.ts';
-export { wantedContent } from './forecast/wanted-content.ts';
-export { computeStatus } from './health/compute-status.ts';
-export { apiServiceProblem } from './health/extensions.ts';
+export { apiServiceProblem, computeStatus } from './health/compute-status.ts';
 export { podReason } from './health/pod-reason.ts';
 export { ruleProblem } from './health/rules/custom-rule.ts';
-export { RulesByKind } from './health/rules/rules-by-kind.ts';
+export { RulesByKind } from './health/rules/own-verdicts.ts';
 export { inProgress, type ObjectStatus } from './health/status.ts';
 export { FormerReleases } from './helm-migration/former-releases.ts';
 export { type ReleaseSecret, releaseSecrets } from './helm-migration/release-secrets.ts';
-export { type HookEvent, hookOf, isHookObject } from './hooks/hook.ts';
-export { hooksOf } from './hooks/hook-order.ts';
-export { type SplitObjects, splitHooks } from './hooks/split-hooks.ts';
-export { Inventory, type InventoryEntry, slim } from './inventory/inventory.ts';
+export {
+  type HookEvent,
+  hookOf,
+  hooksOf,
+  isHookObject,
+  type SplitObjects,
+  splitHooks,
+} from './hooks/hook.ts';
+export { type InventoryEntry, slim } from './inventory/entry.ts';
+export { Inventory } from './inventory/inventory.ts';
 export { applySetKinds, isApplySetParent } from './kinds/applyset-parent.ts';
 export { kindKey, resolveKinds } from './kinds/kinds.ts';
 export { applySetKey, deploymentApplySetID } from './objects/applyset.ts';
@@ -27,10 +35,15 @@ export { isAboutMissing, isTransient } from './objects/failures.ts';
 export { describeObject, objectPath } from './objects/object-id.ts';
 export { inKindOrder, isDefinition, isFoundation, isNamespace } from './objects/order.ts';
 export { belongsTo, controllerOf, isDeployment, labelledOwner } from './objects/owner-marks.ts';
-export { DeploymentConsent } from './ownership/deployment-consent.ts';
-export { missingPermissions } from './privilege/missing-permissions.ts';
-export { lifetimeVerbs, neededPermissions } from './privilege/needed-permissions.ts';
-export { clientOf } from './privilege/owner-client.ts';
-export { type Permission, permissionsOn } from './privilege/permission.ts';
-export { planRemoval } from './removal/removal-plan.ts';
-export { builtInStage, stageOf } from './stages/stage-of.ts';
+export { DeploymentConsent } from './ownership/consent.ts';
+export { desiredSet } from './plan/desired-set.ts';
+export {
+  clientOf,
+  lifetimeVerbs,
+  missingPermissions,
+  neededPermissions,
+  type Permission,
+  permissionsOn,
+} from './privilege/permissions.ts';
+export { planRemoval } from './prune/prune-plan.ts';
+export { builtInStage, stageOf } from './stages/stage-order.ts';

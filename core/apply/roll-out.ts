@@ -7,21 +7,21 @@ import type { Inventory } from './inventory/inventory.ts';
 import { type ApplySetParents, checkRestored } from './kinds/applyset-parent.ts';
 import { notServed } from './kinds/earlier-kinds.ts';
 import type { OptionalKinds } from './kinds/optional-kinds.ts';
+import type { PlannedObject } from './objects/desired.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
-import type { GroupKind } from './objects/group-kind.ts';
-import type { PlannedObject } from './objects/planned.ts';
-import { handsOverTo } from './ownership/adoption-level.ts';
+import type { GroupKind } from './objects/object-id.ts';
+import { handsOverTo } from './ownership/ownership.ts';
 import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
 import type { Transfers } from './ownership/transfers.ts';
+import { kindsOf, type Run } from './plan/plan.ts';
 import type { Planner } from './plan/planner.ts';
-import { kindsOf, type Run } from './plan/run.ts';
 import type { Pruner } from './prune/pruner.ts';
 import type { SetWriter } from './set-writer.ts';
 import type { OwnerStates } from './state/owner-state.ts';
 
 const concurrentReads = 8;
 
-export interface RollOutOptions {
+interface RollOutOptions {
   readonly client: KubeClient;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;

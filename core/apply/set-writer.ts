@@ -7,25 +7,29 @@ import type { Inventory } from './inventory/inventory.ts';
 import type { ApplySetParents } from './kinds/applyset-parent.ts';
 import type { Definitions } from './kinds/definitions.ts';
 import type { KindWatches } from './kinds/kind-watches.ts';
-import type { DesiredObject } from './objects/desired.ts';
+import type { CheckedObject, DesiredObject, PlannedObject } from './objects/desired.ts';
 import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
 import { isDefinition, isFoundation, isNamespace } from './objects/order.ts';
-import type { CheckedObject, PlannedObject } from './objects/planned.ts';
 import {
   type OwnershipCheck,
   OwnershipRefusal,
   type OwnershipRequest,
 } from './ownership/ownership-check.ts';
 import type { Transfers } from './ownership/transfers.ts';
-import { kindsOf, type Run } from './plan/run.ts';
-import { isData } from './prune/prune-data.ts';
-import { stagesToRun } from './stages/foundation-stage.ts';
-import { readinessOf } from './stages/stage-readiness.ts';
-import { holdUpBeforeFirst, runStages, type Stage, stagesOf } from './stages/stages.ts';
+import { kindsOf, type Run } from './plan/plan.ts';
+import { isData } from './prune/prune-guard.ts';
+import {
+  holdUpBeforeFirst,
+  readinessOf,
+  runStages,
+  type Stage,
+  stagesOf,
+  stagesToRun,
+} from './stages/stages.ts';
 import type { Deletions } from './write/deletions.ts';
 import type { Writer } from './write/writer.ts';
 
-export interface SetWriterOptions {
+interface SetWriterOptions {
   readonly inventory: Inventory;
   readonly drift: DriftDetector;
   readonly ownership: OwnershipCheck;

@@ -5,7 +5,7 @@ import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { Inventory } from '../inventory/inventory.ts';
-import type { PlannedObject } from '../objects/planned.ts';
+import type { PlannedObject } from '../objects/desired.ts';
 import { recordOf } from '../state/applied-record.ts';
 import { type OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { DriftDetector } from './drift.ts';

@@ -1,19 +1,20 @@
+import { fieldAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { DriftedObject } from '../../contracts/applier.ts';
-import { withoutFields } from '../fields/field-tree.ts';
-import { missingFields } from '../fields/missing-fields.ts';
-import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
-import type { DesiredObject } from '../objects/desired.ts';
+import { fieldPath, withoutFields } from '../fields/field-tree.ts';
+import { missingFields } from '../fields/live-match.ts';
+import { managedFieldsOf } from '../fields/projection.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { DesiredObject, PlannedObject } from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
-import type { PlannedObject } from '../objects/planned.ts';
 import { recordOf, recordWithout } from '../state/applied-record.ts';
 import type { OwnerState } from '../state/owner-state.ts';
-import type { DriftDetector } from './drift.ts';
-import { anyState, driftState } from './drift-state.ts';
-import { isUnfinishedRoll } from './unfinished-roll.ts';
+import { anyState, type DriftDetector, driftState } from './drift.ts';
 
 /** What of a plan is done, and what is only told of. */
-export interface SplitPlan {
+interface SplitPlan {
   readonly pending: readonly PlannedObject[];
   /** Objects that others changed or deleted; never any where drift is corrected. */
   readonly drifted: readonly PlannedObject[];
@@ -87,4 +88,21 @@ function differenceOf(
 
 export function driftMode({ spec }: BundleDeployment): 'Correct' | 'Warn' | 'Off' {
   return spec.drift?.mode ?? 'Correct';
+}
+
+const hashPath = fieldPath('spec.template.metadata.annotations', annotation.certificateHash);
+const ownedHash = ['spec', 'template', 'metadata', 'annotations', annotation.certificateHash].map(
+  (key) => `f:${key}`,
+);
+
+/**
+ * True for pods that are still to be rolled for a certificate that was written before the process
+ * ended: nothing but the note of it differs, and nobody else has set that. No drift, then: nobody
+ * but the engine would ever bring it to an end.
+ */
+function isUnfinishedRoll({ desired, live }: PlannedObject): boolean {
+  if (live === undefined) return false;
+  if (fieldAt(managedFieldsOf(live), ...ownedHash) === undefined) return false;
+  const differing = missingFields(withoutFields(desired.object, desired.ignored?.tree), live);
+  return differing.length === 1 && differing[0] === hashPath;
 }

@@ -1,21 +1,15 @@
 import type { ObjectNews } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { contentDigest } from '../fields/projection.ts';
 import { objectHealth } from '../health/object-health.ts';
-import {
-  type Inventory,
-  type InventoryEntry,
-  type ObjectEvent,
-  type ObjectEventListener,
-  projectionUnder,
-  slim,
-} from '../inventory/inventory.ts';
+import { type InventoryEntry, projectionUnder, slim } from '../inventory/entry.ts';
+import type { Inventory, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
 import { isNewer } from '../objects/object-id.ts';
 import type { AppliedRecord } from '../state/applied-record.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { anyState, driftState } from './drift-state.ts';
 import type { HealthRules } from './health-rules.ts';
 
-export interface DriftDetectorOptions {
+interface DriftDetectorOptions {
   readonly inventory: Inventory;
   readonly owners: OwnerStates;
   readonly rules: HealthRules;
@@ -172,4 +166,12 @@ function isNews(
 ): boolean {
   if (accepted === undefined) return drifted;
   return accepted !== anyState && (!drifted || driftState(entry) !== accepted);
+}
+
+/** Stands for every state. */
+export const anyState = '*';
+
+/** The state of an object that drifted: another one is news. */
+export function driftState(entry: InventoryEntry | undefined): string {
+  return entry === undefined ? 'missing' : contentDigest(entry.object);
 }

@@ -1,9 +1,13 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { Resource } from '../../platform/kube/index.ts';
-import { type OwnRules, OwnVerdicts, type VerdictOptions } from '../health/rules/own-verdicts.ts';
-import { RulesByKind } from '../health/rules/rules-by-kind.ts';
+import {
+  type OwnRules,
+  OwnVerdicts,
+  RulesByKind,
+  type VerdictOptions,
+} from '../health/rules/own-verdicts.ts';
 import type { CustomRule } from '../health/status.ts';
-import type { InventoryEntry } from '../inventory/inventory.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import type { AppliedRecord } from '../state/applied-record.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 

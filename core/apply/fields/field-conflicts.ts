@@ -1,4 +1,17 @@
+import { type JsonObject, parseJson } from '../../../api/json.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import { ApiError } from '../../platform/kube/index.ts';
+import {
+  difference,
+  fieldManager,
+  fieldsBeyond,
+  fieldsOf,
+  intersection,
+  isLeaf,
+  isOwnEntry,
+  union,
+} from './managed-fields.ts';
 
 /** One field that an apply may not change unless it is forced. */
 export interface FieldConflict {
@@ -16,4 +29,81 @@ export function fieldConflicts(error: unknown): readonly FieldConflict[] {
       field: field.replace(/^\./, ''),
       manager: /^conflict with "([^"]*)"/.exec(message)?.[1] ?? 'others',
     }));
+}
+
+/** An object's managedFields with what people put into lists as ours, and whose it was. */
+interface TakenItems {
+  readonly managedFields: readonly unknown[];
+  readonly taken: readonly FieldConflict[];
+}
+
+/**
+ * Makes items of lists that are merged by key ours which people put there and nobody asks for, so
+ * that the next apply takes them out. Each path names such a list. Items of other appliers stay theirs.
+ * Undefined where there is none.
+ */
+export function takenItems(
+  live: KubernetesObject,
+  desired: KubernetesObject,
+  paths: readonly (readonly string[])[],
+): TakenItems | undefined {
+  const entries = listOf(fieldAt(live.metadata, 'managedFields'));
+  const stray = paths
+    .map((path) => strayItems(entries.filter(isByHand), path, listOf(fieldAt(desired, ...path))))
+    .reduce(union, {});
+  const givers = entries.filter(
+    (entry) => isByHand(entry) && !isLeaf(intersection(fieldsOf(entry), stray)),
+  );
+  const [first] = givers;
+  if (first === undefined) return undefined;
+  const own = entries.find(isOwnEntry);
+  const fieldsV1 = givers
+    .map((entry) => intersection(fieldsOf(entry), stray))
+    .reduce(union, fieldsOf(own));
+  const ours = { ...mapOf(own ?? first), manager: fieldManager, operation: 'Apply', fieldsV1 };
+  const others = entries.flatMap((entry) => {
+    if (entry === own) return [];
+    return givers.includes(entry) ? without(entry, stray) : [entry];
+  });
+  const taken = givers.flatMap((entry) =>
+    fieldsBeyond(intersection(fieldsOf(entry), stray), {}).map((field) => ({
+      field,
+      manager: stringAt(entry, 'manager') ?? '',
+    })),
+  );
+  return { managedFields: [ours, ...others], taken };
+}
+
+/** Not by one that says all that it wants each time, and would put the items back. */
+function isByHand(entry: unknown): boolean {
+  return stringAt(entry, 'operation') === 'Update' && (stringAt(entry, 'subresource') ?? '') === '';
+}
+
+/** The items of a list that are like none of the wanted, as fieldsV1 has them. */
+function strayItems(
+  entries: readonly unknown[],
+  path: readonly string[],
+  wanted: readonly unknown[],
+): JsonObject {
+  const steps = path.map((step) => `f:${step}`);
+  const items = entries
+    .flatMap((entry) => Object.keys(mapOf(fieldAt(fieldsOf(entry), ...steps))))
+    .filter((element) => element.startsWith('k:') && !wanted.some((item) => isItem(element, item)));
+  if (items.length === 0) return {};
+  const leaves = Object.fromEntries(items.map((item) => [item, {}]));
+  return steps.reduceRight<JsonObject>((below, step) => ({ [step]: below }), leaves);
+}
+
+/** What the wanted item does not say the server fills in. */
+function isItem(element: string, wanted: unknown): boolean {
+  const keys = parseJson(element.slice(2));
+  return (
+    isMap(keys) &&
+    Object.entries(keys).every(([key, value]) => [undefined, value].includes(mapOf(wanted)[key]))
+  );
+}
+
+function without(entry: unknown, stray: JsonObject): readonly unknown[] {
+  const fieldsV1 = difference(fieldsOf(entry), stray);
+  return isLeaf(fieldsV1) ? [] : [{ ...mapOf(entry), fieldsV1 }];
 }

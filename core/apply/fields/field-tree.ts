@@ -1,6 +1,39 @@
-import { parseJson, stringifyJson } from '../../../api/json.ts';
+import { type JsonObject, parseJson, stringifyJson } from '../../../api/json.ts';
+import { isMap, listOf } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { IgnoredFields } from '../../../api/v1alpha1/deployment-policies.ts';
 import { TerminalError } from '../../errors.ts';
-import { isMap, listOf } from './json-fields.ts';
+import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
+
+/** The fields of one object that its deployment leaves to others (spec.drift.ignore). */
+export interface IgnoredTree {
+  /** Equal for the same pointers. */
+  readonly key: string;
+  readonly tree: FieldTree;
+}
+
+/** What the deployment's rules leave to others in an object of its bundle; undefined where nothing. */
+export function ignoredIn(
+  owner: BundleDeployment,
+  { resource, key }: { readonly resource: Resource; readonly key: ObjectKey },
+  object: KubernetesObject,
+): IgnoredTree | undefined {
+  const rules = owner.spec?.drift?.ignore ?? [];
+  const paths = rules.filter((rule) => isFor(rule, resource, key)).flatMap((rule) => rule.paths);
+  if (paths.length === 0) return undefined;
+  const pointers = [...new Set(paths)].sort();
+  return { key: JSON.stringify(pointers), tree: fieldTree(pointers, object) };
+}
+
+function isFor(rule: IgnoredFields, { group, kind }: Resource, key: ObjectKey): boolean {
+  return (
+    (rule.group ?? group) === group &&
+    (rule.kind ?? kind) === kind &&
+    (rule.namespace ?? key.namespace) === key.namespace &&
+    (rule.name ?? key.name) === key.name
+  );
+}
 
 /**
  * Some fields of one object, by the JSON pointers that name them. A list that the object has is
@@ -128,4 +161,17 @@ function childValue(value: unknown, key: string): unknown {
 function scalarsOf(item: unknown): unknown {
   if (!isMap(item)) return item;
   return Object.fromEntries(Object.entries(item).filter(([, value]) => typeof value !== 'object'));
+}
+
+/** Path of a field in a map, as people read it: `spec.replicas`, `data["a.b"]`. */
+export function fieldPath(parent: string, key: string): string {
+  if (!/^[\w-]+$/.test(key)) return `${parent}[${JSON.stringify(key)}]`;
+  return parent === '' ? key : `${parent}.${key}`;
+}
+
+/** Path of an item in a list: by the fields that tell it apart, or by its index. */
+export function itemPath(parent: string, item: JsonObject | number): string {
+  if (typeof item === 'number') return `${parent}[${item}]`;
+  const keys = Object.entries(item).map(([key, value]) => `${key}=${stringifyJson(value)}`);
+  return `${parent}[${keys.join(',')}]`;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { isApplied, isSubset } from './live-match.ts';
+import { isApplied, isSubset, missingFields, sameQuantity } from './live-match.ts';
 
 test('every JSON value is a subset of itself, and of itself with more in its maps', () => {
   fc.assert(
@@ -108,4 +108,83 @@ test.each([
 
 test('an object that we never applied is not applied', () => {
   expect(isApplied(desired, { ...desired, ...content })).toBe(false);
+});
+
+test.each([
+  [{ spec: { replicas: 2 } }, { spec: { replicas: 5, other: 1 } }, ['spec.replicas']],
+  [{ data: { 'a.b/c': 'x' } }, { data: {} }, ['data["a.b/c"]']],
+  [{ data: { a: 'x', b: 'y' } }, {}, ['data']],
+  [{ args: ['a', 'b'] }, { args: ['a', 'x'] }, ['args[1]']],
+  [{ args: ['a', 'b'] }, { args: ['a'] }, ['args']],
+  [
+    { containers: [{ name: 'app', image: 'a:1' }] },
+    { containers: [{ name: 'injected' }, { name: 'app', image: 'a:2' }] },
+    ['containers[name="app"].image'],
+  ],
+  [
+    { containers: [{ name: 'app' }, { name: 'side' }] },
+    { containers: [{ name: 'app' }] },
+    ['containers[name="side"]'],
+  ],
+  [{ a: 'text' }, { a: { b: 1 } }, ['a']],
+])('%j in %j: %j', (desired, live, paths) => {
+  expect(missingFields(desired, live)).toEqual(paths);
+});
+
+test.each([
+  [
+    { containers: [{ name: 'app' }] },
+    { containers: [{ name: 'injected' }, { name: 'app', x: 1 }] },
+  ],
+  [{ resources: { limits: { cpu: '1000m' } } }, { resources: { limits: { cpu: '1' } } }],
+  [{ a: { b: null }, c: '' }, {}],
+])('%j is all in %j', (desired, live) => {
+  expect(missingFields(desired, live)).toEqual([]);
+});
+
+test('what is a subset misses nothing; what differs in one text misses that', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (desired, live) => {
+      if (isSubset(desired, live)) expect(missingFields(desired, live)).toEqual([]);
+      const before = { deep: { value: desired, mark: 'old' } };
+      expect(missingFields(before, { deep: { value: desired, mark: 'new' } })).toEqual([
+        'deep.mark',
+      ]);
+    }),
+  );
+});
+
+test.each([
+  ['1', '1000m'],
+  ['0.5', '500m'],
+  ['1Gi', '1024Mi'],
+  ['1.5Ki', '1536'],
+  ['1k', '1000'],
+  ['1e3', '1k'],
+  ['2E0', '2'],
+  ['.5', '0.50'],
+  ['-1', '-1000m'],
+  ['+1', '1'],
+])('%s is %s', (a, b) => {
+  expect(sameQuantity(a, b)).toBe(true);
+  expect(sameQuantity(b, a)).toBe(true);
+});
+
+test.each([
+  ['1', '2'],
+  ['1', '-1'],
+  ['1M', '1m'],
+  ['1Mi', '1M'],
+  ['text', 'text2'],
+  ['', ''],
+  ['1Qi', '1Qi'],
+  ['1..2', '1..2'],
+])('%s is not %s', (a, b) => {
+  expect(sameQuantity(a, b)).toBe(false);
+});
+
+test('any text is answered', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (a, b) => typeof sameQuantity(a, b) === 'boolean'),
+  );
 });

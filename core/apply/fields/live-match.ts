@@ -1,10 +1,16 @@
-import { stringifyJson } from '../../../api/json.ts';
+import { type JsonObject, stringifyJson } from '../../../api/json.ts';
+import { isMap, listOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { elementTree, type FieldTree, isItem, withoutFields } from './field-tree.ts';
-import type { IgnoredTree } from './ignored-fields.ts';
-import { isMap, listOf } from './json-fields.ts';
+import {
+  elementTree,
+  type FieldTree,
+  fieldPath,
+  type IgnoredTree,
+  isItem,
+  itemPath,
+  withoutFields,
+} from './field-tree.ts';
 import { managedFieldsOf } from './projection.ts';
-import { sameQuantity } from './quantity.ts';
 
 /**
  * True where applying `desired` would change nothing: the live object has everything that it asks
@@ -122,4 +128,113 @@ function step(path: string, parent: unknown): Found | undefined {
 function itemAt(items: readonly unknown[], path: string): Found | undefined {
   const index = items.findIndex((item) => isItem(item, path));
   return index === -1 ? undefined : { value: items[index] };
+}
+
+/** Which fields tell the items of a list apart, in the order in which they are tried. */
+const itemKeys = ['name', 'key', 'uid', 'type', 'mountPath', 'containerPort', 'port'] as const;
+
+/**
+ * Paths of what `desired` asks for and `live` does not say, the smallest fields. Items that are told
+ * apart by a key may have others between them; other lists are compared by index.
+ */
+export function missingFields(desired: unknown, live: unknown, path = ''): readonly string[] {
+  // The name of the last field says whether values are quantities: so maps are compared with it.
+  if (isSubset(desired, live)) return [];
+  if (isMap(desired) && isMap(live)) {
+    return Object.keys(desired).flatMap((key) => missingField(desired, live, fieldStep(path, key)));
+  }
+  if (Array.isArray(desired) && Array.isArray(live)) return missingItems(desired, live, path);
+  return [path];
+}
+
+interface Step {
+  readonly key: string;
+  readonly path: string;
+}
+
+function fieldStep(parent: string, key: string): Step {
+  return { key, path: fieldPath(parent, key) };
+}
+
+function missingField(
+  desired: JsonObject,
+  live: JsonObject,
+  { key, path }: Step,
+): readonly string[] {
+  const there = Object.hasOwn(live, key) ? live[key] : undefined;
+  if (isSubset({ [key]: desired[key] }, { [key]: there })) return [];
+  return missingFields(desired[key], there, path);
+}
+
+function missingItems(
+  desired: readonly unknown[],
+  live: readonly unknown[],
+  path: string,
+): readonly string[] {
+  const key = itemKeys.find((each) => tellsApart(each, desired) && tellsApart(each, live));
+  if (key === undefined) {
+    if (desired.length !== live.length) return [path];
+    return desired.flatMap((item, index) =>
+      missingFields(item, live[index], itemPath(path, index)),
+    );
+  }
+  return desired.flatMap((item) => {
+    const name = isMap(item) ? item[key] : undefined;
+    const there = listOf(live).find((other) => isMap(other) && other[key] === name);
+    return missingFields(item, there, itemPath(path, { [key]: name }));
+  });
+}
+
+/** True where each item is a map that has the field, with a value of its own. */
+function tellsApart(key: string, items: readonly unknown[]): boolean {
+  const values = items.map((item) => (isMap(item) ? item[key] : undefined));
+  return (
+    values.every((value) => typeof value === 'string' || typeof value === 'number') &&
+    new Set(values).size === items.length
+  );
+}
+
+interface Scale {
+  readonly factor: bigint;
+  /** Power of ten on top of the factor. */
+  readonly power: number;
+}
+
+const decimalSuffixes = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+const binarySuffixes = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+
+const scales: ReadonlyMap<string, Scale> = new Map([
+  ...decimalSuffixes.map((suffix, index): [string, Scale] => [
+    suffix,
+    { factor: 1n, power: 3 * index - 9 },
+  ]),
+  ...binarySuffixes.map((suffix, index): [string, Scale] => [
+    suffix,
+    { factor: 1024n ** BigInt(index + 1), power: 0 },
+  ]),
+]);
+
+const quantity =
+  /^(?<sign>[+-]?)(?<whole>\d{0,30})\.?(?<fraction>(?<=\.)\d{0,30})?(?<suffix>\D{0,2}|[eE][+-]?\d{1,2})$/;
+
+/** True where two texts are the same Kubernetes quantity: `1000m` and `1`, `1Gi` and `1024Mi`. */
+export function sameQuantity(a: string, b: string): boolean {
+  const left = nanosOf(a);
+  return left !== undefined && left === nanosOf(b);
+}
+
+/** The quantity in units of 1e-9, the finest that Kubernetes knows. */
+function nanosOf(text: string): bigint | undefined {
+  const { sign, whole = '', fraction = '', suffix = '' } = quantity.exec(text)?.groups ?? {};
+  const scale = scaleOf(suffix);
+  if (whole + fraction === '' || scale === undefined) return undefined;
+  const digits = BigInt(whole + fraction) * scale.factor * (sign === '-' ? -1n : 1n);
+  const power = 9 + scale.power - fraction.length;
+  return power >= 0 ? digits * 10n ** BigInt(power) : digits / 10n ** BigInt(-power);
+}
+
+function scaleOf(suffix: string): Scale | undefined {
+  return /^[eE][+-]?\d/.test(suffix)
+    ? { factor: 1n, power: Number(suffix.slice(1)) }
+    : scales.get(suffix);
 }

@@ -1,12 +1,22 @@
+import { createHash } from 'node:crypto';
+import { type JsonObject, stringifyJson } from '../../../api/json.ts';
+import { fieldAt, isMap, listOf, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { digestOf } from './digest.ts';
-import { fieldManager, isOwnEntry } from './field-manager.ts';
-import { withoutFields } from './field-tree.ts';
-import { isFormerEntry } from './former-fields.ts';
-import type { IgnoredTree } from './ignored-fields.ts';
-import { fieldAt, listOf } from './json-fields.ts';
-import { isOtherEntry, withoutEntryFields } from './other-managers.ts';
-import { ownedWithout } from './owned-without.ts';
+import {
+  elementTree,
+  type FieldTree,
+  type IgnoredTree,
+  isItem,
+  withoutFields,
+} from './field-tree.ts';
+import {
+  fieldManager,
+  isFormerEntry,
+  isLeaf,
+  isOtherEntry,
+  isOwnEntry,
+  withoutEntryFields,
+} from './managed-fields.ts';
 
 export { fieldManager };
 
@@ -50,4 +60,53 @@ export function withOwnFieldsOnly(live: KubernetesObject): KubernetesObject {
   });
   const metadata = { ...live.metadata, managedFields: entries };
   return { ...live, metadata };
+}
+
+/**
+ * The part of a set of managed fields that the tree does not ignore. A list or map with one owner is
+ * in the set as a whole, or not at all once anybody changed an ignored field of it: so its value
+ * without the ignored fields takes its place.
+ */
+export function ownedWithout(owned: unknown, tree: FieldTree, live: unknown): JsonObject {
+  const elements = new Set([...Object.keys(mapOf(owned)), ...ignoredElements(tree)]);
+  const entries = [...elements].flatMap((element): [string, unknown][] => {
+    const below = elementTree(tree, element);
+    const fields = mapOf(owned)[element];
+    if (below === undefined) return [[element, fields]];
+    if (below.whole) return [];
+    const value = liveBelow(live, element);
+    const whole = isLeaf(fields) || (fields === undefined && below.items !== undefined);
+    if (whole) return [[element, { value: withoutFields(value, below) }]];
+    const kept = ownedWithout(fields, below, value);
+    return Object.keys(kept).every((key) => key === '.') ? [] : [[element, kept]];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+function ignoredElements({ children, items }: FieldTree): readonly string[] {
+  if (items !== undefined) return [];
+  return [...children.keys()].filter((key) => key !== '*').map((key) => `f:${key}`);
+}
+
+function liveBelow(live: unknown, element: string): unknown {
+  if (element.startsWith('f:')) return mapOf(live)[element.slice(2)];
+  return listOf(live).find((item) => isItem(item, element));
+}
+
+/** SHA-256 of a JSON value in base64url; the order of map keys does not count. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256')
+    .update(stringifyJson(sorted(value)))
+    .digest('base64url');
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isMap(value)) return value;
+  // Built from entries: plain assignment would lose a key named __proto__.
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
 }

@@ -11,7 +11,7 @@ import {
 
 const concurrentRequests = 8;
 
-export interface ForecastRequest extends ObjectForecastOptions {
+interface ForecastRequest extends ObjectForecastOptions {
   /** What may not be as wanted. */
   readonly pending: readonly DesiredObject[];
   /** What would be deleted. */
@@ -19,7 +19,7 @@ export interface ForecastRequest extends ObjectForecastOptions {
 }
 
 /** An object that there is, or will be. */
-export interface ForecastObject {
+interface ForecastObject {
   readonly resource: Resource;
   readonly key: ObjectKey;
 }
@@ -30,7 +30,7 @@ export interface ForeseenObject extends ForecastObject, ObjectStates {
   readonly desired: DesiredObject | undefined;
 }
 
-export interface ObjectForecasts<T> {
+interface ObjectForecasts<T> {
   /** In the order in which kinds are applied; deletions last. */
   readonly changes: readonly T[];
   /** Of those that were pending. */

@@ -3,21 +3,21 @@ import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
 import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import { splitPlan } from '../drift/drift-policy.ts';
-import { digestOf } from '../fields/digest.ts';
+import { digestOf } from '../fields/projection.ts';
+import type { PlannedObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
-import type { PlannedObject } from '../objects/planned.ts';
-import { DeploymentConsent } from '../ownership/deployment-consent.ts';
+import { DeploymentConsent } from '../ownership/consent.ts';
 import type { SharedNamespaces } from '../ownership/shared-namespaces.ts';
+import type { Run } from '../plan/plan.ts';
 import type { Planner } from '../plan/planner.ts';
-import type { Run } from '../plan/run.ts';
+import { throwUndecided } from '../prune/namespaces.ts';
 import type { Pruner } from '../prune/pruner.ts';
-import { throwUndecided } from '../removal/removal-namespaces.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import { forecastObjects } from './forecast-objects.ts';
 import { foreseenChange } from './foreseen-change.ts';
 
-export interface ForecasterOptions {
+interface ForecasterOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly metrics?: Pick<ApplyMetrics, 'requested'>;

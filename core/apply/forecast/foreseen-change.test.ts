@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import type { ForeseenObject } from './forecast-objects.ts';
-import { foreseenChange } from './foreseen-change.ts';
+import { fieldDifferences, foreseenChange } from './foreseen-change.ts';
 
 const key = { namespace: 'shop', name: 'a' };
 const copy = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -124,4 +124,53 @@ describe('the identity of a change is another one', () => {
     const touched = { ...before, status: { a: 1 }, immutable: true };
     expect(identity(aChange(touched, { ...after, immutable: true }))).toBe(usual);
   });
+});
+
+test.each<
+  [what: string, states: readonly [before: unknown, after: unknown], found: readonly unknown[]]
+>([
+  ['nothing', [{ a: { b: [1] } }, { a: { b: [1] } }], []],
+  ['a value', [{ spec: { size: 1 } }, { spec: { size: 2 } }], [['spec.size', 1, 2]]],
+  ['a new map, as a whole', [{}, { data: { a: '1' } }], [['data', undefined, { a: '1' }]]],
+  [
+    'a field that goes',
+    [{ data: { a: '1', b: '2' } }, { data: { a: '1' } }],
+    [['data.b', '2', undefined]],
+  ],
+  [
+    'a key that is no word',
+    [{ labels: {} }, { labels: { 'example.com/a': 'x' } }],
+    [['labels["example.com/a"]', undefined, 'x']],
+  ],
+  [
+    'items by their names, wherever they are',
+    [
+      { c: [{ name: 'a', image: '1' }] },
+      {
+        c: [
+          { name: 'b', image: '1' },
+          { name: 'a', image: '2' },
+        ],
+      },
+    ],
+    [
+      ['c[name="a"].image', '1', '2'],
+      ['c[name="b"]', undefined, { name: 'b', image: '1' }],
+    ],
+  ],
+  [
+    'items by index where they have no names of their own',
+    [{ c: [{ name: 'a' }, { name: 'a' }] }, { c: [{ name: 'a' }, { name: 'b' }] }],
+    [['c[1].name', 'a', 'b']],
+  ],
+  ['an item that goes', [{ args: ['a', 'b'] }, { args: ['a'] }], [['args[1]', 'b', undefined]]],
+  [
+    'another order',
+    [{ c: [{ name: 'a' }, { name: 'b' }] }, { c: [{ name: 'b' }, { name: 'a' }] }],
+    [['c', [{ name: 'a' }, { name: 'b' }], [{ name: 'b' }, { name: 'a' }]]],
+  ],
+  ['another type', [{ a: { b: 1 } }, { a: 'b' }], [['a', { b: 1 }, 'b']]],
+])('%s', (_, [before, after], found) => {
+  const differences = fieldDifferences(before, after);
+  expect(differences.map((each) => [each.path, each.before, each.after])).toEqual(found);
 });

@@ -1,18 +1,17 @@
-import { stringifyJson } from '../../../api/json.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { type JsonObject, stringifyJson } from '../../../api/json.ts';
+import { isMap } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FieldChange, ForecastChange } from '../../contracts/applier.ts';
 import { objectID } from '../objects/object-id.ts';
-import { type FieldDifference, fieldDifferences } from './field-differences.ts';
 import type { ForeseenObject } from './forecast-objects.ts';
-import { isSecret, mask, secretFields, withoutCopy } from './secret-values.ts';
-import { wantedContent } from './wanted-content.ts';
 
 /** Of one object; a person reads no more. */
 const shownFields = 100;
 const shownLength = 200;
 
 /** A change as it may be shown, and all that an approval of it is about. */
-export interface ForeseenChange {
+interface ForeseenChange {
   readonly change: ForecastChange;
   /** Equal for equal changes; has what is masked in the change. */
   readonly identity: readonly unknown[];
@@ -81,4 +80,118 @@ function textOf(value: unknown): string {
 
 function shortened(text: string): string {
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
+}
+
+/** A field that two states of an object have differently; undefined where one has it not at all. */
+interface FieldDifference {
+  /** Such as `spec.template.spec.containers[name="app"].image`; empty for the whole. */
+  readonly path: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Which fields tell the items of a list apart, in the order in which they are tried. */
+const itemKeys = ['name', 'key', 'type', 'mountPath', 'containerPort', 'port', 'uid'] as const;
+
+/** The smallest fields that differ: a map or a list that only one side has is one of them. */
+export function fieldDifferences(before: unknown, after: unknown, path = ''): FieldDifference[] {
+  if (isMap(before) && isMap(after)) return mapDifferences(before, after, path);
+  if (Array.isArray(before) && Array.isArray(after)) return listDifferences(before, after, path);
+  return isDeepStrictEqual(before, after) ? [] : [{ path, before, after }];
+}
+
+function mapDifferences(before: JsonObject, after: JsonObject, path: string): FieldDifference[] {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].flatMap((key) =>
+    fieldDifferences(own(before, key), own(after, key), childPath(path, key)),
+  );
+}
+
+function own(map: JsonObject, key: string): unknown {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+function childPath(path: string, key: string): string {
+  if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function listDifferences(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: string,
+): FieldDifference[] {
+  const key = itemKeys.find((each) => isKeyOf(each, before) && isKeyOf(each, after));
+  if (key === undefined) return byIndex(before, after, path);
+  const [left, right] = [itemsBy(key, before), itemsBy(key, after)];
+  const names = new Set([...left.keys(), ...right.keys()]);
+  const found = [...names].flatMap((name) =>
+    fieldDifferences(left.get(name), right.get(name), `${path}[${key}=${JSON.stringify(name)}]`),
+  );
+  // The same items in another order are another list.
+  if (found.length > 0 || isDeepStrictEqual([...left.keys()], [...right.keys()])) return found;
+  return [{ path, before, after }];
+}
+
+function byIndex(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: string,
+): FieldDifference[] {
+  const length = Math.max(before.length, after.length);
+  return Array.from({ length }, (_, index) =>
+    fieldDifferences(before[index], after[index], `${path}[${index}]`),
+  ).flat();
+}
+
+/** True where each item is a map that has the field, with a value of its own. */
+function isKeyOf(key: string, items: readonly unknown[]): boolean {
+  const values = new Set(items.map((item) => (isMap(item) ? own(item, key) : undefined)));
+  return values.size === items.length && values.values().every(isScalar);
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+function itemsBy(key: string, items: readonly unknown[]): ReadonlyMap<unknown, unknown> {
+  return new Map(items.map((item) => [isMap(item) ? item[key] : undefined, item]));
+}
+
+/** In place of what nobody is to see. */
+export const mask = '***';
+
+/** Fields of a Secret that hold its values. */
+export const secretFields: readonly string[] = ['data', 'stringData'];
+
+/** Has a copy of the whole object in it, of a Secret too. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+export function isSecret({ apiVersion, kind }: KubernetesObject): boolean {
+  return kind === 'Secret' && apiVersion === 'v1';
+}
+
+/** The metadata of a Secret without the copy of its values that kubectl may have left there. */
+export function withoutCopy(metadata: KubernetesObject['metadata']): KubernetesObject['metadata'] {
+  const { annotations, ...rest } = metadata;
+  if (annotations === undefined) return metadata;
+  const { [lastApplied]: copy, ...kept } = annotations;
+  return copy === undefined ? metadata : { ...rest, annotations: kept };
+}
+
+/** The API server's own: they change without anybody wanting it. */
+const serverFields: ReadonlySet<string> = new Set([
+  'creationTimestamp',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+  'selfLink',
+  'uid',
+]);
+
+/** What people want of an object: without its status and what is the server's. */
+export function wantedContent(object: KubernetesObject): KubernetesObject {
+  const { status: _, ...content } = object;
+  const metadata = Object.entries(content.metadata).filter(([field]) => !serverFields.has(field));
+  return { ...content, metadata: Object.fromEntries(metadata) };
 }

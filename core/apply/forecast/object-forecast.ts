@@ -1,20 +1,19 @@
+import { fieldAt, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { errorMessage } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { isNotFound, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import type { ApplyMetrics } from '../../platform/observe/index.ts';
-import type { DesiredSet } from '../content/desired-set.ts';
 import { fieldTree, withoutFields } from '../fields/field-tree.ts';
-import { fieldAt, mapOf } from '../fields/json-fields.ts';
+import { OpenAPIDocuments } from '../kinds/openapi-documents.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { isTransient } from '../objects/failures.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
-import { consentedOwnership } from '../ownership/consented-ownership.ts';
-import type { DeploymentConsent } from '../ownership/deployment-consent.ts';
+import { consentedOwnership, type DeploymentConsent } from '../ownership/consent.ts';
 import { adoptCommand } from '../ownership/ownership-message.ts';
-import { OpenAPIDocuments } from '../schema/openapi-documents.ts';
-import { replacedLists } from '../write/apply-replacing.ts';
+import type { DesiredSet } from '../plan/desired-set.ts';
+import { replacedLists } from '../write/apply-object.ts';
 import { withLeftFields } from '../write/left-fields.ts';
 import { ServerSideApply } from '../write/server-side-apply.ts';
 

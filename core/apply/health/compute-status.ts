@@ -1,15 +1,19 @@
+import { integerAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { gvkOf } from '../../platform/kube/index.ts';
-import { integerAt } from '../fields/json-fields.ts';
-import { jobStatus } from './batch.ts';
-import { alwaysCurrent, claimStatus, serviceStatus } from './core-kinds.ts';
-import { definitionStatus } from './extensions.ts';
-import { conditionOf } from './object-conditions.ts';
-import { podStatus } from './pods.ts';
-import { type CustomRule, current, failed, inProgress, type ObjectStatus } from './status.ts';
+import {
+  type CustomRule,
+  conditionOf,
+  current,
+  failed,
+  inProgress,
+  type ObjectStatus,
+} from './status.ts';
 import {
   daemonSetStatus,
   deploymentStatus,
+  jobStatus,
+  podStatus,
   replicaSetStatus,
   statefulSetStatus,
 } from './workloads.ts';
@@ -71,4 +75,42 @@ function readyStatus(object: KubernetesObject): ObjectStatus {
   return ready?.status === 'False' || ready?.status === 'Unknown'
     ? inProgress(ready.message)
     : current('Resource is current');
+}
+
+function claimStatus(object: KubernetesObject): ObjectStatus {
+  const phase = stringAt(object['status'], 'phase') ?? 'unknown';
+  return phase === 'Bound'
+    ? current('PVC is Bound')
+    : inProgress(`PVC is not Bound. phase: ${phase}`);
+}
+
+function serviceStatus({ spec }: KubernetesObject): ObjectStatus {
+  const type = stringAt(spec, 'type') ?? 'ClusterIP';
+  const address = stringAt(spec, 'clusterIP') ?? '';
+  return type === 'LoadBalancer' && address === ''
+    ? inProgress(`ClusterIP not set. Service type: ${type}`)
+    : current('Service is ready');
+}
+
+/** Kinds that are what they are once they exist. */
+function alwaysCurrent(): ObjectStatus {
+  return current('Resource is always ready');
+}
+
+function definitionStatus(object: KubernetesObject): ObjectStatus {
+  const names = conditionOf(object, 'NamesAccepted');
+  if (names?.status === 'False') return failed(names.message);
+  const established = conditionOf(object, 'Established');
+  if (established?.status === 'True') return current('CRD is established');
+  if (established?.status === 'False' && established.reason !== 'Installing') {
+    return failed(established.message);
+  }
+  return inProgress('Install in progress');
+}
+
+/** What is wrong with an APIService; it is judged by its condition alone. */
+export function apiServiceProblem(object: KubernetesObject): string | undefined {
+  const available = conditionOf(object, 'Available');
+  if (available === undefined) return 'Available condition not found';
+  return available.status === 'False' ? available.message : undefined;
 }

@@ -1,12 +1,11 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FinishedObject } from '../../contracts/applier.ts';
 import { apiVersionOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
-import { computeStatus } from './compute-status.ts';
-import { apiServiceProblem } from './extensions.ts';
+import { apiServiceProblem, computeStatus } from './compute-status.ts';
 import type { CustomRule, MissingVerdict } from './status.ts';
 
 /** Which object, and what the watch knows of it; undefined where it does not exist. */
-export interface HealthSubject {
+interface HealthSubject {
   readonly resource: Resource;
   readonly key: ObjectKey;
   readonly object: KubernetesObject | undefined;
@@ -16,7 +15,7 @@ export interface HealthSubject {
   readonly finished?: FinishedObject['outcome'] | undefined;
 }
 
-export interface ObjectHealth {
+interface ObjectHealth {
   /** The line for the Healthy condition; undefined where the object is healthy. */
   readonly problem: string | undefined;
   readonly missingVerdict?: MissingVerdict | undefined;

@@ -1,7 +1,14 @@
+import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { fieldAt, integerAt, stringAt } from '../fields/json-fields.ts';
-import { conditionOf, isTrue } from './object-conditions.ts';
-import { current, failed, firstProblem, inProgress, type ObjectStatus } from './status.ts';
+import {
+  conditionOf,
+  current,
+  failed,
+  firstProblem,
+  inProgress,
+  isTrue,
+  type ObjectStatus,
+} from './status.ts';
 
 /** What the controller writes for "no deadline": it then reports no progress either. */
 const noDeadline = 2 ** 31 - 1;
@@ -114,4 +121,62 @@ export function daemonSetStatus(object: KubernetesObject): ObjectStatus {
       [wanted > ready, `Ready: ${ready}/${wanted}`],
     ]) ?? current(`All replicas scheduled as expected. Replicas: ${wanted}`)
   );
+}
+
+/** How long the scheduler may take before an unschedulable Pod counts as failed. */
+const scheduleWindow = 15_000;
+
+export function podStatus(object: KubernetesObject, now: number): ObjectStatus {
+  const phase = stringAt(object['status'], 'phase') ?? '';
+  switch (phase) {
+    case 'Succeeded':
+      return current('Pod has completed successfully');
+    case 'Failed':
+      return current('Pod has completed, but not successfully');
+    case 'Running':
+      return runningStatus(object);
+    case 'Pending':
+      return pendingStatus(object, now);
+    case '':
+      return inProgress('Pod phase not available');
+    default:
+      return inProgress(`unknown Pod phase ${phase}`);
+  }
+}
+
+function runningStatus(object: KubernetesObject): ObjectStatus {
+  if (isTrue(object, 'Ready')) return current('Pod is Ready');
+  const looping = listOf(fieldAt(object['status'], 'containerStatuses'))
+    .filter((container) => stringAt(container, 'state', 'waiting', 'reason') === 'CrashLoopBackOff')
+    .map((container) => stringAt(container, 'name') ?? '');
+  return looping.length > 0
+    ? failed(`Containers in CrashLoop state: ${looping.join(',')}`)
+    : inProgress('Pod is running but is not Ready');
+}
+
+function pendingStatus(object: KubernetesObject, now: number): ObjectStatus {
+  const scheduled = conditionOf(object, 'PodScheduled');
+  if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') {
+    return inProgress('Pod is in the Pending phase');
+  }
+  const left = Date.parse(scheduled.lastTransitionTime) + scheduleWindow - now;
+  // A time that cannot be read is no reason to wait.
+  return left > 0
+    ? { ...inProgress('Pod has not been scheduled'), recheckAfter: left }
+    : failed('Pod could not be scheduled');
+}
+
+export function jobStatus(object: KubernetesObject): ObjectStatus {
+  const { spec, status } = object;
+  const parallelism = integerAt(spec, 'parallelism') ?? 1;
+  const completions = integerAt(spec, 'completions') ?? parallelism;
+  const succeeded = integerAt(status, 'succeeded') ?? 0;
+  const failures = integerAt(status, 'failed') ?? 0;
+  if (isTrue(object, 'Complete')) {
+    return current(`Job Completed. succeeded: ${succeeded}/${completions}`);
+  }
+  if (isTrue(object, 'Failed')) return failed(`Job Failed. failed: ${failures}/${completions}`);
+  if ((stringAt(status, 'startTime') ?? '') === '') return inProgress('Job not started');
+  const active = integerAt(status, 'active') ?? 0;
+  return current(`Job in progress. success:${succeeded}, active: ${active}, failed: ${failures}`);
 }

@@ -19,7 +19,7 @@ export interface ReleaseSecret {
   readonly deployed: boolean;
 }
 
-export interface ReleaseQuery {
+interface ReleaseQuery {
   readonly namespace: string;
   /** All of them where absent. */
   readonly deployment?: string;

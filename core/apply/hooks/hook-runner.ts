@@ -1,5 +1,7 @@
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { HookProgress, HookRequest } from '../../contracts/applier.ts';
 import { TerminalError } from '../../errors.ts';
@@ -10,29 +12,35 @@ import {
   isConflict,
   type KubeClient,
   liveObject,
+  type ObjectKey,
   type Resource,
 } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
-import type { DesiredObject } from '../objects/desired.ts';
+import {
+  controllerReference,
+  type DesiredContext,
+  type DesiredObject,
+  desiredObject,
+  isKept,
+} from '../objects/desired.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isWorkload } from '../objects/order.ts';
 import { belongsTo, trackedUID } from '../objects/owner-marks.ts';
-import { ownershipOf } from '../ownership/ownership.ts';
-import { clientOf } from '../privilege/owner-client.ts';
+import { type Ownership, ownershipOf } from '../ownership/ownership.ts';
+import { OwnershipRefusal } from '../ownership/ownership-check.ts';
+import { ownershipMessage } from '../ownership/ownership-message.ts';
+import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import type { Deletions, DoomedObject } from '../write/deletions.ts';
 import type { ServerSideApply } from '../write/server-side-apply.ts';
 import { hookOf, hookRunOf, isHookObject, isOfRun } from './hook.ts';
-import { hookObject } from './hook-object.ts';
-import { hookOutcome } from './hook-outcome.ts';
-import { hookRefusal } from './hook-refusal.ts';
-import { awaitHook, noteHookEnd } from './hook-watch.ts';
+import { awaitHook, hookOutcome, noteHookEnd } from './hook-watch.ts';
 
 const missingKindRetries = 10;
 const missingKindPause = 200;
 
-export interface HookRunnerOptions {
+interface HookRunnerOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery;
   readonly systemNamespace: string;
@@ -204,4 +212,46 @@ function progressOf(object: KubernetesObject): HookProgress {
   const outcome = hookOutcome(object);
   if (outcome.state !== 'running') return outcome;
   return { state: 'running', since: object.metadata.creationTimestamp ?? '' };
+}
+
+/**
+ * A hook as it is created: marked as its owner's, and as of one run. It is no part of the applied
+ * set: unless it is kept, the garbage collector takes it with its deployment.
+ */
+function hookObject(
+  hook: KubernetesObject,
+  resource: Resource,
+  context: DesiredContext & { readonly run: string },
+): DesiredObject {
+  const desired = desiredObject(hook, resource, context);
+  const { labels, annotations, ...metadata } = desired.object.metadata;
+  const { [label.partOf]: _, ...marks } = mapOf(labels) as Record<string, string>;
+  const noted = { ...annotations, [annotation.hookRun]: context.run };
+  const owners = isKept(hook) ? {} : { ownerReferences: [controllerReference(context.owner)] };
+  return {
+    ...desired,
+    ignored: undefined,
+    object: {
+      ...desired.object,
+      metadata: { ...metadata, labels: marks, annotations: noted, ...owners },
+    },
+  };
+}
+
+/** Something of somebody else's is in a hook's place: the text is that of any other object. */
+function hookRefusal(
+  owner: BundleDeployment,
+  what: { readonly kind: string; readonly key: ObjectKey },
+  ownership: Ownership & { readonly verdict: 'refused' | 'left' },
+): OwnershipRefusal {
+  const isInstall = (owner.status?.activeBundle ?? '') === '';
+  const refused =
+    ownership.verdict === 'left'
+      ? { ...what, because: `belongs to BundleDeployment "${ownership.to}"` }
+      : { ...what, ...ownership };
+  const { installFailed, errorGettingReleaseState } = bundleDeploymentReason;
+  return new OwnershipRefusal(
+    ownershipMessage([refused], owner, isInstall ? 'install' : 'update'),
+    { reason: isInstall ? installFailed : errorGettingReleaseState },
+  );
 }

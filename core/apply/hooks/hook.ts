@@ -1,9 +1,11 @@
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { mapOf } from '../fields/json-fields.ts';
+import { gvkOf } from '../../platform/kube/index.ts';
+import { inKindOrder } from '../objects/order.ts';
 
 /** When hooks run, in the order of a deployment's life. */
-export const hookEvents = [
+const hookEvents = [
   'pre-install',
   'post-install',
   'pre-upgrade',
@@ -16,10 +18,10 @@ export const hookEvents = [
 const hookDeletePolicies = ['before-hook-creation', 'hook-succeeded', 'hook-failed'] as const;
 
 export type HookEvent = (typeof hookEvents)[number];
-export type HookDeletePolicy = (typeof hookDeletePolicies)[number];
+type HookDeletePolicy = (typeof hookDeletePolicies)[number];
 
 /** What an object says about itself that is a hook. */
-export interface Hook {
+interface Hook {
   readonly events: readonly HookEvent[];
   /** Lower ones run first. */
   readonly weight: number;
@@ -101,4 +103,56 @@ function isEvent(text: string): text is HookEvent {
 
 function isPolicy(text: string): text is HookDeletePolicy {
   return (hookDeletePolicies as readonly string[]).includes(text);
+}
+
+/**
+ * The hooks of an event in the order in which they run, as Helm documents it: by weight, then by
+ * kind, then by name.
+ */
+export function hooksOf(
+  event: HookEvent,
+  hooks: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  const items = hooks
+    .map((object) => ({ object, resource: gvkOf(object), ...hookOf(object) }))
+    .filter(({ events }) => events.includes(event));
+  return [...Map.groupBy(items, ({ weight }) => weight)]
+    .toSorted(([a], [b]) => a - b)
+    .flatMap(([, group]) => inKindOrder(group).flatMap((kind) => kind.toSorted(byName)))
+    .map(({ object }) => object);
+}
+
+interface Named {
+  readonly object: KubernetesObject;
+}
+
+function byName(a: Named, b: Named): number {
+  const [left, right] = [nameOf(a), nameOf(b)];
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function nameOf({ object: { metadata } }: Named): string {
+  return `${metadata.name ?? ''} ${metadata.namespace ?? ''}`;
+}
+
+/** What a class has rendered, apart by what becomes of it. */
+export interface SplitObjects {
+  /** To be applied and kept so. */
+  readonly objects: readonly KubernetesObject[];
+  /** To be created when their time comes. */
+  readonly hooks: readonly KubernetesObject[];
+}
+
+const known = new WeakMap<readonly KubernetesObject[], SplitObjects>();
+
+/** Tells hooks from the rest; one list is always split into the same two lists. */
+export function splitHooks(rendered: readonly KubernetesObject[]): SplitObjects {
+  if (!rendered.some(isHook)) return { objects: rendered, hooks: [] };
+  const split = known.get(rendered) ?? {
+    objects: rendered.filter((object) => !isHook(object)),
+    hooks: rendered.filter(isHook),
+  };
+  known.set(rendered, split);
+  return split;
 }

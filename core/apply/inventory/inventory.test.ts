@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Resource } from '../../platform/kube/index.ts';
-import { hasFormerFields } from '../fields/former-fields.ts';
-import { otherManagers } from '../fields/other-managers.ts';
-import { Inventory, slim } from './inventory.ts';
+import { hasFormerFields, otherManagers } from '../fields/managed-fields.ts';
+import { slim } from './entry.ts';
+import { Inventory } from './inventory.ts';
 
 const configMaps: Resource = {
   group: '',

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject, ObjectMeta } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
@@ -6,7 +7,6 @@ import { annotation, finalizer } from '../../../api/v1alpha1/labels.ts';
 import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { isConflict, type KubeClient, liveObject } from '../../platform/kube/index.ts';
-import { stringAt } from '../fields/json-fields.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import {
   applySetKey,
@@ -15,11 +15,10 @@ import {
   formatGroupKinds,
   parseGroupKinds,
 } from '../objects/applyset.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
-import { isNewer } from '../objects/object-id.ts';
+import { type GroupKind, isNewer } from '../objects/object-id.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 
-export interface ApplySetParentsOptions {
+interface ApplySetParentsOptions {
   readonly client: Pick<KubeClient, 'get' | 'patch'>;
   readonly systemNamespace: string;
   readonly owners: OwnerStates;

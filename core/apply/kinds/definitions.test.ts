@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
-import type { InventoryEntry } from '../inventory/inventory.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import { Definitions, type DefinitionsOptions } from './definitions.ts';
 
 const crd = aDesiredObject({

@@ -1,11 +1,14 @@
+import { stringAt } from '../../../api/json-fields.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Discovery, Resource } from '../../platform/kube/index.ts';
+import type { Discovery, KubeClient, Resource } from '../../platform/kube/index.ts';
 import { computeStatus } from '../health/compute-status.ts';
 import type { ObjectStatus } from '../health/status.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
+import { type GroupKind, objectID } from '../objects/object-id.ts';
 
 const pollInterval = 50;
 /** A moment, but for an API server with much to do; milliseconds. */
@@ -77,4 +80,36 @@ export class Definitions {
     }
     await clock.sleep(pollInterval, signal);
   }
+}
+
+interface CustomResourceQuery {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
+  /** All namespaces where absent. */
+  readonly namespace?: string;
+  /** IDs of objects that do not count. */
+  readonly except?: ReadonlySet<string>;
+  readonly signal: AbortSignal;
+}
+
+/** The kind that a CRD defines. */
+export function definedKind({ object: { spec } }: Pick<InventoryEntry, 'object'>): GroupKind {
+  return { group: stringAt(spec, 'group') ?? '', kind: stringAt(spec, 'names', 'kind') ?? '' };
+}
+
+/** Whether there are objects of a kind; one request for names, as short as it can be. */
+export async function hasCustomResources(
+  { group, kind }: GroupKind,
+  { client, discovery, namespace, except = new Set(), signal }: CustomResourceQuery,
+): Promise<boolean> {
+  const resource = await discovery.resourceForGroupKind(group, kind, signal);
+  if (resource === undefined) return false;
+  const isOfKind = (id: string): boolean => id.startsWith(`${group}|${kind}|`);
+  const limit = [...except].filter(isOfKind).length + 1;
+  const query = { namespace, limit, metadataOnly: true, signal };
+  const { items } = await client.list(resource, query);
+  return items.some(
+    ({ metadata }) =>
+      !except.has(objectID(resource, { namespace: metadata.namespace, name: metadata.name ?? '' })),
+  );
 }

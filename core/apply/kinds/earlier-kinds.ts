@@ -1,20 +1,25 @@
+import { fieldAt, stringAt } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
+  apiServiceResource,
   type Discovery,
+  definitionResource,
   isKindNotFound,
   type KubeClient,
+  listAll,
+  liveObject,
   type Resource,
 } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { FormerReleases } from '../helm-migration/former-releases.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import type { ApplySetParents } from './applyset-parent.ts';
-import { isInstalledKind } from './installed-kind.ts';
 import type { KindWatches } from './kind-watches.ts';
 
 const firstLook = 1_000;
@@ -22,7 +27,7 @@ const longestPause = 60_000;
 const namedKinds = 5;
 
 /** Where objects of earlier sets are, as far as the API server tells. */
-export interface FoundKinds {
+interface FoundKinds {
   readonly resources: readonly Resource[];
   /** Kinds that the cluster has and does not serve now: objects of them may be left. */
   readonly unserved: readonly GroupKind[];
@@ -34,7 +39,7 @@ interface LostKinds {
   readonly unserved: readonly GroupKind[];
 }
 
-export interface EarlierKindsOptions {
+interface EarlierKindsOptions {
   /** Reads CRDs and APIServices. */
   readonly client: Pick<KubeClient, 'list' | 'get'>;
   readonly discovery: Discovery;
@@ -150,4 +155,49 @@ export function notServed(kinds: readonly GroupKind[]): HoldUp | undefined {
 export function kindNames(kinds: readonly GroupKind[]): string {
   const names = kinds.map(({ group, kind }) => `${kind}${group === '' ? '' : `.${group}`}`);
   return shortList(names, namedKinds);
+}
+
+/**
+ * Whether the cluster has a kind, served or not: a CustomResourceDefinition of it, or an APIService
+ * of its group that another server answers for, which alone knows its kinds.
+ */
+async function isInstalledKind(
+  kind: GroupKind,
+  client: Pick<KubeClient, 'list' | 'get'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (kind.group === '') return false;
+  return (await isDefined(kind, client, signal)) || (await isAggregated(kind, client, signal));
+}
+
+/** Schemas are large, so only CRDs of the group are read whole: their names end with it. */
+async function isDefined(
+  { group, kind }: GroupKind,
+  client: Pick<KubeClient, 'list' | 'get'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const options = { metadataOnly: true, signal, transform: nameOf };
+  const { items } = await listAll(client, definitionResource, options);
+  for (const name of items.filter((item) => item.slice(item.indexOf('.') + 1) === group)) {
+    const target = { resource: definitionResource, key: { name } };
+    const definition = await liveObject(client, target, signal);
+    if (stringAt(definition?.['spec'], 'names', 'kind') === kind) return true;
+  }
+  return false;
+}
+
+function nameOf({ metadata }: KubernetesObject): string {
+  return metadata.name ?? '';
+}
+
+/** APIServices without a service are the API server's own: it tells all kinds of their groups. */
+async function isAggregated(
+  { group }: GroupKind,
+  client: Pick<KubeClient, 'list'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const transform = ({ spec }: KubernetesObject): boolean =>
+    stringAt(spec, 'group') === group && stringAt(fieldAt(spec, 'service'), 'name') !== undefined;
+  const { items } = await listAll(client, apiServiceResource, { signal, transform });
+  return items.includes(true);
 }

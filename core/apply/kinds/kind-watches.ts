@@ -1,3 +1,4 @@
+import { stringAt } from '../../../api/json-fields.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import type { Logger } from '../../contracts/logger.ts';
@@ -14,14 +15,17 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import { withOwnFieldsOnly } from '../fields/projection.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
+import { isDefinition } from '../objects/order.ts';
+import type { OpenAPIDocuments } from './openapi-documents.ts';
 
 const syncTimeout = 30_000;
 /** A kind that is just coming, or just allowed, is refused for a moment. */
 const refusedTimeout = 3_000;
 const checkInterval = 250;
 
-export interface KindWatchesOptions {
+interface KindWatchesOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery;
   readonly inventory: Inventory;
@@ -157,4 +161,37 @@ export class KindWatches {
 
 function keyOfKind({ group, version, kind }: Resource): string {
   return `${group}|${version}|${kind}`;
+}
+
+interface KindLifecycleOptions {
+  readonly discovery: Discovery;
+  readonly documents: OpenAPIDocuments;
+  readonly watches: KindWatches;
+}
+
+/** Keeps what is known about kinds true to the CRDs that come and go. */
+export class KindLifecycle implements ObjectEventListener {
+  readonly #options: KindLifecycleOptions;
+
+  constructor(options: KindLifecycleOptions) {
+    this.#options = options;
+  }
+
+  hear({ type, entry }: ObjectEvent): void {
+    if (!isDefinition(entry.resource)) return;
+    if (type === 'changed') this.#options.documents.invalidate();
+    if (type === 'removed') this.#definitionGone(entry);
+  }
+
+  #definitionGone({ object: { spec } }: InventoryEntry): void {
+    const { discovery, documents, watches } = this.#options;
+    documents.invalidate();
+    const [group, kind] = [stringAt(spec, 'group'), stringAt(spec, 'names', 'kind')];
+    if (group === undefined || kind === undefined) {
+      discovery.invalidate();
+      return;
+    }
+    discovery.invalidate({ group, kind });
+    watches.stop({ group, kind });
+  }
 }

@@ -1,3 +1,4 @@
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   type Discovery,
@@ -5,13 +6,12 @@ import {
   gvkOf,
   type Resource,
 } from '../../platform/kube/index.ts';
-import { fieldAt, listOf, stringAt } from '../fields/json-fields.ts';
 import { isOptional } from '../objects/desired.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 
 /** Every kind of a set, or the sentences about those that nobody serves. */
-export interface ResolvedKinds {
+interface ResolvedKinds {
   /** By apiVersion and kind, as `kindKey` writes them. */
   readonly resources: ReadonlyMap<string, Resource>;
   /** Keys of kinds that exist only once the set's own CRDs are established. */

@@ -2,14 +2,14 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Discovery } from '../../platform/kube/index.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { kindNames } from './earlier-kinds.ts';
 
 /** Milliseconds between two looks at what the cluster serves, for all owners together. */
 const pause = 60_000;
 
-export interface OptionalKindsOptions {
+interface OptionalKindsOptions {
   readonly discovery: Pick<Discovery, 'invalidate' | 'resourceForGroupKind'>;
   readonly events: EventSink;
   readonly owners: OwnerStates;

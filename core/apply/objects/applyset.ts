@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { GroupKind } from './group-kind.ts';
+import type { GroupKind } from './object-id.ts';
 
 /** Keys of KEP-3659, on members and on the parent. */
 export const applySetKey = {
@@ -14,7 +14,7 @@ export const applySetKey = {
 /** Who manages the sets: `<tool>/<version of its way of writing them>`. */
 export const applySetTooling = 'rukpak/v1alpha1';
 
-export interface ApplySetParentRef extends GroupKind {
+interface ApplySetParentRef extends GroupKind {
   readonly name: string;
   /** Empty for a cluster-scoped parent. */
   readonly namespace: string;

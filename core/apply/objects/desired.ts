@@ -1,12 +1,11 @@
+import { isMap, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
-import { digestOf } from '../fields/digest.ts';
-import { withoutFields } from '../fields/field-tree.ts';
-import { type IgnoredTree, ignoredIn } from '../fields/ignored-fields.ts';
-import { isMap, mapOf } from '../fields/json-fields.ts';
+import { type IgnoredTree, ignoredIn, withoutFields } from '../fields/field-tree.ts';
+import { digestOf } from '../fields/projection.ts';
 import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { objectID } from './object-id.ts';
 import { trackingID } from './owner-marks.ts';
@@ -160,4 +159,27 @@ function withEncodedData(object: KubernetesObject): KubernetesObject {
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
+}
+
+/** One object that needs a request. */
+export interface PlannedObject {
+  readonly desired: DesiredObject;
+  /** As the inventory knows it; undefined where it is missing, or not marked as anybody's. */
+  readonly live: KubernetesObject | undefined;
+  /** True where the same was applied before and somebody changed it since. */
+  readonly repair: boolean;
+  /** True where this process has not applied it: whether anybody changed it cannot be told. */
+  readonly unrecorded?: boolean;
+}
+
+/** A planned object that may be applied. */
+export interface CheckedObject extends PlannedObject {
+  /** Controllers to remove from it first, because it was adopted. */
+  readonly dropControllers: boolean;
+  /** RukPak's fields in it are to become ours first. */
+  readonly takeOver: boolean;
+  /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
+  readonly createOnly: boolean;
+  /** The deployment that handed it over, which had it until now. */
+  readonly handedOverBy?: BundleDeployment | undefined;
 }

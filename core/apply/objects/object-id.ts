@@ -1,6 +1,9 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { GroupVersionKind, ObjectKey } from '../../platform/kube/index.ts';
 
+/** A kind whatever version it is written in. */
+export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
+
 /** Names one object whatever version it is written in: group, kind, namespace, name. */
 export function objectID(gvk: Pick<GroupVersionKind, 'group' | 'kind'>, key: ObjectKey): string {
   return [gvk.group, gvk.kind, key.namespace ?? '', key.name].join('|');

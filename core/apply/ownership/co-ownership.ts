@@ -3,8 +3,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
-import { fieldsBeyond } from '../fields/field-set.ts';
-import { otherManagers } from '../fields/other-managers.ts';
+import { fieldsBeyond, otherManagers } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
@@ -14,7 +13,7 @@ const rememberedObjects = 1000;
 /** The same about the same object is not news before this long (milliseconds). */
 const quietPeriod = 10 * 60_000;
 
-export interface CoOwnershipOptions {
+interface CoOwnershipOptions {
   readonly events: EventSink;
   readonly clock: Clock;
 }

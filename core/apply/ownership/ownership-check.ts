@@ -8,13 +8,11 @@ import {
   liveObject,
   type Resource,
 } from '../../platform/kube/index.ts';
-import type { DesiredObject } from '../objects/desired.ts';
+import type { CheckedObject, DesiredObject, PlannedObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
-import type { CheckedObject, PlannedObject } from '../objects/planned.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { type ConsentedOwnership, consentedOwnership } from './consented-ownership.ts';
-import { DeploymentConsent } from './deployment-consent.ts';
+import { type ConsentedOwnership, consentedOwnership, DeploymentConsent } from './consent.ts';
 import { isLeftByRukpak, ownershipOf } from './ownership.ts';
 import { ownershipMessage, type RefusedObject } from './ownership-message.ts';
 
@@ -42,7 +40,7 @@ export interface OwnershipRequest {
 /** Objects of somebody else's stand in the way. */
 export class OwnershipRefusal extends TerminalError {}
 
-export interface OwnershipCheckOptions {
+interface OwnershipCheckOptions {
   /** Reads deployments of all classes. */
   readonly client: Pick<KubeClient, 'get'>;
   readonly owners: OwnerStates;

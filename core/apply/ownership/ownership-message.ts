@@ -2,7 +2,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { ObjectKey } from '../../platform/kube/index.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
-import { adoptedPaths } from './adoption-level.ts';
+import { adoptedPaths } from './ownership.ts';
 
 /** A refused object, for the message. */
 export interface RefusedObject {

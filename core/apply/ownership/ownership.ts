@@ -1,12 +1,13 @@
+import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { gvkOf } from '../../platform/kube/index.ts';
-import { hasFormerFields } from '../fields/former-fields.ts';
-import { stringAt } from '../fields/json-fields.ts';
+import { hasFormerFields } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import { applySetKey, deploymentApplySetID } from '../objects/applyset.ts';
+import { objectPath } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import {
   controllerOf,
@@ -15,7 +16,6 @@ import {
   labelledOwner,
   trackedUID,
 } from '../objects/owner-marks.ts';
-import { handsOverTo, takesOwned, takesUnowned } from './adoption-level.ts';
 
 /** Whether an existing object may become, or already is, part of a deployment. */
 export type Ownership =
@@ -26,7 +26,7 @@ export type Ownership =
   | { readonly verdict: 'left'; readonly to: string }
   | RefusedOwnership;
 
-export interface RefusedOwnership {
+interface RefusedOwnership {
   readonly verdict: 'refused';
   /** Who has it, as the second half of "it …". */
   readonly because: string;
@@ -176,4 +176,47 @@ function holder(live: KubernetesObject, controller: OwnerReference | undefined):
   return release === undefined
     ? 'has no owner'
     : `belongs to Helm release "${release.name}" in namespace "${release.namespace}"`;
+}
+
+/** Each of them is read from the API server, and an annotation has room for a hundred thousand. */
+const maxTakers = 100;
+
+/** True where the deployment may take objects that nobody has. */
+function takesUnowned(owner: BundleDeployment, live: KubernetesObject): boolean {
+  return owner.spec.adoption === 'Unowned' || takesOwned(owner, live);
+}
+
+/**
+ * True where the deployment may take objects of others: by spec.adoption, or where it is absent or
+ * Unowned by the annotation `core.rukpak.io/adopt`: `*` for everything, or a comma-separated list of
+ * `Kind/namespace/name`, for cluster-scoped objects `Kind/name`.
+ */
+export function takesOwned(owner: BundleDeployment, live: KubernetesObject): boolean {
+  if (owner.spec.adoption === 'Never') return false;
+  return owner.spec.adoption === 'Always' || isNamed(owner, live);
+}
+
+/** The first hundred that may take objects of this one (annotation `core.rukpak.io/hand-over`). */
+export function handsOverTo(owner: BundleDeployment): readonly string[] {
+  const names = new Set(listed(owner, annotation.handOver));
+  names.delete(owner.metadata.name ?? '');
+  return [...names].slice(0, maxTakers);
+}
+
+function isNamed(owner: BundleDeployment, live: KubernetesObject): boolean {
+  const { namespace, name = '' } = live.metadata;
+  const path = objectPath(live.kind, { namespace, name });
+  return adoptedPaths(owner).some((entry) => entry === '*' || entry === path);
+}
+
+/** What the annotation `core.rukpak.io/adopt` lists. */
+export function adoptedPaths(owner: BundleDeployment): readonly string[] {
+  return listed(owner, annotation.adopt);
+}
+
+function listed({ metadata }: BundleDeployment, key: string): readonly string[] {
+  return (stringAt(metadata.annotations, key) ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
 }

@@ -1,17 +1,16 @@
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import { mapOf } from '../fields/json-fields.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
 import { belongsTo } from '../objects/owner-marks.ts';
 import type { OwnerState, OwnerStates, SharedNamespace } from '../state/owner-state.ts';
-import { consentedOwnership } from './consented-ownership.ts';
-import { DeploymentConsent } from './deployment-consent.ts';
+import { consentedOwnership, DeploymentConsent } from './consent.ts';
 
 /** Namespaces of a set that exist and are not its owner's, as they are. */
 export type UsedNamespaces = ReadonlyMap<DesiredObject, KubernetesObject>;
@@ -19,7 +18,7 @@ export type UsedNamespaces = ReadonlyMap<DesiredObject, KubernetesObject>;
 const concurrentReads = 8;
 const listedNames = 10;
 
-export interface SharedNamespacesOptions {
+interface SharedNamespacesOptions {
   /** Reads namespaces, and deployments of all classes. */
   readonly client: Pick<KubeClient, 'get'>;
   readonly systemNamespace: string;

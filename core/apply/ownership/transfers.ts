@@ -11,17 +11,12 @@ import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import type {
-  Inventory,
-  InventoryEntry,
-  ObjectEvent,
-  ObjectEventListener,
-} from '../inventory/inventory.ts';
-import type { DesiredObject } from '../objects/desired.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory, ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
+import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
-import type { CheckedObject } from '../objects/planned.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { handsOverTo } from './adoption-level.ts';
+import { handsOverTo } from './ownership.ts';
 
 /** How often is looked again while somebody may still take objects: other processes tell nothing. */
 const lookInterval = 5000;
@@ -32,7 +27,7 @@ const rolledOut: ReadonlySet<string> = new Set([
   progressReason.kindNotServed,
 ]);
 
-export interface TransfersOptions {
+interface TransfersOptions {
   /** Reads deployments of all classes. */
   readonly client: Pick<KubeClient, 'get'>;
   readonly inventory: Pick<Inventory, 'get'>;

@@ -1,28 +1,25 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { ApplyRequest } from '../../contracts/applier.ts';
 import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
-import { desiredHooks } from '../content/desired-hooks.ts';
-import { desiredSet } from '../content/desired-set.ts';
 import type { DriftDetector } from '../drift/drift.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
-import type { DesiredObject } from '../objects/desired.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
-import type { PlannedObject } from '../objects/planned.ts';
+import type { DesiredObject, PlannedObject } from '../objects/desired.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import { isLeftByRukpak } from '../ownership/ownership.ts';
 import type { UsedNamespaces } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
-import { clientOf } from '../privilege/owner-client.ts';
+import { clientOf } from '../privilege/permissions.ts';
 import type { Preflight } from '../privilege/preflight.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import { checkStageOrder } from '../stages/stage-order.ts';
 import { isCollected } from '../state/finished-objects.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
-import { type ApplyPlan, planSet } from './plan.ts';
-import type { Run } from './run.ts';
+import { desiredHooks, desiredSet } from './desired-set.ts';
+import { type ApplyPlan, planSet, type Run } from './plan.ts';
 
-export interface PlannerOptions {
+interface PlannerOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery;
   /** Where namespaced objects without a namespace go. */

@@ -10,9 +10,9 @@ import {
   secretResource,
 } from '../../platform/kube/index.ts';
 import type { RawRequest } from '../../platform/kube/kube-client.ts';
-import type { PlannedObject } from '../objects/planned.ts';
+import type { PlannedObject } from '../objects/desired.ts';
 import { OwnerStates } from '../state/owner-state.ts';
-import type { Permission } from './permission.ts';
+import type { Permission } from './permissions.ts';
 import { Preflight, type PreflightRequest } from './preflight.ts';
 
 const { signal } = new AbortController();

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
+import { stringAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { HeldPrune } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
+import type { HoldUp } from '../../contracts/applier.ts';
 import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import { stringAt } from '../fields/json-fields.ts';
-import type { InventoryEntry } from '../inventory/inventory.ts';
-import { definedKind, hasCustomResources } from '../kinds/custom-resources.ts';
+import { otherManagers } from '../fields/managed-fields.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import { definedKind, hasCustomResources } from '../kinds/definitions.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import type { OwnerState } from '../state/owner-state.ts';
-import { isData } from './prune-data.ts';
 
 /** What may be pruned now, and what waits to be confirmed. */
-export interface GuardedPrune {
+interface GuardedPrune {
   readonly go: readonly InventoryEntry[];
   readonly held: readonly InventoryEntry[];
   readonly status?: HeldPrune;
@@ -25,7 +27,7 @@ export interface GuardedPrune {
 const maxStatusObjects = 50;
 const namedObjects = 5;
 
-export interface PruneGuard {
+interface PruneGuard {
   readonly owner: BundleDeployment;
   /** The cluster's, for each field that the owner's spec.prune leaves out. */
   readonly defaults?: PrunePolicy | undefined;
@@ -155,4 +157,66 @@ function heldMessage(
     `To delete them: kubectl annotate --overwrite bundledeployment ${name} ` +
     `${annotation.confirmPrune}=${digest}`
   );
+}
+
+/** What may go now, and what waits until everything that was applied is healthy. */
+interface TimedPrune {
+  readonly now: readonly InventoryEntry[];
+  readonly later: readonly InventoryEntry[];
+  readonly holdUp?: HoldUp;
+}
+
+interface AppliedSet {
+  readonly owner: Pick<BundleDeployment, 'spec'>;
+  readonly set: { readonly ids: ReadonlySet<string> };
+  /** The line of an object that is not healthy. Its next change of health wakes the owner. */
+  readonly problemOf: (id: string) => string | undefined;
+}
+
+const namedWaiting = 5;
+const longestProblem = 300;
+
+/**
+ * Goes by spec.prune.when: data in any case, and everything where it may have to be gone back to,
+ * outlives what replaces it until that is healthy.
+ */
+export function timePrune(
+  entries: readonly InventoryEntry[],
+  { owner: { spec }, set, problemOf }: AppliedSet,
+): TimedPrune {
+  const when = spec.prune?.when ?? (spec.rollback === undefined ? 'Applied' : 'Healthy');
+  const later = when === 'Healthy' ? entries : entries.filter(isData);
+  // All are looked at: the next change of any of them is news from then on.
+  const [problem] = later.length === 0 ? [] : [...set.ids].flatMap((id) => problemOf(id) ?? []);
+  if (problem === undefined) return { now: entries, later: [] };
+  const waiting = new Set(later);
+  return {
+    now: entries.filter((entry) => !waiting.has(entry)),
+    later,
+    holdUp: { reason: progressReason.pruneHeld, message: messageOf(later, problem) },
+  };
+}
+
+function messageOf(later: readonly InventoryEntry[], problem: string): string {
+  const objects = later.map(({ resource, key }) => objectPath(resource.kind, key));
+  return (
+    `not deleted before all objects are healthy: ${shortList(objects, namedWaiting)}. ` +
+    `Not healthy: ${problem.slice(0, longestProblem)}. ` +
+    'If one of them has to go first, delete it with kubectl'
+  );
+}
+
+/** Kinds, with their groups, that hold what no bundle can bring back. */
+const dataKinds: ReadonlySet<string> = new Set([
+  '/PersistentVolumeClaim',
+  '/PersistentVolume',
+  'apps/StatefulSet',
+  '/Namespace',
+  'apiextensions.k8s.io/CustomResourceDefinition',
+]);
+
+/** True for what may hold data of users: its kind does, or it is a Secret that others wrote to. */
+export function isData({ resource: { group, kind }, object }: InventoryEntry): boolean {
+  if (group === '' && kind === 'Secret') return otherManagers(object).length > 0;
+  return dataKinds.has(`${group}/${kind}`);
 }

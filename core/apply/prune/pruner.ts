@@ -6,30 +6,29 @@ import type { ApplyResult } from '../../contracts/applier.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Discovery, KubeClient, NamespacedKinds } from '../../platform/kube/index.ts';
 import type { DriftDetector } from '../drift/drift.ts';
-import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { EarlierKinds } from '../kinds/earlier-kinds.ts';
 import { isKept } from '../objects/desired.ts';
 import { type ApplyFailure, throwAny } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import { belongsTo, controllerOf } from '../objects/owner-marks.ts';
 import { otherUsers } from '../ownership/shared-namespaces.ts';
 import type { Transfers } from '../ownership/transfers.ts';
-import type { NamespaceQuery } from '../removal/namespace-content.ts';
-import { leaveObject } from '../removal/removal-leave.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+import { type Deletions, objectEvents } from '../write/deletions.ts';
 import {
   leaveNamespaces,
   type NamespacePlan,
+  type NamespaceQuery,
   throwUndecided,
-} from '../removal/removal-namespaces.ts';
-import { planRemoval, type RemovalPlan, type Wanted } from '../removal/removal-plan.ts';
-import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import type { Deletions } from '../write/deletions.ts';
-import { objectEvents } from '../write/object-events.ts';
-import { guardPrune } from './prune-guard.ts';
-import { timePrune } from './prune-when.ts';
+} from './namespaces.ts';
+import { leaveObject } from './orphan.ts';
+import { guardPrune, timePrune } from './prune-guard.ts';
+import { planRemoval, type RemovalPlan, type Wanted } from './prune-plan.ts';
 
-export interface PrunerOptions {
+interface PrunerOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery & NamespacedKinds;
   readonly events: EventSink;
@@ -47,7 +46,7 @@ export interface PrunerOptions {
   readonly notify: (owner: string) => void;
 }
 
-export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
+interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
   /** They wait to be confirmed and are the owner's until then. */
   readonly held: readonly InventoryEntry[];
   /** Kinds that turned out not to be served. */
@@ -55,7 +54,7 @@ export interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'h
 }
 
 /** An apply of a set, whose owner may have more than that. */
-export interface PruneRequest {
+interface PruneRequest {
   readonly owner: BundleDeployment;
   readonly name: string;
   readonly state: OwnerState;

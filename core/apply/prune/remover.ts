@@ -1,27 +1,28 @@
+import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
 import type { RemoveRequest, RemoveResult } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { KubeClient } from '../../platform/kube/index.ts';
-import type { Inventory, InventoryEntry } from '../inventory/inventory.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { type ApplySetParents, checkRestored } from '../kinds/applyset-parent.ts';
 import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
 import { applySetKey } from '../objects/applyset.ts';
 import { throwAny } from '../objects/failures.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
+import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import { belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
-import { clientOf } from '../privilege/owner-client.ts';
-import { takeLeftNamespaces } from '../removal/left-namespaces.ts';
-import { shownEntry, waitingMessage } from '../removal/removal-message.ts';
-import { leaveNamespaces, throwUndecided } from '../removal/removal-namespaces.ts';
-import { planRemoval, removalStages } from '../removal/removal-plan.ts';
-import { awaitRemoval } from '../removal/removal-watch.ts';
+import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import type { Deletions } from '../write/deletions.ts';
+import { leaveNamespaces, takeLeftNamespaces, throwUndecided } from './namespaces.ts';
+import { planRemoval, removalStages } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
+import { awaitRemoval } from './removal-watch.ts';
 
-export interface RemoverOptions {
+interface RemoverOptions {
   readonly client: KubeClient;
   readonly systemNamespace: string;
   readonly clock: Clock;
@@ -154,4 +155,45 @@ export class Remover {
     const since = awaitRemoval(state, awaited, clock.monotonic());
     return { message: waitingMessage(shown, left.length), since };
   }
+}
+
+/** The object to tell people of: one that something holds up, rather than one that just goes. */
+export function shownEntry(entries: readonly InventoryEntry[]): InventoryEntry | undefined {
+  return entries.find(({ object }) => finalizersOf(object).length > 0) ?? entries[0];
+}
+
+/** Says what the deletion waits for: the object, its finalizers, and since when it is being deleted. */
+export function waitingMessage(shown: InventoryEntry, count: number): string {
+  const { resource, key, object } = shown;
+  const finalizers = finalizersOf(object);
+  const since = deletedSince(object);
+  const more = count === 1 ? '' : ` and ${count - 1} more`;
+  const held = finalizers.length === 0 ? '' : `, held by its finalizers ${finalizers.join(', ')}`;
+  return (
+    `deletion waits for ${objectPath(resource.kind, key)}${more} to go` +
+    `${since === undefined ? '' : `: it is being deleted since ${since}`}${held}` +
+    namespaceDetails(object)
+  );
+}
+
+/** A namespace has finalizers of its own, and says itself what is left in it. */
+function namespaceDetails(object: KubernetesObject): string {
+  const details = listOf(fieldAt(object['status'], 'conditions'))
+    .filter((condition) => stringAt(condition, 'status') === 'True')
+    .filter((condition) => stringAt(condition, 'type')?.startsWith('Namespace') === true)
+    .flatMap((condition) => stringAt(condition, 'message') ?? []);
+  return details.length === 0 ? '' : `. ${details.join('; ')}`;
+}
+
+function finalizersOf({ metadata }: KubernetesObject): readonly string[] {
+  return metadata.finalizers ?? [];
+}
+
+/** deletionTimestamp is when its time to end in peace is over. */
+function deletedSince({ metadata }: KubernetesObject): string | undefined {
+  const { deletionTimestamp } = metadata;
+  if (deletionTimestamp === undefined) return undefined;
+  const grace = integerAt(metadata, 'deletionGracePeriodSeconds') ?? 0;
+  const since = new Date(Date.parse(deletionTimestamp) - grace * 1000);
+  return since.toISOString().replace(/\.\d{3}Z$/, 'Z');
 }

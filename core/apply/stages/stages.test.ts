@@ -2,12 +2,25 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
+import { someHealthRules } from '../../../test/helpers/in-process-judge.ts';
+import { ManualClock } from '../../../test/helpers/manual-clock.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import type { DesiredObject } from '../objects/desired.ts';
+import { DriftDetector } from '../drift/drift.ts';
+import { noteDrift } from '../drift/drift-policy.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { isFoundation } from '../objects/order.ts';
-import type { CheckedObject } from '../objects/planned.ts';
-import { stageOf } from './stage-of.ts';
-import { holdUpBeforeFirst, runStages, type StagesResult, stagesOf } from './stages.ts';
+import { OwnerStates } from '../state/owner-state.ts';
+import { stageOf } from './stage-order.ts';
+import {
+  holdUpBeforeFirst,
+  readinessOf,
+  runStages,
+  type StagesResult,
+  stagesOf,
+  stagesToRun,
+} from './stages.ts';
 
 function aConfigMap(name: string, stage?: number): DesiredObject {
   return anObject(['v1', 'ConfigMap'], name, stage);
@@ -263,3 +276,67 @@ function expectInOrder(objects: readonly DesiredObject[], cluster: Cluster, wait
   expect(new Set(sent).size).toBe(sent.length);
   if (!waits) expect(sent).toHaveLength(objects.length);
 }
+
+describe('foundation stage', () => {
+  function aChecked(kind: string, name: string, annotations?: object): CheckedObject {
+    const apiVersion = kind === 'CustomResourceDefinition' ? 'apiextensions.k8s.io/v1' : 'v1';
+    const metadata = { name, ...(annotations && { annotations: { ...annotations } }) };
+    const desired = aDesiredObject({ apiVersion, kind, metadata });
+    const unchecked = { live: undefined, repair: false, dropControllers: false, takeOver: false };
+    return { desired, ...unchecked, createOnly: true };
+  }
+
+  const pending = [
+    aChecked('Namespace', 'ns'),
+    aChecked('CustomResourceDefinition', 'crd'),
+    aChecked('CustomResourceDefinition', 'late', { 'core.rukpak.io/stage': '5' }),
+    aChecked('ConfigMap', 'cm'),
+  ];
+  const content = { objects: pending.map(({ desired }) => desired), pending, waits: false };
+
+  function names(foundationOnly: boolean): string[][] {
+    return stagesToRun({ foundationOnly }, content).map((stage) =>
+      stage.pending.map(({ desired }) => desired.key.name),
+    );
+  }
+
+  test('before hooks there are namespaces and CRDs, without those that have a stage of their own', () => {
+    expect(names(true)).toEqual([['ns', 'crd']]);
+  });
+
+  test('then there is everything, stage after stage', () => {
+    expect(names(false)).toEqual([['ns', 'crd'], ['cm'], ['late']]);
+  });
+});
+
+const desired = aDesiredObject({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'settings', namespace: 'shop' },
+});
+
+const missing = '(/v1, Kind=ConfigMap)(shop/settings): configmaps "settings" not found';
+
+/** What a later stage is told of an object that somebody deleted, under spec.drift.mode. */
+function problemAfterDeletion(mode: 'Warn' | 'Off') {
+  const clock = new ManualClock();
+  const { signal } = new AbortController();
+  const [inventory, owners] = [new Inventory(), new OwnerStates(clock)];
+  const [rules, notify] = [someHealthRules(), () => undefined];
+  const drift = new DriftDetector({ inventory, owners, rules, clock, signal, notify });
+  const deployment = aStoredDeployment();
+  const owner = { ...deployment, spec: { ...deployment.spec, drift: { mode } } };
+  const run = { owner, waitForReady: true, state: owners.of('demo') };
+  noteDrift(run, { inventory, drift }, [{ desired, live: undefined, repair: true }]);
+  const upgrade = [{ desired, live: undefined, repair: false }];
+  return readinessOf(run, upgrade, drift)?.(desired);
+}
+
+test.each(['Warn', 'Off'] as const)(
+  'a stage that waits for what others deleted says that mode %s lets it be',
+  (mode) => {
+    expect(problemAfterDeletion(mode)).toBe(
+      `${missing} (others changed or deleted it, and nothing is put back while spec.drift.mode is ${mode})`,
+    );
+  },
+);

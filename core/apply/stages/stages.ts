@@ -1,14 +1,16 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { HoldUp } from '../../contracts/applier.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import type { DesiredObject } from '../objects/desired.ts';
+import type { DriftDetector } from '../drift/drift.ts';
+import { driftMode } from '../drift/drift-policy.ts';
+import type { CheckedObject, DesiredObject, PlannedObject } from '../objects/desired.ts';
 import { type ApplyFailure, failuresError, type Operation } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { inKindOrder, isFoundation } from '../objects/order.ts';
-import type { CheckedObject, PlannedObject } from '../objects/planned.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
-import { annotatedStage, stageOf } from './stage-of.ts';
-import type { ProblemOf } from './stage-readiness.ts';
+import type { OwnerState } from '../state/owner-state.ts';
+import { annotatedStage, stageOf } from './stage-order.ts';
 
 const concurrentWrites = 8;
 const shownProblems = 3;
@@ -22,7 +24,7 @@ export interface Stage<P extends PlannedObject = CheckedObject> {
   readonly pending: readonly P[];
 }
 
-export interface StageSteps {
+interface StageSteps {
   readonly operation: Operation;
   apply(object: CheckedObject): Promise<void>;
   /** Runs after a stage's namespaces and CRDs: what its other objects need is there after it. */
@@ -147,5 +149,53 @@ function waiting(
   return {
     reason: progressReason.waitingForStage,
     message: `stage ${next.number} waits for stage ${stage.number}: ${shown}${rest}`,
+  };
+}
+
+/**
+ * The stages to apply: all of them, or what has to be there before hooks. These are the namespaces
+ * and CRDs, which hooks may be in and of, but for those that are annotated to come in a stage.
+ */
+export function stagesToRun(
+  { foundationOnly }: { readonly foundationOnly: boolean },
+  content: Parameters<typeof stagesOf<CheckedObject>>[0],
+): readonly Stage[] {
+  if (!foundationOnly) return stagesOf(content);
+  const pending = content.pending.filter(
+    ({ desired: { resource, object } }) =>
+      isFoundation(resource) && annotatedStage(object) === undefined,
+  );
+  // Nothing else is to be waited for: the rest may have to come in a stage as well.
+  return [{ number: undefined, objects: [], pending }];
+}
+
+/** The line for an object that is not healthy. */
+type ProblemOf = (object: DesiredObject) => string | undefined;
+
+/** What a run knows of the objects that it applied before. */
+interface AppliedRun {
+  readonly owner: BundleDeployment;
+  /** Each stage begins only when the one before is healthy. */
+  readonly waitForReady: boolean;
+  readonly state: OwnerState;
+}
+
+/**
+ * Judges by what the watches know whether objects that were applied are healthy; their next change
+ * of health wakes the owner. Of drift that is let be this is said: only others can end that wait.
+ * Undefined where stages do not wait: nobody asked for it, or there is nothing but repairs.
+ */
+export function readinessOf(
+  run: AppliedRun,
+  plan: readonly PlannedObject[],
+  drift: Pick<DriftDetector, 'health'>,
+): ProblemOf | undefined {
+  if (!run.waitForReady || plan.every(({ repair }) => repair)) return undefined;
+  return ({ id }) => {
+    const record = run.state.recordOf(id);
+    const problem = record === undefined ? undefined : drift.health(record);
+    if (problem === undefined || record?.accepted === undefined) return problem;
+    const mode = driftMode(run.owner);
+    return `${problem} (others changed or deleted it, and nothing is put back while spec.drift.mode is ${mode})`;
   };
 }

@@ -1,9 +1,9 @@
+import { stringAt } from '../../../api/json-fields.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
-import { digestOf } from '../fields/digest.ts';
-import type { IgnoredTree } from '../fields/ignored-fields.ts';
-import { stringAt } from '../fields/json-fields.ts';
+import type { IgnoredTree } from '../fields/field-tree.ts';
+import { digestOf } from '../fields/projection.ts';
 import type { MissingVerdict } from '../health/status.ts';
-import { type InventoryEntry, projectionUnder } from '../inventory/inventory.ts';
+import { type InventoryEntry, projectionUnder } from '../inventory/entry.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 
 /** What the engine last applied for one object, and how it looked then. */

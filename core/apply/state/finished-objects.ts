@@ -1,11 +1,10 @@
+import { fieldAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ApplyRequest, FinishedObject } from '../../contracts/applier.ts';
-import { fieldAt, stringAt } from '../fields/json-fields.ts';
-import { isTrue } from '../health/object-conditions.ts';
+import { isTrue } from '../health/status.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { objectID } from '../objects/object-id.ts';
-import type { AppliedRecord } from './applied-record.ts';
-import { isJob, runDigest } from './applied-record.ts';
+import { type AppliedRecord, isJob, runDigest } from './applied-record.ts';
 
 type Outcome = FinishedObject['outcome'];
 type Origin = Pick<ApplyRequest, 'bundle' | 'finished'>;

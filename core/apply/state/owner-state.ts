@@ -3,13 +3,13 @@ import type { HookProgress } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { OwnRules } from '../health/rules/own-verdicts.ts';
 import type { DesiredObject } from '../objects/desired.ts';
-import type { GroupKind } from '../objects/group-kind.ts';
+import type { GroupKind } from '../objects/object-id.ts';
 import type { AppliedRecord } from './applied-record.ts';
 import { FinishedObjects } from './finished-objects.ts';
 import { RepairBackoff } from './repair-backoff.ts';
 
 /** The one hook that a deployment waits for. */
-export interface AwaitedHook {
+interface AwaitedHook {
   readonly id: string;
   readonly run: string;
   /** How it ended; its object may be gone by the time anybody asks. */
@@ -22,7 +22,7 @@ export interface AwaitedHook {
 export type HookEnd = Extract<HookProgress, { readonly state: 'succeeded' | 'failed' }>;
 
 /** What the removal of a deployment's objects waits for. */
-export interface AwaitedRemoval {
+interface AwaitedRemoval {
   readonly ids: Set<string>;
   /** The one that people are told of. */
   readonly shown: string;

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../test/helpers/silent-logger.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import type { DeleteOptions } from '../../platform/kube/kube-client.ts';
-import type { InventoryEntry } from '../inventory/inventory.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
 import { Deletions } from './deletions.ts';
 
 const conflict = new ApiError(409, { reason: 'Conflict' });

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import type { EventSink } from '../../contracts/event-sink.ts';
+import type { EventSink, ObjectEvent } from '../../contracts/event-sink.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import {
   isConflict,
@@ -16,7 +16,6 @@ import { forEachLimit } from '../objects/for-each-limit.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { inKindOrder, isWorkload } from '../objects/order.ts';
 import { belongsTo } from '../objects/owner-marks.ts';
-import { objectEvents } from './object-events.ts';
 
 const concurrentDeletes = 8;
 const attempts = 5;
@@ -29,7 +28,7 @@ export interface DoomedObject {
   deleted: boolean;
 }
 
-export interface DeletionContext {
+interface DeletionContext {
   readonly owner: BundleDeployment;
   /** Why, after "Deleted …: ", for people. */
   readonly because: string;
@@ -130,4 +129,27 @@ async function sameObject(
   // Somebody may have annotated it to be kept since it was seen.
   if (isKept(live) && !isKept(object)) return undefined;
   return belongsTo(live, owner) ? live : undefined;
+}
+
+/** The API server takes 1024 bytes of a message; the rest of it needs some. */
+const longestList = 600;
+
+interface ToldObject {
+  readonly resource: Pick<Resource, 'kind'>;
+  readonly key: ObjectKey;
+}
+
+/** Events that name all of these objects, as many at once as a message holds. */
+export function objectEvents(
+  objects: readonly ToldObject[],
+  { reason, message }: { readonly reason: string; readonly message: (list: string) => string },
+): readonly ObjectEvent[] {
+  const lists: string[] = [];
+  for (const { resource, key } of objects) {
+    const path = objectPath(resource.kind, key);
+    const last = lists.at(-1);
+    if (last === undefined || last.length + path.length > longestList) lists.push(path);
+    else lists[lists.length - 1] = `${last}, ${path}`;
+  }
+  return lists.map((list) => ({ type: 'Normal', reason, message: message(list) }));
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../api/json.ts';
+import { isMap, listOf, mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { childTree, type FieldTree, isItem } from '../fields/field-tree.ts';
-import { isMap, listOf, mapOf } from '../fields/json-fields.ts';
-import { isLeaf } from '../fields/owned-without.ts';
+import { isLeaf } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import { applySetKey } from '../objects/applyset.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';

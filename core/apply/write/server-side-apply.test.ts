@@ -5,7 +5,7 @@ import { anObject } from '../../../test/helpers/registry-bundle.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
-import type { OpenAPIDocuments } from '../schema/openapi-documents.ts';
+import type { OpenAPIDocuments } from '../kinds/openapi-documents.ts';
 import { ServerSideApply } from './server-side-apply.ts';
 
 const notServed = new ApiError(404, {

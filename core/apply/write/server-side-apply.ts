@@ -6,18 +6,18 @@ import { ApiError, type KubeClient } from '../../platform/kube/index.ts';
 import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import { shortList } from '../../short-list.ts';
 import { type FieldConflict, fieldConflicts } from '../fields/field-conflicts.ts';
-import { fieldManager } from '../fields/field-manager.ts';
+import { fieldManager } from '../fields/managed-fields.ts';
+import type { ObjectSchema, OpenAPIDocuments } from '../kinds/openapi-documents.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
-import type { OpenAPIDocuments } from '../schema/openapi-documents.ts';
-import { type ObjectSchema, pruneToSchema } from '../schema/schema-prune.ts';
+import { pruneToSchema } from './schema-prune.ts';
 
 /** An established CRD is served a moment later, and its schema published another moment later. */
 const missingKindRetries = 10;
 const missingKindPause = 200;
 const listedPaths = 20;
 
-export interface ServerSideApplyOptions {
+interface ServerSideApplyOptions {
   readonly documents: OpenAPIDocuments;
   readonly events: EventSink;
   readonly clock: Clock;

@@ -5,20 +5,20 @@ import type { KubeClient } from '../../platform/kube/index.ts';
 import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import type { DriftDetector } from '../drift/drift.ts';
 import type { FieldConflict } from '../fields/field-conflicts.ts';
-import { otherManagers } from '../fields/other-managers.ts';
+import { otherManagers } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import { takeOverFields } from '../helm-migration/take-over-fields.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import type { CheckedObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
-import type { CheckedObject } from '../objects/planned.ts';
 import type { CoOwnership } from '../ownership/co-ownership.ts';
 import { isRukpaks } from '../ownership/ownership.ts';
 import { recordOf } from '../state/applied-record.ts';
 import type { OwnerState } from '../state/owner-state.ts';
-import { applyReplacing } from './apply-replacing.ts';
+import { applyReplacing } from './apply-object.ts';
 import type { ServerSideApply, ServerSideApplyRequest } from './server-side-apply.ts';
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly apply: ServerSideApply;
   readonly inventory: Inventory;
   readonly drift: DriftDetector;

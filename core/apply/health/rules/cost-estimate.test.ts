@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { cpuTime } from '../../../../test/helpers/cpu-time.ts';
-import { ruleProblem } from './custom-rule.ts';
-import { compileExpression } from './expression.ts';
+import { compileExpression, ruleProblem } from './custom-rule.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

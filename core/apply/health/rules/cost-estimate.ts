@@ -1,16 +1,18 @@
 import type { ASTNode } from '@marcbachmann/cel-js';
-import { type Estimate, methodCost, perCharacter } from './method-cost.ts';
 import {
   concatenated,
+  type Estimate,
   eitherOf,
   listOf,
+  methodCost,
   optionalOf,
+  perCharacter,
   type Shape,
   scalar,
   textOf,
   unknown,
   weightOf,
-} from './value-shape.ts';
+} from './call-cost.ts';
 
 type Scope = ReadonlyMap<string, Shape>;
 

@@ -4,9 +4,9 @@ import type { HealthRule } from '../../../../api/v1alpha1/deployment-policies.ts
 import type { JudgedObject, ObjectJudge, Verdict } from '../../../contracts/object-judge.ts';
 import { errorMessage } from '../../../errors.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { InventoryEntry } from '../../inventory/inventory.ts';
+import type { Resource } from '../../../platform/kube/index.ts';
+import type { InventoryEntry } from '../../inventory/entry.ts';
 import { inProgress, type ObjectStatus } from '../status.ts';
-import type { RulesByKind } from './rules-by-kind.ts';
 
 export interface VerdictOptions {
   readonly judge: ObjectJudge;
@@ -17,7 +17,7 @@ export interface VerdictOptions {
   readonly onJudged: (id: string) => void;
 }
 
-export interface OwnVerdictsOptions extends VerdictOptions {
+interface OwnVerdictsOptions extends VerdictOptions {
   readonly owner: string;
   readonly rules: readonly HealthRule[];
 }
@@ -223,4 +223,21 @@ export interface OwnRules {
   readonly source: string;
   readonly byKind: RulesByKind;
   readonly verdicts: OwnVerdicts;
+}
+
+/** Which of a deployment's rules is for a kind; of two for one kind the first counts. */
+export class RulesByKind {
+  readonly #indexes: ReadonlyMap<string, number>;
+
+  constructor(rules: readonly HealthRule[]) {
+    const entries = rules.map(
+      ({ group = '', kind }, index) => [`${kind}.${group}`, index] as const,
+    );
+    this.#indexes = new Map(entries.toReversed());
+  }
+
+  /** The index of the rule; undefined where the built-in one counts. */
+  find({ group, kind }: Pick<Resource, 'group' | 'kind'>): number | undefined {
+    return this.#indexes.get(`${kind}.${group}`);
+  }
 }

@@ -1,1 +1,0 @@
-export * from '../../../api/json-fields.ts';

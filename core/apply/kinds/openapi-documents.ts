@@ -1,0 +1,69 @@
+import { type JsonObject, parseJson } from '../../../api/json.ts';
+import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
+import type { GroupVersionKind, KubeClient } from '../../platform/kube/index.ts';
+
+/** A kind's schema and what its `$ref`s point into. */
+export interface ObjectSchema {
+  readonly schema: JsonObject;
+  readonly components: JsonObject;
+}
+
+/** The server's OpenAPI v3 documents, one per group and version, fetched when first needed. */
+export class OpenAPIDocuments {
+  readonly #client: KubeClient;
+  readonly #components = new Map<string, JsonObject>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** The schema of a kind, or undefined where the server publishes none. */
+  async schemaOf(gvk: GroupVersionKind, signal: AbortSignal): Promise<ObjectSchema | undefined> {
+    const path = gvk.group === '' ? `api/${gvk.version}` : `apis/${gvk.group}/${gvk.version}`;
+    const known = schemaIn(this.#components.get(path) ?? {}, gvk);
+    if (known !== undefined) return known;
+    // The server publishes a new kind a moment after it serves it: what is missing is asked for anew.
+    const components = await this.#fetch(path, signal);
+    this.#components.set(path, components);
+    return schemaIn(components, gvk);
+  }
+
+  /** Reads anew at the next need: CRDs changed. */
+  invalidate(): void {
+    this.#components.clear();
+  }
+
+  async #fetch(path: string, signal: AbortSignal): Promise<JsonObject> {
+    const index = await this.#get('/openapi/v3', signal);
+    const url = stringAt(index, 'paths', path, 'serverRelativeURL');
+    if (url === undefined) return {};
+    // Without the hash in its query, which redirects where the document has changed since.
+    const [document = url] = url.split('?');
+    return mapOf(fieldAt(await this.#get(document, signal), 'components', 'schemas'));
+  }
+
+  async #get(path: string, signal: AbortSignal): Promise<unknown> {
+    const answer = await this.#client.request({
+      method: 'GET',
+      path,
+      accept: 'application/json',
+      signal,
+    });
+    // The index is JSON, but the server calls it plain text.
+    return typeof answer === 'string' ? parseJson(answer) : answer;
+  }
+}
+
+function schemaIn(components: JsonObject, gvk: GroupVersionKind): ObjectSchema | undefined {
+  const schema = Object.values(components).find((candidate) => describes(candidate, gvk));
+  return schema === undefined ? undefined : { schema: mapOf(schema), components };
+}
+
+function describes(schema: unknown, gvk: GroupVersionKind): boolean {
+  return listOf(fieldAt(schema, 'x-kubernetes-group-version-kind')).some(
+    (described) =>
+      stringAt(described, 'group') === gvk.group &&
+      stringAt(described, 'version') === gvk.version &&
+      stringAt(described, 'kind') === gvk.kind,
+  );
+}

@@ -1,0 +1,139 @@
+import { setImmediate } from 'node:timers/promises';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
+import { hasInstallNamespace } from '../../../api/v1alpha1/install-namespace.ts';
+import { annotation } from '../../../api/v1alpha1/labels.ts';
+import { TerminalError } from '../../errors.ts';
+import { type Discovery, gvkOf, type Resource } from '../../platform/kube/index.ts';
+import { shortList } from '../../short-list.ts';
+import { isHook } from '../hooks/hook.ts';
+import { kindKey, resolveKinds } from '../kinds/kinds.ts';
+import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
+import { missingResource, unknownKind } from '../objects/failures.ts';
+import { type GroupKind, objectPath } from '../objects/object-id.ts';
+import { isDefinition } from '../objects/order.ts';
+import { contentProblem } from './content-check.ts';
+
+/** Milliseconds of work between two looks at what else there is to do. */
+const maxTurn = 10;
+const listedObjects = 5;
+
+/** Everything that a deployment shall have, with the marks of its owner. */
+export interface DesiredSet {
+  readonly objects: readonly DesiredObject[];
+  readonly ids: ReadonlySet<string>;
+  /** Each kind once. */
+  readonly resources: readonly Resource[];
+  /** Kinds of optional objects that are not in the set, since the cluster does not serve them. */
+  readonly omitted: readonly GroupKind[];
+  /** Whether the cluster served the object's kind when the set was made. */
+  readonly isServed: (object: DesiredObject) => boolean;
+  /** The resource under which an object can be read at that time; undefined where none can exist. */
+  readonly presentAs: (object: DesiredObject) => Resource | undefined;
+}
+
+interface DesiredSetRequest extends DesiredContext {
+  readonly objects: readonly KubernetesObject[];
+  readonly operation: 'install' | 'upgrade';
+  readonly discovery: Discovery;
+  /** Whether objects without a namespace are refused where the deployment names none for them. */
+  readonly requireInstallNamespace?: boolean | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Finds the kind of every object and marks them all. Of objects that are listed twice the last
+ * counts, as with `kubectl apply`.
+ * @throws TerminalError for unknown kinds and names that cannot be.
+ */
+export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet> {
+  const { objects, operation, discovery, signal, owner } = request;
+  const problems = objects.flatMap((object) => contentProblem(object, owner) ?? []);
+  if (problems.length > 0) throw invalidContent(problems, operation);
+  const kinds = await resolveKinds(objects, discovery, signal);
+  if (kinds.problems.length > 0) throw unknownKinds(kinds.problems, operation);
+  const unplaced = unplacedObjects(request, kinds.resources);
+  if (unplaced !== undefined) throw invalidContent([unplaced], operation);
+  const byID = new Map<string, DesiredObject>();
+  let turn = performance.now();
+  for (const object of objects) {
+    // Tens of thousands of objects take a second: others must get their turn.
+    if (performance.now() - turn > maxTurn) {
+      await setImmediate();
+      signal.throwIfAborted();
+      turn = performance.now();
+    }
+    const resource = kinds.resources.get(kindKey(object));
+    if (resource === undefined) continue;
+    const desired = desiredObject(object, resource, request);
+    byID.set(desired.id, desired);
+  }
+  return {
+    objects: [...byID.values()],
+    ids: new Set(byID.keys()),
+    resources: [...kinds.resources.values()],
+    omitted: kinds.omitted,
+    isServed: ({ object }) => !kinds.fromBundle.has(kindKey(object)),
+    presentAs: ({ object }) => kinds.present.get(kindKey(object)),
+  };
+}
+
+/** Why some objects have no place to go; undefined where all have. */
+function unplacedObjects(
+  { objects, owner, systemNamespace, requireInstallNamespace = false }: DesiredSetRequest,
+  resources: ReadonlyMap<string, Resource>,
+): string | undefined {
+  if (!requireInstallNamespace || hasInstallNamespace(owner)) return undefined;
+  const unplaced = objects.filter(
+    (object) => resources.get(kindKey(object))?.namespaced === true && !object.metadata.namespace,
+  );
+  if (unplaced.length === 0) return undefined;
+  const names = unplaced.map(({ kind, metadata }) => `${kind} "${metadata.name}"`);
+  return `${shortList(names, listedObjects)} would be installed in the system namespace "${systemNamespace}", which --require-service-account does not allow: set spec.installNamespace, or metadata.namespace of the objects`;
+}
+
+function invalidContent(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
+  const reason =
+    operation === 'install'
+      ? bundleDeploymentReason.installFailed
+      : bundleDeploymentReason.upgradeFailed;
+  return new TerminalError(problems.slice(0, 20).join(' && '), { reason });
+}
+
+function unknownKinds(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
+  const list = problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`;
+  const message = `${unknownKind}${list}`;
+  return operation === 'install'
+    ? new TerminalError(missingResource + message, { reason: bundleDeploymentReason.installFailed })
+    : new TerminalError(message, { reason: bundleDeploymentReason.errorGettingReleaseState });
+}
+
+const listedHooks = 10;
+
+interface DesiredHooksRequest extends DesiredSetRequest {
+  readonly hooks?: readonly KubernetesObject[];
+}
+
+/**
+ * The hooks of a set with their kinds, which the set's own CRDs may define.
+ * @throws TerminalError where one could never be created, or would take the place of an object.
+ */
+export async function desiredHooks(
+  request: DesiredHooksRequest,
+  { ids }: Pick<DesiredSet, 'ids'>,
+): Promise<readonly DesiredObject[]> {
+  const { hooks = [], operation } = request;
+  if (hooks.length === 0) return [];
+  const definitions = request.objects.filter((object) => isDefinition(gvkOf(object)));
+  const set = await desiredSet({ ...request, objects: [...definitions, ...hooks] });
+  const found = set.objects.filter(({ object }) => isHook(object));
+  const twice = found.filter(({ id }) => ids.has(id));
+  if (twice.length === 0) return found;
+  const { installFailed, upgradeFailed } = bundleDeploymentReason;
+  const names = twice.map(({ resource, key }) => objectPath(resource.kind, key));
+  throw new TerminalError(
+    `the bundle has both as a hook and as an object to be kept: ${names.slice(0, listedHooks).join(', ')}; ` +
+      `rename one of the two, or take annotation ${annotation.hook} away`,
+    { reason: operation === 'install' ? installFailed : upgradeFailed },
+  );
+}

@@ -1,0 +1,162 @@
+import * as z from 'zod';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { KubeClient, ObjectKey, Resource } from '../../platform/kube/index.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { PlannedObject } from '../objects/desired.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+
+/** One thing that somebody may do or not, as RBAC tells such things apart. */
+export interface Permission {
+  readonly verb: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  /** The plural in URLs, with the subresource where it is for one: `pods/log`. */
+  readonly resource: string;
+  /** Absent where it is for the whole cluster. */
+  readonly namespace?: string | undefined;
+  /** Absent where it is for all objects. */
+  readonly name?: string | undefined;
+  /** A URL path that belongs to no resource; all of the above is empty then. */
+  readonly path?: string | undefined;
+}
+
+/** Verbs whose requests name one object: a rule may name it too. */
+const namedVerbs: ReadonlySet<string> = new Set(['get', 'patch', 'delete']);
+
+interface Address {
+  readonly resource: Pick<Resource, 'group' | 'plural' | 'namespaced'>;
+  readonly key: ObjectKey;
+}
+
+/** What it takes to do each of these to an object. */
+export function permissionsOn(
+  { resource, key }: Address,
+  verbs: readonly string[],
+): readonly Permission[] {
+  return verbs.map((verb) => ({
+    verb,
+    group: resource.group,
+    resource: resource.plural,
+    namespace: resource.namespaced ? key.namespace : undefined,
+    name: namedVerbs.has(verb) ? key.name : undefined,
+  }));
+}
+
+/** `configmaps`, or `deployments.apps` for another group than the core one. */
+export function resourceName({ group, resource }: Pick<Permission, 'group' | 'resource'>): string {
+  return group === '' ? resource : `${resource}.${group}`;
+}
+
+/** Equal for what is the same permission, whatever object it is for. */
+export function scopeKey({ verb, group, resource, namespace, path }: Permission): string {
+  return [verb, group, resource, namespace ?? '', path ?? ''].join('|');
+}
+
+/**
+ * The watches are the core's, and all deployments share them. What they show of a deployment's
+ * objects is shown to it, so that it needs the permission to see it.
+ */
+const watchVerbs = ['list', 'watch'] as const;
+
+const changeVerbs = ['get', 'patch', ...watchVerbs] as const;
+const deleteVerbs = ['delete', 'get', ...watchVerbs] as const;
+
+/**
+ * Everything that may be done to an object from its installation to its deletion. Server-side apply
+ * is a patch that may create, and what was created is taken back where an install is refused.
+ */
+export const lifetimeVerbs = ['create', 'delete', 'get', 'patch', ...watchVerbs] as const;
+
+export interface PlannedWork {
+  readonly pending: readonly PlannedObject[];
+  /** What will be deleted. */
+  readonly superfluous: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
+  /** What is as it should be: nothing is done to it now, and may have to be at any time. */
+  readonly kept?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
+  /** What will be created, and deleted, when its time comes. */
+  readonly hooks?: readonly Pick<InventoryEntry, 'resource' | 'key'>[];
+}
+
+/** What it takes to carry out a plan, for each object. */
+export function neededPermissions({
+  pending,
+  superfluous,
+  kept = [],
+  hooks = [],
+}: PlannedWork): readonly Permission[] {
+  return [
+    ...pending.flatMap(({ desired, live }) =>
+      permissionsOn(desired, live === undefined ? lifetimeVerbs : changeVerbs),
+    ),
+    ...superfluous.flatMap((entry) => permissionsOn(entry, deleteVerbs)),
+    ...kept.flatMap((entry) => permissionsOn(entry, lifetimeVerbs)),
+    ...hooks.flatMap((hook) => permissionsOn(hook, lifetimeVerbs)),
+  ];
+}
+
+const concurrentReviews = 8;
+
+const reviewSchema = z.object({
+  status: z.object({ allowed: z.boolean(), denied: z.boolean().optional() }),
+});
+
+/**
+ * Those of the permissions that the client's identity does not have. Asks once for each verb, kind
+ * and namespace, and about single objects only where that is refused: a rule may name them.
+ * @throws ApiError where the API server does not answer.
+ */
+export async function missingPermissions(
+  client: Pick<KubeClient, 'request'>,
+  permissions: readonly Permission[],
+  signal: AbortSignal,
+): Promise<readonly Permission[]> {
+  const scopes = [...Map.groupBy(permissions, scopeKey).values()];
+  const missing: Permission[] = [];
+  await forEachLimit(scopes, concurrentReviews, async (scope) => {
+    const [first] = scope;
+    if (first === undefined || (await isAllowed(client, { ...first, name: undefined }, signal))) {
+      return;
+    }
+    for (const permission of distinct(scope)) {
+      const named = permission.name !== undefined;
+      if (named && (await isAllowed(client, permission, signal))) continue;
+      missing.push(permission);
+    }
+  });
+  return missing;
+}
+
+function distinct(scope: readonly Permission[]): Iterable<Permission> {
+  return new Map(scope.map((permission) => [permission.name, permission])).values();
+}
+
+function attributesOf({ path, ...permission }: Permission): object {
+  const { verb } = permission;
+  if (path !== undefined) return { nonResourceAttributes: { path, verb } };
+  const [resource, subresource] = permission.resource.split('/');
+  return { resourceAttributes: { ...permission, resource, subresource } };
+}
+
+async function isAllowed(
+  client: Pick<KubeClient, 'request'>,
+  permission: Permission,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const answer = await client.request({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: attributesOf(permission),
+    },
+    signal,
+  });
+  const { allowed, denied } = reviewSchema.parse(answer).status;
+  return allowed && denied !== true;
+}
+
+/** The client that has the permissions of a deployment: its ServiceAccount's, or else our own. */
+export function clientOf({ spec }: BundleDeployment, own: KubeClient): KubeClient {
+  return spec.serviceAccount === undefined ? own : own.impersonate(spec.serviceAccount);
+}

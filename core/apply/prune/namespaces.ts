@@ -1,0 +1,244 @@
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { errorMessage } from '../../errors.ts';
+import {
+  ApiError,
+  type Discovery,
+  gvkOf,
+  isNotFound,
+  type KubeClient,
+  liveObject,
+  type NamespacedKinds,
+  type Resource,
+} from '../../platform/kube/index.ts';
+import { fieldManager, otherManagers } from '../fields/managed-fields.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { desiredObject, isKept } from '../objects/desired.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
+import { objectID, objectPath } from '../objects/object-id.ts';
+import { isNamespace } from '../objects/order.ts';
+import { ownershipOf } from '../ownership/ownership.ts';
+import type { SharedNamespace } from '../state/owner-state.ts';
+import type { RemovalPlan } from './prune-plan.ts';
+
+export interface NamespacePlan extends RemovalPlan {
+  /** Of `remove` the namespaces of which the API server does not tell what they hold: they wait. */
+  readonly undecided: ReadonlyMap<InventoryEntry, Error>;
+}
+
+/** The plan without those namespaces that were not core's alone, or hold what is not to go. */
+export async function leaveNamespaces(
+  plan: RemovalPlan,
+  query: NamespaceQuery,
+): Promise<NamespacePlan> {
+  const leave = new Map(plan.leave);
+  const undecided = new Map<InventoryEntry, Error>();
+  for (const entry of plan.remove.filter(({ resource }) => isNamespace(resource))) {
+    try {
+      const because = await reasonToStay(entry, query);
+      if (because !== undefined) leave.set(entry, because);
+    } catch (error) {
+      query.signal.throwIfAborted();
+      undecided.set(entry, error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  return { leave, remove: plan.remove.filter((entry) => !leave.has(entry)), undecided };
+}
+
+/** @throws Error of the first of these objects that waits. */
+export function throwUndecided(
+  { undecided }: Pick<NamespacePlan, 'undecided'>,
+  entries: readonly InventoryEntry[],
+): void {
+  for (const entry of entries) {
+    const error = undecided.get(entry);
+    if (error !== undefined) throw error;
+  }
+}
+
+/**
+ * Why a namespace that core made stays all the same. One that is going already cannot be held.
+ * @throws Error where the API server does not tell what it holds.
+ */
+async function reasonToStay(
+  { id, key, object }: Pick<InventoryEntry, 'id' | 'key' | 'object'>,
+  query: NamespaceQuery,
+): Promise<string | undefined> {
+  if (object.metadata.deletionTimestamp !== undefined) return undefined;
+  const [user] = query.otherUsers(id);
+  if (user !== undefined) return `BundleDeployment "${user}" has it in its bundle as well`;
+  const [other] = otherManagers(object);
+  if (other !== undefined) return `"${other.name}" has set fields of it as well`;
+  return await contentOfOthers(key.name, query);
+}
+
+export interface NamespaceQuery {
+  readonly client: Pick<KubeClient, 'list'>;
+  readonly discovery: NamespacedKinds & Pick<Discovery, 'resourceForGroupKind' | 'invalidate'>;
+  /** IDs of objects that are to go. */
+  readonly going: ReadonlySet<string>;
+  /** UID of the deployment: what the garbage collector deletes with it goes as well. */
+  readonly ownerUID: string;
+  /** The deployments besides the owner that go on using a namespace, by its ID. */
+  readonly otherUsers: (id: string) => readonly string[];
+  readonly signal: AbortSignal;
+}
+
+const concurrentLists = 8;
+const pageSize = 100;
+
+/** What Kubernetes and OpenShift put into each namespace themselves, by kind and name. */
+const ofEveryNamespace: ReadonlySet<string> = new Set([
+  'ServiceAccount/default',
+  'ServiceAccount/builder',
+  'ServiceAccount/deployer',
+  'ConfigMap/kube-root-ca.crt',
+  'ConfigMap/openshift-service-ca.crt',
+]);
+
+/** Kinds that say something of other objects, or of who leads, and hold nothing of anybody's. */
+const passingKinds: ReadonlySet<string> = new Set(['Event', 'Endpoints', 'Lease']);
+
+/**
+ * Why a namespace cannot go: something is in it that would go with it unasked. Undefined where it
+ * holds nothing but what is to go, what belongs to that, and what Kubernetes makes in each namespace.
+ * One short request for each kind that the cluster serves.
+ * @throws Error where the API server does not tell.
+ */
+export async function contentOfOthers(
+  namespace: string,
+  query: NamespaceQuery,
+): Promise<string | undefined> {
+  const { discovery, signal } = query;
+  const found: string[] = [];
+  try {
+    // An API that did not answer may have gone since.
+    discovery.invalidate();
+    const kinds = await discovery.namespacedResources(signal);
+    const asked = kinds.filter(({ kind }) => !passingKinds.has(kind));
+    await forEachLimit(asked, concurrentLists, async (resource) => {
+      if (found.length > 0) return;
+      const others = await ofOthers(resource, namespace, query);
+      if (others !== undefined) found.push(others);
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `core cannot tell what Namespace ${namespace} holds: ${errorMessage(error)}`;
+    throw new Error(message, { cause: error });
+  }
+  return found[0];
+}
+
+async function ofOthers(
+  resource: Resource,
+  namespace: string,
+  query: NamespaceQuery,
+): Promise<string | undefined> {
+  const { client, going, signal } = query;
+  let next: string | undefined;
+  do {
+    const page = { limit: pageSize, ...(next === undefined ? {} : { continue: next }) };
+    const { items, metadata } = await listed(resource, { namespace, ...page }, { client, signal });
+    for (const { metadata } of items) {
+      const key = { namespace, name: metadata.name ?? '' };
+      if (going.has(objectID(resource, key)) || isOfEveryNamespace(resource, metadata)) continue;
+      if (await goesWithItsOwner(metadata, query)) continue;
+      return `it holds ${objectPath(resource.kind, key)}, which core does not delete`;
+    }
+    next = metadata.continue;
+  } while (next !== undefined && next !== '');
+  return undefined;
+}
+
+async function listed(
+  resource: Resource,
+  page: { readonly namespace: string; readonly limit: number; readonly continue?: string },
+  { client, signal }: Pick<NamespaceQuery, 'client' | 'signal'>,
+): ReturnType<KubeClient['list']> {
+  try {
+    return await client.list(resource, { ...page, metadataOnly: true, signal });
+  } catch (error) {
+    // Its CRD is gone by now, or there is nothing to list.
+    const isNone = isNotFound(error) || (error instanceof ApiError && error.code === 405);
+    if (!isNone) throw error;
+    return { metadata: { resourceVersion: '' }, items: [] };
+  }
+}
+
+function isOfEveryNamespace(
+  { kind }: Resource,
+  { name = '', annotations }: KubernetesObject['metadata'],
+): boolean {
+  // Tokens and pull secrets that a cluster makes for ServiceAccounts go with these.
+  const isToken = kind === 'Secret' && annotations?.['kubernetes.io/service-account.name'];
+  return Boolean(isToken) || ofEveryNamespace.has(`${kind}/${name}`);
+}
+
+/** True for what another object of the namespace has, which is judged itself, or the deployment. */
+async function goesWithItsOwner(
+  { ownerReferences = [] }: KubernetesObject['metadata'],
+  { discovery, ownerUID, signal }: NamespaceQuery,
+): Promise<boolean> {
+  for (const reference of ownerReferences) {
+    if (reference.uid === ownerUID) return true;
+    const { group, kind } = gvkOf(reference);
+    const owner = await discovery.resourceForGroupKind(group, kind, signal);
+    if (owner?.namespaced === true) return true;
+  }
+  return false;
+}
+
+interface LeftNamespaces {
+  readonly owner: BundleDeployment;
+  /** What the owner had its objects in. */
+  readonly namespaces: readonly SharedNamespace[];
+  /** With the permissions of the owner. */
+  readonly client: Pick<KubeClient, 'apply'>;
+  readonly inventory: Pick<Inventory, 'put'>;
+  readonly systemNamespace: string;
+  readonly query: NamespaceQuery & { readonly client: Pick<KubeClient, 'get' | 'list'> };
+}
+
+/**
+ * Makes those namespaces the owner's, to be deleted with it, that an earlier deployment has left for
+ * what was in them, and that hold nothing any more: the last one that goes takes them along. True
+ * where there was any.
+ */
+export async function takeLeftNamespaces(request: LeftNamespaces): Promise<boolean> {
+  let taken = false;
+  for (const namespace of request.namespaces) {
+    if (await takeLeft(request, namespace)) taken = true;
+  }
+  return taken;
+}
+
+async function takeLeft(
+  request: LeftNamespaces,
+  { id, resource, key }: SharedNamespace,
+): Promise<boolean> {
+  const { owner, client, inventory, systemNamespace, query } = request;
+  const { signal } = query;
+  const live = await liveObject(query.client, { resource, key }, signal);
+  if (live === undefined || !isFree(live, request)) return false;
+  if ((await reasonToStay({ id, key, object: live }, query)) !== undefined) return false;
+  const written = { apiVersion: live.apiVersion, kind: live.kind, metadata: { name: key.name } };
+  const { object } = desiredObject(written, resource, { owner, systemNamespace });
+  const { uid = '', resourceVersion = '' } = live.metadata;
+  // Of the very version that was judged: whoever has taken it meanwhile keeps it.
+  const metadata = { ...object.metadata, uid, resourceVersion };
+  try {
+    const options = { fieldManager, force: true, signal };
+    inventory.put(resource, await client.apply(resource, { ...object, metadata }, options));
+    return true;
+  } catch (error) {
+    // It was not this one that made it: it may lack the permission, and the namespace stays.
+    if (error instanceof ApiError && error.code === 403) return false;
+    throw error;
+  }
+}
+
+function isFree(live: KubernetesObject, { owner, systemNamespace }: LeftNamespaces): boolean {
+  if (isKept(live) || live.metadata.deletionTimestamp !== undefined) return false;
+  return ownershipOf(live, owner, systemNamespace).verdict === 'adopt';
+}

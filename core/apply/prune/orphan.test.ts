@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
+import { ApiError } from '../../platform/kube/index.ts';
+import { leaveObject } from './orphan.ts';
+
+const outdated = new ApiError(422, { reason: 'Invalid', message: 'the test of a patch failed' });
+const missing = new ApiError(404, { reason: 'NotFound' });
+const { signal } = new AbortController();
+
+interface Patch {
+  readonly op: string;
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** An API server that has this object, and first answers patches with these errors. */
+function aServer(live: KubernetesObject | undefined, ...refusals: readonly ApiError[]) {
+  const errors = [...refusals];
+  const calls: string[] = [];
+  const patches: (readonly Patch[])[] = [];
+  return {
+    calls,
+    patches,
+    client: {
+      get: async () => {
+        calls.push('get');
+        if (live === undefined) throw missing;
+        return live;
+      },
+      patch: async (_: unknown, patch: unknown) => {
+        calls.push('patch');
+        patches.push(patch as readonly Patch[]);
+        const error = errors.shift();
+        if (error !== undefined) throw error;
+        return live ?? entry.object;
+      },
+    },
+  };
+}
+
+const entry = anOwnedEntry('ConfigMap', {
+  name: 'a',
+  metadata: {
+    annotations: { mine: '1' },
+    ownerReferences: [
+      {
+        apiVersion: 'core.rukpak.io/v1alpha1',
+        kind: 'BundleDeployment',
+        name: 'demo',
+        uid: 'uid-of-demo',
+        controller: true,
+      },
+    ],
+  },
+});
+
+function pathsOf(patch: readonly Patch[] | undefined): string[] {
+  return (patch ?? []).map(({ op, path }) => `${op} ${path}`);
+}
+
+test('one request, of exactly what was seen, takes out everything that is ours', async () => {
+  const server = aServer(entry.object);
+  await leaveObject(server.client, entry, { owner: 'demo', signal });
+  expect(server.calls).toEqual(['patch']);
+  const [patch] = server.patches;
+  expect(patch?.[0]).toEqual({ op: 'replace', path: '/metadata/resourceVersion', value: '1' });
+  expect(pathsOf(patch).slice(1)).toEqual([
+    'remove /metadata/labels/core.rukpak.io~1owner-kind',
+    'remove /metadata/labels/core.rukpak.io~1owner-name',
+    'remove /metadata/labels/applyset.kubernetes.io~1part-of',
+    'remove /metadata/annotations/core.rukpak.io~1tracking-id',
+    'add /metadata/annotations/core.rukpak.io~1left-by',
+    'replace /metadata/ownerReferences',
+    'test /metadata/managedFields/0/manager',
+    'test /metadata/managedFields/0/operation',
+    'replace /metadata/managedFields/0/fieldsV1',
+  ]);
+});
+
+test('an object that is not as last seen is read, and our share of its fields found', async () => {
+  const other = { apiVersion: 'v1', kind: 'Service', name: 'theirs', uid: 'x' };
+  const { annotations: _, ...seen } = entry.object.metadata;
+  const metadata = {
+    ...seen,
+    resourceVersion: '7',
+    ownerReferences: [...(entry.object.metadata.ownerReferences ?? []), other],
+    managedFields: [
+      { manager: 'others', operation: 'Apply' },
+      { manager: 'rukpak-core', operation: 'Apply', fieldsV1: {} },
+    ],
+  };
+  const server = aServer({ ...entry.object, metadata }, outdated);
+  await leaveObject(server.client, entry, { owner: 'demo', signal });
+  expect(server.calls).toEqual(['patch', 'get', 'patch']);
+  const patch = server.patches[1] ?? [];
+  expect(patch[0]).toMatchObject({ value: '7' });
+  expect(patch).toContainEqual({ op: 'add', path: '/metadata/annotations', value: {} });
+  expect(patch).toContainEqual({
+    op: 'replace',
+    path: '/metadata/ownerReferences',
+    value: [other],
+  });
+  expect(pathsOf(patch)).toContain('replace /metadata/managedFields/1/fieldsV1');
+});
+
+test.each<[why: string, live: KubernetesObject | undefined]>([
+  ['is gone', undefined],
+  ['is a namesake', { ...entry.object, metadata: { ...entry.object.metadata, uid: 'another' } }],
+  ['has become somebody else’s', { ...entry.object, metadata: { uid: 'uid-of-a', labels: {} } }],
+])('what %s meanwhile stays as it is', async (_, live) => {
+  const server = aServer(live, outdated);
+  await leaveObject(server.client, entry, { owner: 'demo', signal });
+  expect(server.calls).toEqual(['patch', 'get']);
+});
+
+test('one that is gone at once is no failure; what the server refuses is', async () => {
+  const gone = aServer(undefined, missing);
+  await leaveObject(gone.client, entry, { owner: 'demo', signal });
+  expect(gone.calls).toEqual(['patch']);
+  const forbidden = new ApiError(403, { reason: 'Forbidden' });
+  const server = aServer(entry.object, forbidden);
+  await expect(leaveObject(server.client, entry, { owner: 'demo', signal })).rejects.toBe(
+    forbidden,
+  );
+});

@@ -1,0 +1,115 @@
+import { fieldAt, listOf, mapOf } from '../../../api/json-fields.ts';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { annotation, label } from '../../../api/v1alpha1/labels.ts';
+import {
+  ApiError,
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type ObjectKey,
+  type Resource,
+} from '../../platform/kube/index.ts';
+import { fieldManager, isOwnEntry } from '../fields/managed-fields.ts';
+import { primaryResourceKeys } from '../objects/desired.ts';
+import { isDeployment, labelledOwner } from '../objects/owner-marks.ts';
+
+interface LeftObject {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+  /** As last seen; managed fields may be missing. */
+  readonly object: KubernetesObject;
+}
+
+const attempts = 5;
+
+/**
+ * Makes an object nobody's: our marks and our share of its fields go, its content stays. Usually one
+ * request; a second and third where it is not as last seen. One that is gone, or has become somebody
+ * else's, stays as it is. Never applies: that would make an object that was deleted meanwhile.
+ * @throws ApiError where the server refuses.
+ */
+export async function leaveObject(
+  client: Pick<KubeClient, 'get' | 'patch'>,
+  { resource, key, object }: LeftObject,
+  { owner, signal }: { readonly owner: string; readonly signal: AbortSignal },
+): Promise<void> {
+  let seen = object;
+  // Nobody else has applied most objects: of these ours is the first entry.
+  let index = 0;
+  for (let attempt = 1; labelledOwner(seen) === owner; attempt += 1) {
+    try {
+      const patch = [...withoutMarks(seen, owner), ...withoutOwnFields(index)];
+      await client.patch({ resource, key }, patch, { type: 'json', signal });
+      return;
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isOutdated(error) || attempt === attempts) throw error;
+    }
+    const live = await client.get(resource, key, signal).catch(absent);
+    if (live === undefined || live.metadata.uid !== object.metadata.uid) return;
+    seen = live;
+    index = listOf(fieldAt(live.metadata, 'managedFields')).findIndex(isOwnEntry);
+  }
+}
+
+interface Operation {
+  readonly op: 'add' | 'remove' | 'replace' | 'test';
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** Takes effect only on the very version that it was made from. */
+function withoutMarks(live: KubernetesObject, owner: string): readonly Operation[] {
+  const { resourceVersion, labels, annotations, ownerReferences } = live.metadata;
+  const marks = [label.ownerKind, label.ownerName, label.partOf];
+  const others = ownerReferences?.filter((reference) => !isDeployment(reference, owner));
+  return [
+    { op: 'replace', path: '/metadata/resourceVersion', value: resourceVersion },
+    ...without('/metadata/labels', labels, marks),
+    ...without('/metadata/annotations', annotations, [
+      ...primaryResourceKeys,
+      annotation.trackingID,
+    ]),
+    ...(annotations === undefined
+      ? [{ op: 'add', path: '/metadata/annotations', value: {} } as const]
+      : []),
+    { op: 'add', path: pathOf('/metadata/annotations', annotation.leftBy), value: owner },
+    ...(others === undefined
+      ? []
+      : [{ op: 'replace', path: '/metadata/ownerReferences', value: others } as const]),
+  ];
+}
+
+/**
+ * All that stays ours is the annotation. An object without any managed field would be taken for one
+ * from before server-side apply, whose fields nobody can take over without force.
+ */
+function withoutOwnFields(index: number): readonly Operation[] {
+  if (index === -1) return [];
+  const path = `/metadata/managedFields/${index}`;
+  const fieldsV1 = { 'f:metadata': { 'f:annotations': { [`f:${annotation.leftBy}`]: {} } } };
+  return [
+    { op: 'test', path: `${path}/manager`, value: fieldManager },
+    { op: 'test', path: `${path}/operation`, value: 'Apply' },
+    { op: 'replace', path: `${path}/fieldsV1`, value: fieldsV1 },
+  ];
+}
+
+function without(parent: string, map: unknown, keys: readonly string[]): readonly Operation[] {
+  return keys
+    .filter((key) => Object.hasOwn(mapOf(map), key))
+    .map((key) => ({ op: 'remove', path: pathOf(parent, key) }) as const);
+}
+
+function pathOf(parent: string, key: string): string {
+  return `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** A conflict, or a test of the patch that failed. */
+function isOutdated(error: unknown): boolean {
+  return isConflict(error) || (error instanceof ApiError && error.code === 422);
+}
+
+function absent(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}

@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ObjectMeta } from '../../../api/meta.ts';
+import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { anOwnedCRD, anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
+import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import { Inventory } from '../inventory/inventory.ts';
+import { planRemoval, removalStages, type Wanted } from './prune-plan.ts';
+
+describe('removal plan', () => {
+  let inventory: Inventory;
+
+  beforeEach(() => {
+    inventory = new Inventory();
+  });
+
+  function plan(policy: DeletionPolicy = 'Delete', wanted?: Wanted) {
+    const owner = aStoredDeployment();
+    const { leave, remove } = planRemoval(inventory, { owner, policy, ...(wanted && { wanted }) });
+    return { leave: namesOf([...leave.keys()]), remove: namesOf(remove) };
+  }
+
+  function namesOf(entries: readonly InventoryEntry[]): string[] {
+    return entries.map(({ key }) => key.name);
+  }
+
+  function put(kindAndGroup: string, name: string, metadata: ObjectMeta = {}): InventoryEntry {
+    return anOwnedEntry(kindAndGroup, { name, metadata }, inventory);
+  }
+
+  function wants(...entries: readonly InventoryEntry[]): Wanted {
+    return { ids: new Set(entries.map(({ id }) => id)), objects: entries, omitted: [] };
+  }
+
+  const keep = { annotations: { 'core.rukpak.io/keep': 'true' } };
+
+  const trackingID = 'core.rukpak.io/tracking-id';
+
+  /** Marks of the object `original` in namespace `n` of deployment `demo`, or of what is given. */
+  function marked(uid = 'uid-of-demo', kind = '/ConfigMap', path = 'n/original'): ObjectMeta {
+    return { annotations: { [trackingID]: `${uid}:${kind}:${path}` } };
+  }
+
+  test('Delete removes what core made for this very deployment', () => {
+    put('ConfigMap', 'goes');
+    const reference = {
+      apiVersion: 'core.rukpak.io/v1alpha1',
+      kind: 'BundleDeployment',
+      name: 'demo',
+      uid: 'uid-of-demo',
+      controller: true,
+    };
+    const unmarked = { annotations: { [trackingID]: undefined as unknown as string } };
+    put('ConfigMap', 'of-rukpak', { ...unmarked, ownerReferences: [reference] });
+    expect(plan()).toEqual({ leave: [], remove: ['goes'] });
+  });
+
+  test('objects of an optional kind stay while the cluster seems not to serve it', () => {
+    put('ServiceMonitor.monitoring.coreos.com', 'stays');
+    put('ConfigMap', 'goes');
+    const omitted = [{ group: 'monitoring.coreos.com', kind: 'ServiceMonitor' }];
+    expect(plan('Delete', { ...wants(), omitted })).toEqual({ leave: [], remove: ['goes'] });
+  });
+
+  test.each<[why: string, metadata: ObjectMeta]>([
+    ['a copy under another name', marked()],
+    ['a copy in another namespace', marked('uid-of-demo', '/ConfigMap', 'elsewhere/stranger')],
+    ['a copy of another kind', marked('uid-of-demo', '/Secret', 'n/stranger')],
+    ['a copy of another group', marked('uid-of-demo', 'example.com/ConfigMap', 'n/stranger')],
+    ['what an earlier deployment left', marked('earlier', '/ConfigMap', 'n/stranger')],
+    ['what bears our labels alone', { annotations: { [trackingID]: '' } }],
+    ['a mark that names nobody', { annotations: { [trackingID]: ':/ConfigMap:n/stranger' } }],
+  ])('%s stays as it is', (_, metadata) => {
+    put('ConfigMap', 'stranger', metadata);
+    expect(plan()).toEqual({ leave: [], remove: [] });
+    expect(plan('Orphan')).toEqual({ leave: [], remove: [] });
+  });
+
+  test('what another controller has stays as it is', () => {
+    const other = { apiVersion: 'v1', kind: 'Service', name: 'demo', uid: 'x', controller: true };
+    put('EndpointSlice.discovery.k8s.io', 'of-a-service', { ownerReferences: [other] });
+    expect(plan()).toEqual({ leave: [], remove: [] });
+  });
+
+  test('kept objects stay, and become nobody’s', () => {
+    put('ConfigMap', 'annotated', keep);
+    put('ConfigMap', 'kept-by-helm', { annotations: { 'helm.sh/resource-policy': 'keep' } });
+    expect(plan()).toEqual({ leave: ['annotated', 'kept-by-helm'], remove: [] });
+  });
+
+  describe('an upgrade', () => {
+    test('removes what is not wanted, and is not going already', () => {
+      const wanted = put('ConfigMap', 'wanted');
+      put('ConfigMap', 'goes');
+      put('ConfigMap', 'kept', keep);
+      put('ConfigMap', 'going', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+      put('ConfigMap', 'deleted').deleted = true;
+      expect(plan('Delete', wants(wanted))).toEqual({ leave: ['kept'], remove: ['goes'] });
+    });
+
+    test('leaves a namespace while something that is wanted is in it', () => {
+      const wanted = put('ConfigMap', 'wanted');
+      const inhabited = put('Namespace', 'n');
+      put('Namespace', 'empty');
+      expect(plan('Delete', wants(wanted))).toEqual({ leave: ['n'], remove: ['empty'] });
+      expect(plan('Delete', wants(wanted, inhabited))).toEqual({ leave: [], remove: ['empty'] });
+    });
+
+    test('finds what is watched in two versions once', () => {
+      const { resource, object } = put('Gizmo.example.com', 'goes');
+      inventory.put({ ...resource, version: 'v2' }, object);
+      expect(plan('Delete', wants())).toEqual({ leave: [], remove: ['goes'] });
+    });
+
+    test.each<[DeletionPolicy, leave: string[], remove: string[]]>([
+      ['KeepCRDs', ['gizmos.example.com', 'one'], ['cm']],
+      ['Orphan', ['gizmos.example.com', 'one', 'cm'], []],
+    ])('keeps to policy %s', (policy, leave, remove) => {
+      anOwnedCRD('Gizmo', inventory);
+      put('Gizmo.example.com', 'one');
+      put('ConfigMap', 'cm');
+      expect(plan(policy, wants())).toEqual({ leave, remove });
+    });
+  });
+
+  test('Orphan leaves everything, and once only what is watched in two versions', () => {
+    put('ConfigMap', 'a');
+    put('ConfigMap', 'kept', keep);
+    const { resource, object } = anOwnedEntry('Gizmo.example.com', { name: 'g' }, inventory);
+    inventory.put({ ...resource, version: 'v2' }, object);
+    expect(plan('Orphan')).toEqual({ leave: ['a', 'kept', 'g'], remove: [] });
+  });
+
+  test('KeepCRDs leaves CRDs and their custom resources', () => {
+    anOwnedCRD('Gizmo', inventory);
+    put('Gizmo.example.com', 'one');
+    put('Gizmo.elsewhere.example', 'of another group');
+    put('ConfigMap', 'cm');
+    expect(plan('KeepCRDs')).toEqual({
+      leave: ['gizmos.example.com', 'one'],
+      remove: ['of another group', 'cm'],
+    });
+  });
+
+  test('stages come in reverse, by annotation or else by kind', () => {
+    anOwnedCRD('Gizmo', inventory);
+    put('ServiceAccount', 'sa');
+    put('Deployment.apps', 'app');
+    put('Gizmo.example.com', 'one');
+    put('ConfigMap', 'last', { annotations: { 'core.rukpak.io/stage': '99' } });
+    put('Namespace', 'ns');
+    const stages = removalStages(inventory.ownedBy('demo')).map(namesOf);
+    expect(stages).toEqual([['last'], ['one'], ['gizmos.example.com'], ['app'], ['sa'], ['ns']]);
+  });
+});
+
+describe('hook objects stay', () => {
+  const owner = aStoredDeployment();
+  let inventory: Inventory;
+
+  beforeEach(() => {
+    inventory = new Inventory();
+    const annotations = { 'core.rukpak.io/hook-run': 'pre-install' };
+    anOwnedEntry('Job.batch', { name: 'hook', metadata: { annotations } }, inventory);
+    anOwnedEntry('ConfigMap', { name: 'kept' }, inventory);
+  });
+
+  function names(entries: readonly { readonly key: { readonly name: string } }[]): string[] {
+    return entries.map(({ key }) => key.name).toSorted();
+  }
+
+  test('what a hook has made is not pruned', () => {
+    const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
+    const plan = planRemoval(inventory, { owner, policy: 'Delete', wanted });
+    expect(names(plan.remove)).toEqual(['kept']);
+    expect(plan.leave.size).toBe(0);
+  });
+
+  test('what a hook has made is left to the garbage collector when its deployment is deleted', () => {
+    const plan = planRemoval(inventory, { owner, policy: 'Delete' });
+    expect(names(plan.remove)).toEqual(['kept']);
+    expect(plan.leave.size).toBe(0);
+  });
+
+  test('what a hook has made stays where everything is to stay', () => {
+    const plan = planRemoval(inventory, { owner, policy: 'Orphan' });
+    expect(names([...plan.leave.keys()])).toEqual(['hook', 'kept']);
+  });
+});

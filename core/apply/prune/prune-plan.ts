@@ -1,0 +1,113 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { DeletionPolicy } from '../../../api/v1alpha1/deployment-policies.ts';
+import { isHookObject } from '../hooks/hook.ts';
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { definedKind } from '../kinds/definitions.ts';
+import { type DesiredObject, isKept } from '../objects/desired.ts';
+import type { GroupKind } from '../objects/object-id.ts';
+import { isDefinition, isNamespace, isWorkload } from '../objects/order.ts';
+import { belongsTo } from '../objects/owner-marks.ts';
+import { stageOf } from '../stages/stage-order.ts';
+
+/** What becomes of the objects that a deployment does not want any more. */
+export interface RemovalPlan {
+  /** They stay, and are nobody's from then on; with the reason, for people. */
+  readonly leave: ReadonlyMap<InventoryEntry, string>;
+  readonly remove: readonly InventoryEntry[];
+}
+
+/** What a deployment is to have. */
+export interface Wanted {
+  readonly ids: ReadonlySet<string>;
+  readonly objects: readonly Pick<DesiredObject, 'key'>[];
+  /** What it is to have of these kinds as well, though the cluster does not seem to serve them. */
+  readonly omitted: readonly GroupKind[];
+}
+
+interface RemovalRequest {
+  readonly owner: BundleDeployment;
+  readonly policy: DeletionPolicy;
+  /** All of its objects go where it is deleted. */
+  readonly wanted?: Wanted;
+}
+
+/**
+ * Goes by the policy, whether the deployment is deleted or its bundle has dropped objects. Only
+ * what core made for this very deployment counts, each object once: it may be watched in two versions.
+ * What hooks made is the garbage collector's, unless all is left.
+ */
+export function planRemoval(
+  inventory: Inventory,
+  { owner, policy, wanted }: RemovalRequest,
+): RemovalPlan {
+  const omitted = new Set(wanted?.omitted.map(kindName));
+  const entries = objectsOf(inventory, owner).filter(
+    ({ id, resource }) => wanted?.ids.has(id) !== true && !omitted.has(kindName(resource)),
+  );
+  const byPolicy = keptByPolicy(entries, policy);
+  const leave = new Map<InventoryEntry, string>();
+  const remove: InventoryEntry[] = [];
+  // A deletion is waited for where the whole deployment goes, and not where it is upgraded.
+  for (const entry of wanted === undefined ? entries : entries.filter(isPresent)) {
+    const because = byPolicy.has(entry)
+      ? `the deletion policy is ${policy}`
+      : reasonToStay(entry, wanted?.objects ?? []);
+    if (because !== undefined) leave.set(entry, because);
+    else if (!isHookObject(entry.object)) remove.push(entry);
+  }
+  return { leave, remove };
+}
+
+function keptByPolicy(
+  entries: readonly InventoryEntry[],
+  policy: DeletionPolicy,
+): ReadonlySet<InventoryEntry> {
+  if (policy === 'Orphan') return new Set(entries);
+  return policy === 'KeepCRDs' ? ofDefinitions(entries) : new Set();
+}
+
+function reasonToStay(entry: InventoryEntry, wanted: Wanted['objects']): string | undefined {
+  if (isHookObject(entry.object)) return undefined;
+  if (isKept(entry.object)) return 'its annotation asks for it';
+  const { name } = entry.key;
+  const isInhabited =
+    isNamespace(entry.resource) && wanted.some(({ key }) => key.namespace === name);
+  return isInhabited ? 'objects of the bundle are in it' : undefined;
+}
+
+function isPresent({ deleted, object }: InventoryEntry): boolean {
+  return !deleted && object.metadata.deletionTimestamp === undefined;
+}
+
+function objectsOf(inventory: Inventory, owner: BundleDeployment): readonly InventoryEntry[] {
+  const entries = inventory
+    .ownedBy(owner.metadata.name ?? '')
+    .filter(({ object }) => belongsTo(object, owner));
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
+}
+
+/**
+ * Objects whose removal comes one stage after the other, the last stage first. CRDs go before the
+ * workloads: the API server deletes their custom resources first, and refuses new ones, while the
+ * operator still runs, which has to take its finalizers off them.
+ */
+export function removalStages(entries: readonly InventoryEntry[]): readonly InventoryEntry[][] {
+  const workloads = entries.filter(({ resource }) => isWorkload(resource.kind)).map(stageOf);
+  const beforeWorkloads = Math.max(...workloads) + 0.5;
+  const stage = (entry: InventoryEntry): number =>
+    workloads.length > 0 && isDefinition(entry.resource) ? beforeWorkloads : stageOf(entry);
+  return [...Map.groupBy(entries, stage)].toSorted(([a], [b]) => b - a).map(([, group]) => group);
+}
+
+/** The CRDs among these objects, and their custom resources. */
+function ofDefinitions(entries: readonly InventoryEntry[]): ReadonlySet<InventoryEntry> {
+  const definitions = entries.filter(({ resource }) => isDefinition(resource));
+  const kinds = new Set(definitions.map((entry) => kindName(definedKind(entry))));
+  const resources = entries.filter(({ resource }) => kinds.has(kindName(resource)));
+  return new Set([...definitions, ...resources]);
+}
+
+function kindName({ group, kind }: GroupKind): string {
+  return `${kind}.${group}`;
+}

@@ -1,0 +1,62 @@
+import type { InventoryEntry } from '../inventory/entry.ts';
+import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';
+import { isKept } from '../objects/desired.ts';
+import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
+
+/**
+ * Wakes owners whose objects are being removed: when all that are waited for are gone, and when there
+ * is news of the one that people are told of. Nothing is asked of the API server for that. Wakes those
+ * too of whose objects one is annotated to be kept, before they are deleted.
+ */
+export class RemovalWatch implements ObjectEventListener {
+  readonly #owners: OwnerStates;
+  readonly #notify: (owner: string) => void;
+  /** IDs of objects that are annotated to be kept, whose owners know. */
+  readonly #kept = new Set<string>();
+
+  constructor(owners: OwnerStates, notify: (owner: string) => void) {
+    this.#owners = owners;
+    this.#notify = notify;
+  }
+
+  hear({ type, entry }: ObjectEvent): void {
+    if (type === 'changed') this.#changed(entry);
+    if (type === 'removed') {
+      this.#kept.delete(entry.id);
+      for (const state of this.#owners) this.#gone(state, entry.id);
+    }
+  }
+
+  #changed(entry: InventoryEntry): void {
+    // By now it may be another owner's.
+    for (const state of this.#owners) if (state.name !== entry.owner) this.#gone(state, entry.id);
+    const isShown = this.#owners.find(entry.owner)?.removal?.shown === entry.id;
+    if (this.#isNewlyKept(entry) || isShown) this.#notify(entry.owner);
+  }
+
+  #gone({ name, removal }: OwnerState, id: string): void {
+    if (removal?.ids.delete(id) !== true) return;
+    if (removal.ids.size === 0 || removal.shown === id) this.#notify(name);
+  }
+
+  #isNewlyKept({ id, object }: InventoryEntry): boolean {
+    if (!isKept(object)) {
+      this.#kept.delete(id);
+      return false;
+    }
+    const isNew = !this.#kept.has(id);
+    this.#kept.add(id);
+    return isNew;
+  }
+}
+
+/** Since when, as the clock has it, the owner waits for one thing after the other. */
+export function awaitRemoval(
+  state: OwnerState,
+  { ids, shown }: { readonly ids: Iterable<string>; readonly shown: string },
+  now: number,
+): number {
+  const since = state.removal?.since ?? now;
+  state.removal = { ids: new Set(ids), shown, since };
+  return since;
+}
