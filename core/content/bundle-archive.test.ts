@@ -7,8 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
 import { packBundle } from './bundle-archive.ts';
-import { BundleFilesBuilder } from './bundle-files-builder.ts';
-import { defaultLimits } from './limits.ts';
+import { BundleFilesBuilder, defaultLimits } from './bundle-files-builder.ts';
 import { readTar } from './tar-reader.ts';
 import { unpackBundle } from './unpack-bundle.ts';
 

@@ -103,3 +103,36 @@ function outside(path: string): TerminalError {
     `content has a path that leaves the bundle: ${JSON.stringify(path.slice(0, 200))}`,
   );
 }
+
+/**
+ * Refuses with a TerminalError a tree that passes a limit: it could be stored, but never loaded.
+ */
+export function checkFiles({ files, directories }: BundleFiles, limits: ContentLimits): void {
+  const builder = new BundleFilesBuilder(limits);
+  for (const path of directories) builder.addDirectory(path);
+  for (const [path, content] of files) builder.addFile(path, content);
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Sane for operators and far from what a process of 512 MiB can bear; each is a flag of core. */
+export const defaultLimits: ContentLimits = {
+  maxBytes: 64 * mebibyte,
+  maxEntries: 20_000,
+  maxPathLength: 1024,
+  maxDepth: 64,
+  maxCompressionRatio: 200,
+  timeout: 120_000,
+};
+
+/**
+ * The limits for content that was within them when it was stored. Our own archives compress better
+ * than those that the content came in, and have an entry for the root.
+ */
+export function storedLimits(limits: ContentLimits): ContentLimits {
+  return {
+    ...limits,
+    maxEntries: limits.maxEntries + 1,
+    maxCompressionRatio: Number.POSITIVE_INFINITY,
+  };
+}

@@ -1,10 +1,11 @@
-export { packBundle } from './bundle-archive.ts';
-export { BundleFilesBuilder } from './bundle-files-builder.ts';
+export { packBundle, tarParts, type WrittenEntry } from './bundle-archive.ts';
+export {
+  BundleFilesBuilder,
+  checkFiles,
+  defaultLimits,
+  storedLimits,
+} from './bundle-files-builder.ts';
 export { ByteReader, type ByteStream } from './byte-reader.ts';
-export { checkFiles } from './check-files.ts';
 export { decompressed } from './decompress.ts';
-export { defaultLimits, storedLimits } from './limits.ts';
-export { tarParts, type WrittenEntry } from './tar-parts.ts';
 export { readTar, type TarEntry } from './tar-reader.ts';
-export { type UnpackOptions, unpackBundle, unpackTar } from './unpack-bundle.ts';
-export { unpackFetched } from './unpack-fetched.ts';
+export { type UnpackOptions, unpackBundle, unpackFetched, unpackTar } from './unpack-bundle.ts';

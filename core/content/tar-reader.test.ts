@@ -2,7 +2,7 @@ import { Header, Pax } from 'tar';
 import { describe, expect, it } from 'vitest';
 import { cpuTime } from '../../test/helpers/cpu-time.ts';
 import { TerminalError } from '../errors.ts';
-import { defaultLimits } from './limits.ts';
+import { defaultLimits } from './bundle-files-builder.ts';
 import { readTar, type TarEntry } from './tar-reader.ts';
 
 interface Part {

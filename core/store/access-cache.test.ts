@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../platform/clock.ts';
-import { cachedAccessReviewer } from './access-cache.ts';
 import type { AccessReview } from './access-review.ts';
+import { cachedAccessReviewer } from './access-review.ts';
 
 const request = { verb: 'get', path: '/bundles/a.tgz' };
 const allowed: AccessReview = { authenticated: true, user: 'u', allowed: true };

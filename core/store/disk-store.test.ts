@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BundleFilesBuilder, defaultLimits } from '../content/index.ts';
 import type { BundleFiles } from '../contracts/bundle-files.ts';
 import { TerminalError } from '../errors.ts';
-import { DiskStore } from './disk-store.ts';
+import { collectGarbage, DiskStore } from './disk-store.ts';
 
 let directory: string;
 
@@ -201,7 +201,7 @@ describe('DiskStore', () => {
 const writer = `
   import { readFileSync } from 'node:fs';
   import { DiskStore } from ${JSON.stringify(new URL('disk-store.ts', import.meta.url).href)};
-  import { defaultLimits } from ${JSON.stringify(new URL('../content/limits.ts', import.meta.url).href)};
+  import { defaultLimits } from ${JSON.stringify(new URL('../content/bundle-files-builder.ts', import.meta.url).href)};
   const { directory, key, texts } = JSON.parse(
     readFileSync(new URL('texts.json', import.meta.url), 'utf8'),
   );
@@ -213,3 +213,33 @@ const writer = `
   console.log('writing');
   for (;;) for (const files of contents) await store.put(key, files);
 `;
+
+class FakeStore {
+  readonly archives = new Set(['live', 'gone', 'gone-too']);
+  async names(): Promise<readonly string[]> {
+    return [...this.archives];
+  }
+  async delete(name: string): Promise<void> {
+    this.archives.delete(name);
+  }
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+it('removes the archives of Bundles that are gone, and only those', async () => {
+  const store = new FakeStore();
+  await collectGarbage(store, () => ['live', 'unstored'], fail);
+  expect([...store.archives]).toEqual(['live']);
+});
+
+it('leaves alone what is stored while it asks for the live Bundles', async () => {
+  const store = new FakeStore();
+  const live = () => {
+    store.archives.add('newborn');
+    return [];
+  };
+  await collectGarbage(store, live, fail);
+  expect([...store.archives]).toEqual(['newborn']);
+});

@@ -3,17 +3,15 @@ import { packBundle, storedLimits, unpackBundle } from '../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError } from '../errors.ts';
-import { archivePath, bundleNameOf } from './archive-name.ts';
-import { openArchive } from './open-archive.ts';
+import { archivePath, bundleNameOf, openArchive, writeArchive } from './archive.ts';
 import {
   type OnLeftover,
   prepareDirectory,
   syncDirectory,
   temporaryPath,
 } from './temporary-files.ts';
-import { writeArchive } from './write-archive.ts';
 
-export interface DiskStoreOptions {
+interface DiskStoreOptions {
   /** Made where it does not exist; no other process may write to it. */
   readonly directory: string;
   /** Where clients reach the content server, such as `https://core.rukpak-system.svc`. */
@@ -93,5 +91,25 @@ export class DiskStore implements ContentStore {
   async names(): Promise<readonly string[]> {
     const files = await readdir(this.#directory);
     return files.map(bundleNameOf).filter((name) => name !== undefined);
+  }
+}
+
+/**
+ * Removes the archives of Bundles that are gone, as far as it can. `live` is asked after the
+ * archives were listed: what a Bundle made in between stores is not looked at.
+ */
+export async function collectGarbage(
+  store: Pick<DiskStore, 'names' | 'delete'>,
+  live: () => readonly string[],
+  onLeftover: OnLeftover,
+): Promise<void> {
+  try {
+    const stored = await store.names();
+    const names = new Set(live());
+    for (const name of stored) {
+      if (!names.has(name)) await store.delete(name).catch(onLeftover);
+    }
+  } catch (error) {
+    onLeftover(error);
   }
 }

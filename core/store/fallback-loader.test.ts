@@ -9,7 +9,7 @@ import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BundleFilesBuilder, defaultLimits, packBundle } from '../content/index.ts';
 import { TerminalError } from '../errors.ts';
-import { stamped } from './archive-stamp.ts';
+import { stamped } from './archive.ts';
 import { createFallbackLoader, type FallbackLoaderOptions } from './fallback-loader.ts';
 
 const builder = new BundleFilesBuilder(defaultLimits);

@@ -4,7 +4,7 @@ import { type ByteStream, storedLimits, unpackBundle } from '../content/index.ts
 import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import { TerminalError, WaitingError } from '../errors.ts';
-import { stampLength, stampOf } from './archive-stamp.ts';
+import { stampLength, stampOf } from './archive.ts';
 
 export interface FallbackLoaderOptions {
   readonly store: Pick<ContentStore, 'load'>;

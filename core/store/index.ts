@@ -1,14 +1,12 @@
 export { apiServerAccessReviewer } from './access-review.ts';
-export { ClientAuthorities } from './client-authorities.ts';
 export { type ContentServer, startContentServer } from './content-server.ts';
-export { DiskStore } from './disk-store.ts';
+export { collectGarbage, DiskStore } from './disk-store.ts';
 export { createFallbackLoader } from './fallback-loader.ts';
-export { collectGarbage } from './garbage-collection.ts';
 export { KeptArchives } from './kept-archives.ts';
-export { createPlanHandler } from './plan-handler.ts';
-export { planPath } from './plan-path.ts';
-export type { ServedBundles } from './served-bundles.ts';
+export { createPlanHandler, planPath } from './plan-handler.ts';
+export type { ServedBundles } from './serve-archive.ts';
 export { type OnLeftover, prepareDirectory } from './temporary-files.ts';
+export { ClientAuthorities } from './tls-server.ts';
 export { ClusterUploads } from './uploads/cluster-uploads.ts';
 export { DirectoryUploads } from './uploads/directory-uploads.ts';
 export { createUploadHandler } from './uploads/upload-handler.ts';

@@ -1,5 +1,4 @@
 import type { RequestHandler, Response } from 'express';
-import { deploymentOfPlan } from './plan-path.ts';
 import { sendText } from './text-response.ts';
 
 const timeLimit = 30_000;
@@ -38,4 +37,16 @@ async function answer(plans: ServedPlans, name: string, response: Response): Pro
   // What is planned now says nothing about a moment later.
   response.set('Cache-Control', 'no-store');
   response.set('Content-Type', 'application/json').send(Buffer.from(plan));
+}
+
+const pattern = /^\/bundledeployments\/([a-z0-9](?:[-.a-z0-9]*[a-z0-9])?)\/plan$/;
+
+/** Where the content server has the plan of a BundleDeployment. */
+export function planPath(deployment: string): string {
+  return `/bundledeployments/${deployment}/plan`;
+}
+
+/** The BundleDeployment whose plan a decoded path leads to; undefined for any other path. */
+export function deploymentOfPlan(path: string): string | undefined {
+  return pattern.exec(path)?.[1];
 }

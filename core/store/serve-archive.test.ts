@@ -13,7 +13,7 @@ import {
 } from '../../test/helpers/content-server-fixture.ts';
 import { defaultLimits } from '../content/index.ts';
 import { WaitingError } from '../errors.ts';
-import { stamped } from './archive-stamp.ts';
+import { stamped } from './archive.ts';
 import { DiskStore } from './disk-store.ts';
 
 let fixture: ContentServerFixture;

@@ -4,10 +4,22 @@ import type { Request, RequestHandler, Response } from 'express';
 import { WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
-import { currentArchive } from './current-archive.ts';
-import type { OpenArchive } from './open-archive.ts';
-import type { ServedBundles } from './served-bundles.ts';
+import { bundleNameOf, type OpenArchive, openArchive } from './archive.ts';
 import { sendText } from './text-response.ts';
+
+/** Which Bundles' content is served. */
+export interface ServedBundles {
+  /**
+   * UID of the Bundle that has this name now; undefined where there is none.
+   * @throws WaitingError while it is not known.
+   */
+  uidOf(name: string): string | undefined;
+  /**
+   * Has content stored that is not stored here. True once it is, false where there is none to be had.
+   * @throws WaitingError in one sentence where it cannot be had now; the signal's reason.
+   */
+  restore(name: string, signal: AbortSignal): Promise<boolean>;
+}
 
 interface Span {
   readonly start: number;
@@ -127,4 +139,44 @@ function rangeStillMeant(request: Request, response: Response): boolean {
   const condition = request.get('If-Range');
   if (condition === undefined) return true;
   return condition === response.get('ETag') || condition === response.get('Last-Modified');
+}
+
+/** Milliseconds; well before the connection counts as idle. */
+const patience = 45_000;
+
+/**
+ * The archive of the Bundle that has the file's name now: never one of a namesake before it. What is
+ * not stored here is restored, as long as the client waits.
+ * @throws WaitingError where it cannot be had for now.
+ */
+async function currentArchive(
+  fileName: string,
+  { directory, bundles }: { readonly directory: string; readonly bundles: ServedBundles },
+  response: Response,
+): Promise<OpenArchive | undefined> {
+  const name = bundleNameOf(fileName);
+  const uid = name === undefined ? undefined : bundles.uidOf(name);
+  if (name === undefined || uid === undefined) return undefined;
+  const key = { name, uid };
+  const stored = await openArchive(directory, key);
+  if (stored !== undefined) return stored;
+  const restored = await whileAwaited(response, (signal) => bundles.restore(name, signal));
+  return restored ? await openArchive(directory, key) : undefined;
+}
+
+async function whileAwaited<T>(
+  response: Response,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const giveUp = (): void =>
+    ended.abort(new WaitingError('the content is not stored here and still being fetched'));
+  const timer = setTimeout(giveUp, patience);
+  response.once('close', giveUp);
+  try {
+    return await work(ended.signal);
+  } finally {
+    clearTimeout(timer);
+    response.off('close', giveUp);
+  }
 }

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { ask, ContentServerFixture } from '../../test/helpers/content-server-fixture.ts';
 import { eventually } from '../../test/helpers/eventually.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
-import { stamped } from './archive-stamp.ts';
+import { stamped } from './archive.ts';
 
 let fixture: ContentServerFixture;
 

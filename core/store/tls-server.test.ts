@@ -12,9 +12,8 @@ import { issueClientCertificate } from '../../test/helpers/client-certificate.ts
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import { issueCertificateAuthority, type KeyPair } from '../platform/certificates/index.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
-import { callerOf } from './authenticate.ts';
-import { ClientAuthorities } from './client-authorities.ts';
-import { createTlsServer, type TlsFiles } from './tls-server.ts';
+import { callerOf } from './authorize.ts';
+import { ClientAuthorities, createTlsServer, type TlsFiles } from './tls-server.ts';
 
 let directory: string;
 let files: { readonly certFile: string; readonly keyFile: string };

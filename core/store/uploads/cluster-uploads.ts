@@ -11,12 +11,12 @@ import {
   queryString,
   secretResource,
 } from '../../platform/kube/index.ts';
-import { collectUploads } from './collect-uploads.ts';
 import {
   aChunk,
   anIndex,
   chunkBytes,
   chunkName,
+  collectUploads,
   indexName,
   setOf,
   type UploadSet,

@@ -1,11 +1,11 @@
+import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
 import { errorMessage } from '../../errors.ts';
 import { shortList } from '../../short-list.ts';
-import { archivePath, bundleNameOf } from '../archive-name.ts';
+import { archivePath, bundleNameOf } from '../archive.ts';
 import { type OnLeftover, prepareDirectory, syncDirectory } from '../temporary-files.ts';
-import { digestOf } from './upload-digest.ts';
 
 const shownFailures = 3;
 
@@ -67,4 +67,11 @@ function keyOf(file: string): ContentKey | undefined {
   const stem = bundleNameOf(file) ?? '';
   const dot = stem.lastIndexOf('.');
   return dot === -1 ? undefined : { name: stem.slice(0, dot), uid: stem.slice(dot + 1) };
+}
+
+/** SHA-256 of a stream, as hex. */
+async function digestOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of stream) hash.update(chunk);
+  return hash.digest('hex');
 }

@@ -2,8 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { receiveUpload } from './receive-upload.ts';
-import { UploadRefusal } from './upload-refusal.ts';
+import { receiveUpload, UploadRefusal } from './upload-handler.ts';
 
 let directory: string;
 

@@ -1,13 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { open, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { ContentKey } from '../../contracts/store.ts';
 import type { ReceivedUpload, UploadStore } from '../../contracts/upload-store.ts';
-import { bundleNameOf } from '../archive-name.ts';
+import { errorMessage } from '../../errors.ts';
+import { bundleNameOf } from '../archive.ts';
+import { temporaryPath } from '../temporary-files.ts';
 import { sendText } from '../text-response.ts';
-import { notStored, type ReceiveOptions, receiveUpload } from './receive-upload.ts';
-import { tooLarge, UploadRefusal } from './upload-refusal.ts';
 
 /** The Bundles as the API server has them now. */
 export interface UploadBundles {
@@ -20,7 +21,7 @@ export interface UploadBundles {
   ): Promise<void>;
 }
 
-export interface UploadHandlerOptions extends ReceiveOptions {
+interface UploadHandlerOptions extends ReceiveOptions {
   readonly store: UploadStore;
   readonly bundles: UploadBundles;
 }
@@ -146,4 +147,81 @@ function endAfterAnswer(request: Request, response: Response): void {
     const timer = setTimeout(() => request.destroy(), lingering);
     request.once('close', () => clearTimeout(timer));
   });
+}
+
+interface ReceiveOptions {
+  /** Where the file is made: on the file system of a store that keeps files. */
+  readonly directory: string;
+  readonly maxBytes: number;
+}
+
+/**
+ * Writes a body to a file, synced to disk. Nothing is left of one that breaks off.
+ * @throws UploadRefusal with RukPak's words
+ */
+export async function receiveUpload(
+  body: AsyncIterable<Uint8Array>,
+  { directory, maxBytes }: ReceiveOptions,
+): Promise<ReceivedUpload> {
+  const path = temporaryPath(directory);
+  const hash = createHash('sha256');
+  let size = 0;
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of readable(body)) {
+      size += chunk.byteLength;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  try {
+    await writeFile(path, measured());
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error instanceof UploadRefusal ? error : notStored(error);
+  }
+  return { path, size, digest: hash.digest('hex') };
+}
+
+/** What a disk or the cluster would not take. */
+function notStored(error: unknown): UploadRefusal {
+  return new UploadRefusal(500, `failed to store bundle data: ${errorMessage(error)}`, {
+    cause: error,
+  });
+}
+
+async function writeFile(path: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readable(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw new UploadRefusal(500, `read request body: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** Why a PUT is not taken, as its answer says. */
+export class UploadRefusal extends Error {
+  override readonly name = 'UploadRefusal';
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+function tooLarge(limit: number): UploadRefusal {
+  return new UploadRefusal(
+    413,
+    `the upload is larger than the limit of ${limit} bytes (--max-upload-bytes)`,
+  );
 }
