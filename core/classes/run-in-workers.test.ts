@@ -20,7 +20,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { DeploymentContext, Provisioner } from '../contracts/provisioner.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
-import { ByteBudget, onBehalfOf, withTimeLimit } from '../platform/runtime/index.ts';
+import { ByteBudget, type InTurn, withTimeLimit } from '../platform/runtime/index.ts';
 import type { ClassHost } from './class-host.ts';
 import { runInWorkers, type WorkerOptions } from './run-in-workers.ts';
 import { OutOfTimeError } from './worker/ends.ts';
@@ -159,7 +159,7 @@ async function start(options: Partial<WorkerOptions> = {}): Promise<Provisioner>
   return workers.provisioners[0]!;
 }
 
-function context(options: Partial<DeploymentContext> = {}): DeploymentContext {
+function context(options: Partial<InTurn<DeploymentContext>> = {}): DeploymentContext {
   const { signal } = new AbortController();
   return { signal, logger: recorder().logger, limits: defaultLimits, inputs: [], ...options };
 }
@@ -470,14 +470,16 @@ describe('a limit on the time that a call runs', () => {
     const { lines, logger } = recorder();
     const acme = await start({ size: 2 });
     const stop = new AbortController();
-    const signalOf = (creator: string) =>
-      onBehalfOf(creator, AbortSignal.any([stop.signal, new AbortController().signal]));
-    const endless = Array.from({ length: 6 }, () =>
-      objectsOf(acme, 'wait', context({ logger, signal: signalOf('mallory') })),
-    );
+    const asked = (creator: string, name: string) =>
+      withTimeLimit(
+        (signal, countdown) =>
+          objectsOf(acme, name, context({ logger, signal, turn: { creator, countdown } })),
+        { limit: 60_000, signal: stop.signal },
+      );
+    const endless = Array.from({ length: 6 }, () => asked('mallory', 'wait'));
     const ends = Promise.allSettled(endless);
     await eventually(() => expect(lines).toHaveLength(2));
-    expect(await objectsOf(acme, 'none', context({ signal: signalOf('alice') }))).toEqual([]);
+    expect(await asked('alice', 'none')).toEqual([]);
     expect(lines).toHaveLength(2);
     stop.abort(new Error('enough'));
     await ends;
@@ -507,10 +509,11 @@ test('waiting for a process does not count for the time limit of a call', async 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const { signal } = new AbortController();
-    const second = withTimeLimit((own) => objectsOf(acme, 'none', context({ signal: own })), {
-      limit: 5_000,
-      signal,
-    });
+    const second = withTimeLimit(
+      (own, countdown) =>
+        objectsOf(acme, 'none', context({ signal: own, turn: { creator: 'core', countdown } })),
+      { limit: 5_000, signal },
+    );
     const failure = second.then(() => 'done', errorMessage);
     await setImmediate();
     vi.advanceTimersByTime(5_500);

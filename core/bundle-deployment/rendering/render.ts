@@ -13,7 +13,7 @@ import type {
 } from '../../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import { checkObjectCount, withoutLeftOut } from '../../manifests/index.ts';
-import { handlerOf, nameClass, onBehalfOf, withTimeLimit } from '../../platform/runtime/index.ts';
+import { handlerOf, type InTurn, nameClass, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
 import type { SlowClass } from '../live-deployment.ts';
@@ -96,11 +96,11 @@ function limitOf(
 
 async function limited(
   { creator, ...context }: RenderLimit,
-  run: (context: ProvisionerContext) => Promise<Rendered>,
+  run: (context: InTurn<ProvisionerContext>) => Promise<Rendered>,
 ): Promise<Rendered> {
   const { timeout } = context.limits;
   return await withTimeLimit(
-    async (limit) => await run({ ...context, signal: onBehalfOf(creator, limit) }),
+    async (signal, countdown) => await run({ ...context, signal, turn: { creator, countdown } }),
     { limit: timeout, grace: timeout / 20, signal: context.signal },
   );
 }
@@ -117,7 +117,7 @@ async function make(
   {
     handlerContext,
     context,
-  }: { readonly handlerContext: ProvisionerContext; readonly context: StepContext },
+  }: { readonly handlerContext: InTurn<ProvisionerContext>; readonly context: StepContext },
 ): Promise<Rendered> {
   const { deployment, bundle, factsVersion } = rendering;
   const stored = await dependencies.content.load(bundle, handlerContext.signal);

@@ -1,5 +1,5 @@
 import { checkFiles } from '../../content/index.ts';
-import { handlerOf, nameClass, onBehalfOf, withTimeLimit } from '../../platform/runtime/index.ts';
+import { handlerOf, nameClass, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';
@@ -19,9 +19,10 @@ export async function convert(
   state.doing = `${handlerOf(provisioner, 'bundle')} is at work on it`;
   try {
     state.converted = await withTimeLimit(
-      (limit) => {
-        const signal = onBehalfOf(creatorOf(bundle), limit);
-        const run = () => handler(fetched.files, bundle, { signal, logger, limits });
+      (signal, countdown) => {
+        const turn = { creator: creatorOf(bundle), countdown };
+        const given = { signal, logger, limits, turn };
+        const run = () => handler(fetched.files, bundle, given);
         return nameClass(provisioner, 'bundle', run);
       },
       { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },

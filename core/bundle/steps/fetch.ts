@@ -1,12 +1,7 @@
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import type { SourceResult } from '../../contracts/source.ts';
+import type { SourceContext, SourceResult } from '../../contracts/source.ts';
 import { TerminalError } from '../../errors.ts';
-import {
-  type MemoryShare,
-  onBehalfOf,
-  uncounted,
-  withTimeLimit,
-} from '../../platform/runtime/index.ts';
+import { type InTurn, type MemoryShare, withTimeLimit } from '../../platform/runtime/index.ts';
 import { storedContentKey } from '../content-key.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import { wantedSource } from '../known-pin.ts';
@@ -76,18 +71,21 @@ async function fetchContent(
     );
   }
   return withTimeLimit(
-    (signal) =>
-      source.fetch(wanted, {
+    (signal, countdown) => {
+      const given: InTurn<SourceContext> = {
         bundle: storedContentKey(state.bundle),
-        signal: onBehalfOf(creatorOf(state.bundle), signal),
+        signal,
+        turn: { creator: creatorOf(state.bundle), countdown },
         logger: context.logger,
         limits,
         secrets: secrets.of(state.bundle),
         configMaps,
         memory: {
-          take: (bytes) => uncounted(signal, () => memory.take(timesHeld * bytes, signal)),
+          take: (bytes) => countdown.uncounted(() => memory.take(timesHeld * bytes, signal)),
         },
-      }),
+      };
+      return source.fetch(wanted, given);
+    },
     { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
   );
 }

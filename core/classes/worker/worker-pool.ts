@@ -5,7 +5,7 @@ import type {
   DeploymentHandler,
   InputsHandler,
 } from '../../contracts/provisioner.ts';
-import { creatorBehind, FairSemaphore, uncounted } from '../../platform/runtime/index.ts';
+import { FairSemaphore, type Turn } from '../../platform/runtime/index.ts';
 import type { Answer } from './answer.ts';
 import { withRunningLimit } from './ends.ts';
 import { noFiles } from './frames.ts';
@@ -42,7 +42,7 @@ function closeAll(): void {
 
 /**
  * Worker processes, started when first needed and ended when there has been no work for a while.
- * Creators take turns (`onBehalfOf`); there is one more for those that another one keeps waiting.
+ * Creators take turns; there is one more for those that another one keeps waiting.
  */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions;
@@ -63,8 +63,7 @@ export class WorkerPool {
     const signal = AbortSignal.any([call.context.signal, this.#closing.signal]);
     const { runningLimit: limit, clock } = this.#options;
     const own = call.context.signal;
-    const claim = { creator: creatorBehind(own) };
-    const leave = await uncounted(own, async () => await this.#turns.take(claim, signal));
+    const leave = await this.#turn(call.context.turn, signal);
     try {
       // It may have been aborted since the turn was given.
       signal.throwIfAborted();
@@ -81,6 +80,12 @@ export class WorkerPool {
     } finally {
       leave();
     }
+  }
+
+  async #turn(turn: Turn | undefined, signal: AbortSignal): Promise<() => void> {
+    if (turn === undefined) return await this.#turns.take({ creator: 'core' }, signal);
+    const { creator, countdown } = turn;
+    return await countdown.uncounted(() => this.#turns.take({ creator }, signal));
   }
 
   /** Kills all processes; what they are at, and what is waiting, is rejected. */

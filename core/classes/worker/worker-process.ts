@@ -7,7 +7,7 @@ import type { Logger } from '../../contracts/logger.ts';
 import type { ProvisionerContext } from '../../contracts/provisioner.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { ByteBudget, MemoryShare } from '../../platform/runtime/index.ts';
+import type { ByteBudget, InTurn, MemoryShare } from '../../platform/runtime/index.ts';
 import { Answer } from './answer.ts';
 import { endedBy, needsMore, tooSlow, unreadable, watchMemory, watchProcessor } from './ends.ts';
 import { contentPieces, FrameSocket, fileTable } from './frames.ts';
@@ -27,7 +27,7 @@ export interface Call
   extends Pick<CallMessage, 'callee' | 'handler' | 'object' | 'origin' | 'facts'> {
   readonly module: URL;
   readonly files: BundleFiles;
-  readonly context: ProvisionerContext;
+  readonly context: InTurn<ProvisionerContext>;
 }
 
 export interface WorkerProcessOptions {

@@ -16,7 +16,6 @@ export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager
 export type { MemoryShare } from './memory-share.ts';
 export { handlerOf, nameClass } from './name-class.ts';
 export { ObjectController } from './object-controller.ts';
-export { creatorBehind, onBehalfOf } from './on-behalf-of.ts';
 export { FairSemaphore, Semaphore } from './semaphore.ts';
 export {
   conditionMessage,
@@ -27,4 +26,4 @@ export {
   timestamp,
   withReadiness,
 } from './status.ts';
-export { uncounted, withTimeLimit } from './time-limit.ts';
+export { type InTurn, type Turn, withTimeLimit } from './time-limit.ts';
