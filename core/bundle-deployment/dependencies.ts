@@ -7,6 +7,7 @@ import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
+import type { UnservedDeletions } from '../contracts/unserved-deletions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { ApplyMetrics } from '../platform/observe/index.ts';
@@ -67,8 +68,8 @@ export interface BundleDeploymentDependencies {
   readonly reportHealth: boolean;
   /** For deployments without spec.deletionPolicy; `Delete` where absent. */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
-  /** Whether deletions of classes that no process serves are this process's to end. */
-  readonly endsUnserved?: boolean | undefined;
+  /** Deletions of classes that no process serves; not this process's to end where absent. */
+  readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed' | 'becameHealthy'>;
   readonly clock: Clock;

@@ -2,7 +2,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
-import { statusPatch, UnservedDeletions } from '../platform/runtime/index.ts';
+import { statusPatch } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
 import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
@@ -83,12 +83,10 @@ const deletionSteps: readonly Step[] = [
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
   readonly #transitions: TransitionEvents;
-  readonly #unserved: UnservedDeletions;
 
   constructor(dependencies: BundleDeploymentDependencies) {
     const plans = new PlanMemory();
     this.#transitions = new TransitionEvents(dependencies);
-    this.#unserved = new UnservedDeletions(dependencies.clock);
     dependencies.applier.onChange((name) => plans.outdate(name));
     dependencies.facts.onChange((name) => plans.outdate(name));
     this.#dependencies = {
@@ -149,7 +147,8 @@ export class BundleDeploymentReconciler {
   }
 
   #forget(name: string): void {
-    const { applier, certificates, facts, rendered, lastApplied, plans } = this.#dependencies;
+    const { applier, certificates, facts, rendered, lastApplied, plans, unserved } =
+      this.#dependencies;
     applier.forget(name);
     facts.forget(name);
     certificates.forget(name);
@@ -157,7 +156,7 @@ export class BundleDeploymentReconciler {
     lastApplied.forget(name);
     plans.forget(name);
     this.#transitions.forget(name);
-    this.#unserved.forget(name);
+    unserved?.forget(name);
   }
 
   /** Undefined where it is gone, or for other processes to see to. */
@@ -165,13 +164,14 @@ export class BundleDeploymentReconciler {
     const deployment = this.#dependencies.deployments.get({ name });
     if (deployment === undefined || isLetGo(deployment)) return undefined;
     if (this.#serves(deployment)) return deployment;
-    const isToBeEnded = this.#dependencies.endsUnserved === true && isDeleted(deployment);
+    const isToBeEnded = this.#dependencies.unserved !== undefined && isDeleted(deployment);
     return isToBeEnded && !isDeletedElsewhere(deployment) ? deployment : undefined;
   }
 
   /** Milliseconds that a process of its class has to be at its deletion. */
   #waitForItsProcess(deployment: BundleDeployment): number {
-    return this.#serves(deployment) ? 0 : this.#unserved.remaining(deployment);
+    const { unserved } = this.#dependencies;
+    return this.#serves(deployment) ? 0 : (unserved?.remaining(deployment) ?? 0);
   }
 
   #serves({ spec }: BundleDeployment): boolean {

@@ -2,7 +2,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
-import { Semaphore, statusPatch, UnservedDeletions } from '../platform/runtime/index.ts';
+import { Semaphore, statusPatch } from '../platform/runtime/index.ts';
 import type { BundleDependencies } from './dependencies.ts';
 import { withKnownPin } from './known-pin.ts';
 import type { BundleState, StepContext, StepOutcome } from './state.ts';
@@ -40,11 +40,9 @@ export class BundleReconciler {
   /** By name, those that are being unpacked. */
   readonly #unpacking = new Map<string, AbortController>();
   readonly #firstSteps = new Semaphore(maxFirstSteps);
-  readonly #unserved: UnservedDeletions;
 
   constructor(dependencies: BundleDependencies) {
     this.#dependencies = dependencies;
-    this.#unserved = new UnservedDeletions(dependencies.clock);
   }
 
   /**
@@ -55,30 +53,27 @@ export class BundleReconciler {
     name: string,
     context: StepContext,
   ): Promise<{ requeueAfter: number } | undefined> {
-    const { cache, provisioners, endsUnserved = false } = this.#dependencies;
+    const { cache, provisioners, unserved } = this.#dependencies;
     const bundle = cache.get({ name });
     if (bundle !== undefined && provisioners.has(bundle.spec.provisionerClassName)) {
       await this.#reconcileServed(bundle, context);
       return undefined;
     }
-    if (endsUnserved && bundle?.metadata.deletionTimestamp !== undefined) {
-      return await this.#endUnserved(bundle, context);
+    if (unserved !== undefined && bundle?.metadata.deletionTimestamp !== undefined) {
+      const requeueAfter = unserved.remaining(bundle);
+      if (requeueAfter > 0) return { requeueAfter };
+      await this.#endUnserved(bundle, context);
+      return undefined;
     }
-    this.#unserved.forget(name);
+    unserved?.forget(name);
     return undefined;
   }
 
   /** All that the finalizer waits for is done by whoever has stored content, once the Bundle is gone. */
-  async #endUnserved(
-    bundle: Bundle,
-    context: StepContext,
-  ): Promise<{ requeueAfter: number } | undefined> {
-    const requeueAfter = this.#unserved.remaining(bundle);
-    if (requeueAfter > 0) return { requeueAfter };
+  async #endUnserved(bundle: Bundle, context: StepContext): Promise<void> {
     const { provisionerClassName } = bundle.spec;
     context.logger.info({ provisionerClassName }, 'no process serves the class: Bundle is let go');
     await finalize({ bundle, status: { ...bundle.status } }, this.#dependencies, context);
-    return undefined;
   }
 
   async #reconcileServed(bundle: Bundle, context: StepContext): Promise<void> {

@@ -5,6 +5,7 @@ import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ConfigMapReader, Source } from '../contracts/source.ts';
 import type { ContentStore } from '../contracts/store.ts';
+import type { UnservedDeletions } from '../contracts/unserved-deletions.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
@@ -49,7 +50,7 @@ export interface UnpackDependencies extends ClassPlaces {
 export interface BundleDependencies extends UnpackDependencies {
   readonly client: KubeClient;
   readonly cache: BundleCache;
-  /** Whether deletions of classes that no process serves are this process's to end. */
-  readonly endsUnserved?: boolean | undefined;
+  /** Deletions of classes that no process serves; not this process's to end where absent. */
+  readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
 }

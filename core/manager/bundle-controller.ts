@@ -5,7 +5,7 @@ import type { ControllerParts } from './deployment-controller.ts';
 import { configMapIndex, SelfWriteCache } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { UnpackingZone } from './unpacking-zone.ts';
-import { servedOnly } from './unserved.ts';
+import { tellingUnserved, UnservedObjects } from './unserved.ts';
 
 /** The controller of Bundles, woken by their cache and by the ConfigMaps that their content comes from. */
 export function createBundleController(
@@ -16,21 +16,24 @@ export function createBundleController(
   const { kube, kinds, events, metrics, clock } = parts;
   const { logger, mindsUnserved } = options;
   const cache = new SelfWriteCache<Bundle>(kinds.bundles);
+  const { client } = kube;
+  const { provisioners: classes } = unpacking.dependencies;
+  const kind = { client, resource: bundleResource, classes, events, clock };
+  const unserved = mindsUnserved ? new UnservedObjects(kind) : undefined;
   const reconciler = new BundleReconciler({
     ...unpacking.dependencies,
-    endsUnserved: mindsUnserved,
-    client: kube.client,
+    unserved,
+    client,
     cache,
     uploads: unpacking.uploads?.store,
     events,
   });
-  const kind = { resource: bundleResource, classes: unpacking.dependencies.provisioners };
   const controller = new Controller({
     name: 'bundle',
     kind: 'Bundle',
     // A Bundle that waits costs next to nothing, and must hold up no deletion: slots bound the rest.
     workers: Number.POSITIVE_INFINITY,
-    reconcile: servedOnly(options, parts, { ...kind, cache, reconciler }),
+    reconcile: tellingUnserved(unserved, cache, reconciler),
     clock,
     logger,
     metrics,

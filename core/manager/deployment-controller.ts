@@ -33,7 +33,7 @@ import { type ContentLoaderParts, createContentLoader } from './content-loader.t
 import { dependencyIndex, type Kinds, ownerIndex, ownerOf, SelfWriteCache } from './kinds.ts';
 import type { ManagerSettings } from './settings.ts';
 import type { UnpackingZone } from './unpacking-zone.ts';
-import { servedOnly } from './unserved.ts';
+import { tellingUnserved, UnservedObjects } from './unserved.ts';
 
 export interface ControllerParts {
   readonly kube: KubeConnection;
@@ -116,7 +116,10 @@ function createController(
   const certificates = new Certificates({ ...issuing, ...options.certificates });
   metrics.certificates.watchAll(() => certificates.served());
   const provisioners = classesWith(options.provisioners, 'deployment');
-  const kind = { resource: bundleDeploymentResource, classes: provisioners };
+  const kind = { client, resource: bundleDeploymentResource, events, clock };
+  const unserved = mindsUnserved
+    ? new UnservedObjects({ ...kind, classes: provisioners })
+    : undefined;
   const reconciler = new BundleDeploymentReconciler({
     ...shared,
     deployments: {
@@ -137,7 +140,7 @@ function createController(
     limits,
     reportHealth,
     defaultDeletionPolicy,
-    endsUnserved: mindsUnserved,
+    unserved,
   });
   const controller = new Controller({
     name: 'bundledeployment',
@@ -145,7 +148,7 @@ function createController(
     workers,
     ownWorkers: ownWorkers({ deployments: kinds.deployments, ownPlaces, bundleClasses }),
     claimOf: (name) => claimOfDeployment(name, kinds),
-    reconcile: servedOnly(options, parts, { ...kind, cache, reconciler }),
+    reconcile: tellingUnserved(unserved, cache, reconciler),
     clock,
     logger,
     metrics,

@@ -6,7 +6,7 @@ import { FakeKubeClient } from '../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
 import { conditionLines } from '../../test/helpers/summary-conditions.ts';
-import { UnservedClasses } from './unserved.ts';
+import { UnservedObjects } from './unserved.ts';
 
 const { signal } = new AbortController();
 let client: FakeKubeClient;
@@ -35,16 +35,17 @@ function live(): BundleDeployment {
   return client.peek({ name: 'demo' }) as BundleDeployment;
 }
 
-async function tell(object: BundleDeployment | undefined = live()) {
+function unserved(): UnservedObjects {
   const classes = new Map([
     ['core-rukpak-io-plain', {}],
     ['core-rukpak-io-helm', {}],
   ]);
   const resource = bundleDeploymentResource;
-  return await new UnservedClasses({ client, resource, classes, events, clock }).tell(
-    object,
-    signal,
-  );
+  return new UnservedObjects({ client, resource, classes, events, clock });
+}
+
+async function tell(object: BundleDeployment | undefined = live()) {
+  return await unserved().tell(object, signal);
 }
 
 test('a class that nobody serves is named after half a minute, with the one that is meant', async () => {
@@ -90,4 +91,13 @@ test('a deletion is for the reconciler to see to', async () => {
   clock.advance(60_000);
   expect(await tell(deleted)).toBeUndefined();
   expect(client.calls).toEqual([]);
+});
+
+test('a deletion is this process’s to end after half a minute; a namesake has the whole time again', () => {
+  const deletions = unserved();
+  expect(deletions.remaining(aStoredDeployment())).toBe(30_000);
+  clock.advance(30_000);
+  expect(deletions.remaining(aStoredDeployment())).toBe(0);
+  const namesake = aStoredDeployment({ metadata: { name: 'demo', uid: 'new' } });
+  expect(deletions.remaining(namesake)).toBe(30_000);
 });

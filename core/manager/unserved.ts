@@ -1,8 +1,9 @@
-import type { Condition } from '../../api/meta.ts';
+import type { Condition, KubernetesObject } from '../../api/meta.ts';
 import { meantField } from '../../api/spec-config.ts';
 import type { Bundle, BundleDeployment } from '../../api/v1alpha1/index.ts';
 import { kstatusCondition, readyReason } from '../../api/v1alpha1/index.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
+import type { UnservedDeletions } from '../contracts/unserved-deletions.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient, Resource } from '../platform/kube/index.ts';
 import {
@@ -13,15 +14,13 @@ import {
   withReadiness,
 } from '../platform/runtime/index.ts';
 import { shortList } from '../short-list.ts';
-import type { ControllerParts } from './deployment-controller.ts';
-import type { ManagerSettings } from './settings.ts';
 
-/** Milliseconds that a manager has for its first look at an object: it may be starting just now. */
+/** Milliseconds that a manager of the class has to look at an object, or at its deletion: it may be starting just now. */
 const patience = 30_000;
 
 const shownClasses = 12;
 
-interface UnservedClassesOptions {
+export interface UnservedObjectsOptions {
   readonly client: KubeClient;
   readonly resource: Resource;
   /** By name: those of the kind that this process serves. */
@@ -30,33 +29,30 @@ interface UnservedClassesOptions {
   readonly clock: Clock;
 }
 
-interface Served extends Pick<UnservedClassesOptions, 'resource' | 'classes'> {
-  readonly cache: { get(key: { readonly name: string }): Bundle | BundleDeployment | undefined };
-  readonly reconciler: { reconcile: ControllerOptions['reconcile'] };
-}
-
-/** A reconcile that says of objects whose class nobody serves that it is so, where this process is to. */
-export function servedOnly(
-  { mindsUnserved }: ManagerSettings,
-  { kube: { client }, events, clock }: Pick<ControllerParts, 'kube' | 'events' | 'clock'>,
-  { cache, reconciler, ...kind }: Served,
-): ControllerOptions['reconcile'] {
-  if (!mindsUnserved) return (name, context) => reconciler.reconcile(name, context);
-  const unserved = new UnservedClasses({ ...kind, client, events, clock });
-  return async (name, context) =>
-    (await unserved.tell(cache.get({ name }), context.signal)) ??
-    (await reconciler.reconcile(name, context));
-}
-
 /**
- * Says of objects of one kind whose class nobody serves that it is so: of a misspelt class nothing else
- * would ever be said. Other processes serve classes as well, so only what nobody has looked at counts.
+ * The objects of one kind whose class no manager serves. This process says so of each, since of a misspelt
+ * class nothing else would ever be said, and times the end of their deletions. Other processes serve classes
+ * as well, so only objects count that no manager has looked at.
  */
-export class UnservedClasses {
-  readonly #options: UnservedClassesOptions;
+export class UnservedObjects implements UnservedDeletions {
+  readonly #options: UnservedObjectsOptions;
+  /** By name of an object that is being deleted. */
+  readonly #deletions = new Map<string, { readonly uid: string; readonly since: number }>();
 
-  constructor(options: UnservedClassesOptions) {
+  constructor(options: UnservedObjectsOptions) {
     this.#options = options;
+  }
+
+  remaining({ metadata: { name = '', uid = '' } }: KubernetesObject): number {
+    const now = this.#options.clock.monotonic();
+    const known = this.#deletions.get(name);
+    const seen = known?.uid === uid ? known : { uid, since: now };
+    this.#deletions.set(name, seen);
+    return seen.since + patience - now;
+  }
+
+  forget(name: string): void {
+    this.#deletions.delete(name);
   }
 
   /** Undefined for an object that is this process's to reconcile, is being deleted, or gone. */
@@ -116,6 +112,25 @@ export class UnservedClasses {
     if (told?.reason !== readyReason.classNotServed) return;
     events.event(after, { type: 'Warning', reason: told.reason, message: told.message });
   }
+}
+
+interface Reconciler {
+  readonly reconcile: ControllerOptions['reconcile'];
+}
+
+interface Cache {
+  get(key: { readonly name: string }): Bundle | BundleDeployment | undefined;
+}
+
+/** A reconcile that says first of an object whose class no manager serves that it is so. */
+export function tellingUnserved(
+  unserved: UnservedObjects | undefined,
+  cache: Cache,
+  reconciler: Reconciler,
+): ControllerOptions['reconcile'] {
+  return async (name, context) =>
+    (await unserved?.tell(cache.get({ name }), context.signal)) ??
+    (await reconciler.reconcile(name, context));
 }
 
 /** A manager that serves the class has written more than what this process says of it. */

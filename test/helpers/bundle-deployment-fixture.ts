@@ -7,6 +7,7 @@ import type {
   BundleStatus,
 } from '../../api/v1alpha1/index.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { templateHash } from '../../api/v1alpha1/template-hash.ts';
 import type {
   BundleDeploymentDependencies,
@@ -22,7 +23,9 @@ import { defaultLimits } from '../../core/content/index.ts';
 import type { Applier } from '../../core/contracts/applier.ts';
 import type { DeploymentHandler } from '../../core/contracts/provisioner.ts';
 import { dependencyIndex, ownerIndex, ownerOf } from '../../core/manager/kinds.ts';
+import { UnservedObjects } from '../../core/manager/unserved.ts';
 import { IndexedCache } from '../../core/platform/runtime/index.ts';
+import type { MindsUnserved } from './bundle-fixture.ts';
 import { EventList } from './event-list.ts';
 import { FakeKubeClient } from './fake-kube-client.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -109,8 +112,13 @@ export class BundleDeploymentFixture {
 
   constructor(
     deployment: BundleDeployment = aStoredDeployment(),
-    replaced: Partial<BundleDeploymentDependencies> = {},
+    {
+      endsUnserved = false,
+      ...replaced
+    }: Partial<BundleDeploymentDependencies> & MindsUnserved = {},
   ) {
+    const { client, events, clock } = this;
+    const kind = { client, resource: bundleDeploymentResource, classes: new Map(), events, clock };
     this.client.put(bundleDeploymentCRD());
     this.change(guarded(deployment));
     this.#reconciler = new BundleDeploymentReconciler({
@@ -146,6 +154,7 @@ export class BundleDeploymentFixture {
       events: this.events,
       clock: this.clock,
       logger: silentLogger,
+      unserved: endsUnserved ? new UnservedObjects(kind) : undefined,
       ...replaced,
     });
   }

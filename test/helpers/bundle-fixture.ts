@@ -1,11 +1,13 @@
 import { vi } from 'vitest';
 import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { finalizer } from '../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { BundleDependencies } from '../../core/bundle/dependencies.ts';
 import { BundleReconciler, SharedFetches, UnpackSlots } from '../../core/bundle/index.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import type { BundleHandler } from '../../core/contracts/provisioner.ts';
 import type { Source } from '../../core/contracts/source.ts';
+import { UnservedObjects } from '../../core/manager/unserved.ts';
 import { IndexedCache } from '../../core/platform/runtime/index.ts';
 import { ampleMemory } from './ample-memory.ts';
 import { EventList } from './event-list.ts';
@@ -28,6 +30,11 @@ export function aKeptBundle(fields: Parameters<typeof aStoredBundle>[0] = {}): B
   return aStoredBundle({ ...fields, metadata });
 }
 
+export interface MindsUnserved {
+  /** Whether this process ends deletions of classes that no process serves. */
+  readonly endsUnserved?: boolean;
+}
+
 /** A Bundle reconciler among fakes: one source of type image, one class `plain`. */
 export class BundleFixture {
   readonly client = new FakeKubeClient();
@@ -44,8 +51,13 @@ export class BundleFixture {
   readonly handler = vi.fn<BundleHandler>(async (files) => files);
   readonly #reconciler: BundleReconciler;
 
-  constructor(bundle: Bundle, replaced: Partial<BundleDependencies> = {}) {
+  constructor(
+    bundle: Bundle,
+    { endsUnserved = false, ...replaced }: Partial<BundleDependencies> & MindsUnserved = {},
+  ) {
     this.change(bundle);
+    const { client, events, clock } = this;
+    const kind = { client, resource: bundleResource, classes: new Map(), events, clock };
     this.#reconciler = new BundleReconciler({
       client: this.client,
       cache: this.cache,
@@ -64,6 +76,7 @@ export class BundleFixture {
       events: this.events,
       clock: this.clock,
       logger: silentLogger,
+      unserved: endsUnserved ? new UnservedObjects(kind) : undefined,
       ...replaced,
     });
   }

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
-import { ManualClock } from '../../../test/helpers/manual-clock.ts';
-import { aStoredBundle } from '../../../test/helpers/stored-objects.ts';
-import { addFinalizer, removeFinalizer, UnservedDeletions, unservedGrace } from './finalizers.ts';
+import { addFinalizer, removeFinalizer } from './finalizers.ts';
 
 const resource = { group: 'x', version: 'v1', kind: 'W', plural: 'ws', namespaced: false };
 
@@ -44,15 +42,4 @@ describe('finalizers', () => {
     client.drop({ name: 'a' });
     expect(await removeFinalizer(target, object, 'mine')).toBeUndefined();
   });
-});
-
-test('a namesake has the whole time again', () => {
-  const clock = new ManualClock();
-  const deletions = new UnservedDeletions(clock);
-  expect(deletions.remaining(aStoredBundle())).toBe(unservedGrace);
-  clock.advance(unservedGrace);
-  expect(deletions.remaining(aStoredBundle())).toBe(0);
-  expect(deletions.remaining(aStoredBundle({ metadata: { name: 'demo', uid: 'new' } }))).toBe(
-    unservedGrace,
-  );
 });

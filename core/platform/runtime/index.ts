@@ -7,7 +7,7 @@ export {
 } from './controller.ts';
 export { EventRecorder } from './event-recorder.ts';
 export { type Claim, precedence } from './fair-queue.ts';
-export { addFinalizer, removeFinalizer, UnservedDeletions } from './finalizers.ts';
+export { addFinalizer, removeFinalizer } from './finalizers.ts';
 export { type BindAddress, HealthServer, parseBindAddress } from './health-server.ts';
 export { type CacheChange, IndexedCache } from './indexed-cache.ts';
 export { LeaderElector } from './leader-elector.ts';
