@@ -18,7 +18,7 @@ interface JsonStream {
 
 /**
  * Reads JSON objects that follow each other, separated by nothing or by white space. Stops without
- * an error where the text is no JSON object: what is left may be YAML.
+ * an error where the text is no JSON object: the rest may be YAML.
  * @throws TerminalError where there are more than `maxObjects`, or what no API server takes.
  */
 export function readJsonStream(text: string, maxObjects = Number.POSITIVE_INFINITY): JsonStream {
@@ -102,7 +102,7 @@ function checkValue(value: JsonValue | undefined, depth: number): void {
 
 /**
  * Writes objects as JSON documents, one a line: YAML like any other to `parseManifests`, and written
- * and read in a fraction of the time. For content that nobody looks at.
+ * and read in a fraction of the time. For content that no person reads.
  */
 export function toJsonDocuments(objects: readonly object[]): string {
   return objects.map((object) => `${escapedForYaml(stringifyJson(object))}\n`).join('');

@@ -99,7 +99,7 @@ export interface ManifestFile {
 
 /** How `readManifestFiles` reads. */
 export interface ReadManifestsOptions {
-  /** Objects in all files together; unlimited where absent. */
+  /** Maximum number of objects in all files together. Defaults to no limit. */
   readonly maxObjects?: number;
   /**
    * The source's type, on which the text for a missing directory depends; without one it is that of

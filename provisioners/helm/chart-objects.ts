@@ -15,8 +15,8 @@ import type {
 } from './engine/chart-engine.ts';
 
 /**
- * A rendered chart as objects to apply: what is in crds/ to be kept, hooks with the annotations of
- * ours that say the same as Helm's.
+ * A rendered chart as objects to apply: definitions of crds/ are kept on deletion, hooks have core's
+ * annotations for what Helm's say.
  * @throws TerminalError that names the template.
  */
 export function chartObjects(
@@ -124,7 +124,7 @@ const known: ReadonlySet<HookDeletePolicy> = new Set<HookDeletePolicy>([
   'hook-failed',
 ]);
 
-/** The objects of a hook, told to core in its own words; none where it is for no event of ours. */
+/** The objects of a hook with core's annotations; none if core runs hooks at none of its events. */
 function hookObjects(hook: RenderedHook, maxObjects: number): readonly KubernetesObject[] {
   const events = hook.events.filter((event) => served.has(event));
   if (events.length === 0) return [];

@@ -18,12 +18,12 @@ export interface HelmConfig {
   readonly lookup: LookupPolicy;
 }
 
-/** What becomes of a chart's crds/; none of these ever deletes one. */
+/** How core applies a chart's crds/; no policy deletes one. */
 export type CrdPolicy = (typeof crdPolicies)[number];
 
 /**
  * `Upgrade` as far as the crdvalidator allows it, `Replace` whatever custom resources there are;
- * `Skip` leaves them to somebody else.
+ * `Skip` does not apply them.
  */
 const crdPolicies = ['Upgrade', 'Replace', 'Skip'] as const;
 
@@ -100,7 +100,7 @@ function refuse(field: string, policies: readonly string[]): never {
 
 const defaultKey = 'values.yaml';
 const referenceFields = ['kind', 'name', 'valuesKey', 'optional'];
-/** More than anybody has, and no burden yet. */
+/** Far more than real deployments have. */
 const maxReferences = 64;
 const objectName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 const dataKey = /^[-._a-zA-Z0-9]{1,253}$/;

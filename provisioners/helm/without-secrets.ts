@@ -1,7 +1,7 @@
 import { isObject } from '../../api/spec-config.ts';
 import { errorMessage, type JsonValue, TerminalError } from '../../core/sdk.ts';
 
-/** Shorter ones are in every text, and nobody's secret. */
+/** Shorter values occur in every text and are not worth hiding. */
 const shortest = 4;
 const shown = '<of a Secret>';
 

@@ -6,7 +6,7 @@ export interface ClusterServiceVersion {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;
   readonly installModes: readonly InstallMode[];
-  /** Empty where any version will do. */
+  /** Empty if any version will do. */
   readonly minKubeVersion: string;
   readonly ownedCrds: readonly CrdDescription[];
   readonly requiredCrds: readonly CrdDescription[];
@@ -155,7 +155,7 @@ function readRequiredApi(api: Field): RequiredApi {
 export interface OwnedApiService extends RequiredApi {
   readonly name: string;
   readonly deploymentName: string;
-  /** 443 where absent. */
+  /** Defaults to 443. */
   readonly containerPort: number;
 }
 
@@ -173,9 +173,9 @@ export interface WebhookDefinition {
   readonly type: string;
   readonly generateName: string;
   readonly deploymentName: string;
-  /** Of the Service; 443 where absent. */
+  /** Port of the Service. Defaults to 443. */
   readonly containerPort: number;
-  /** Of the container, by number or name; the containerPort where absent. */
+  /** Port of the container, by number or name. Defaults to the containerPort. */
   readonly targetPort: number | string;
   readonly webhookPath: string | undefined;
   readonly conversionCrds: readonly string[];

@@ -9,9 +9,9 @@ import {
 
 /** spec.config of a BundleDeployment whose Bundle is of the class. */
 export interface RegistryConfig {
-  /** Where the operator itself goes: it has to exist. The bundle's own where absent. */
+  /** Namespace of the operator itself, which must exist. Defaults to the bundle's own. */
   readonly installNamespace?: string;
-  /** `watchNamespace` alone or `watchNamespaces`; absent where neither is given. */
+  /** `watchNamespace` alone, or `watchNamespaces`; absent if spec.config has neither. */
   readonly watchNamespaces?: readonly string[];
   readonly overrides: DeploymentOverrides;
 }
@@ -22,7 +22,7 @@ const known: readonly string[] = [
   'watchNamespaces',
   ...overrideNames,
 ];
-/** More than anybody has, and no burden yet: each has Roles of its own. */
+/** Far more than real deployments have; each namespace has Roles of its own. */
 const maxNamespaces = 250;
 const namespaceName = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -110,7 +110,7 @@ function notAnObject(config: unknown): TerminalError {
   );
 }
 
-/** Maps with their keys in order, however somebody has written them: what is made of them is one. */
+/** Maps with sorted keys: two configs that differ in order alone render the same. */
 function inOrder(map: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return sortedMap(Object.fromEntries(Object.entries(map).map(([k, v]) => [k, ordered(v)])));
 }

@@ -55,8 +55,8 @@ export interface Unpacked {
 }
 
 /**
- * The same before there is a deployment. Where it is known that there will be a spec.config, the
- * bundle may have any install mode: what is wrong with it in each of them is told already.
+ * The same before there is a deployment. If the deployment will have a spec.config, the bundle may
+ * have any install mode: problems that every mode has are reported here.
  * @throws TerminalError as above.
  */
 export function convertForUnpacking(

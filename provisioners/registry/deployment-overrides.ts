@@ -14,7 +14,7 @@ export interface DeploymentOverrides {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** An item of a list that is told from others by its name. */
+/** An item of a list with the name as its key. */
 export type NamedItem = JsonObject & { readonly name: string };
 
 /** Names of its fields, as spec.config has them. */
@@ -113,7 +113,7 @@ function readVariable(item: unknown, path: string): NamedItem {
   );
 }
 
-/** As the API server reads quantities, whose own message does not say where one is wrong. */
+/** A quantity as the API server reads it; the API server's own message names no field. */
 const quantity = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 function readResources(value: unknown, path: string): JsonObject {

@@ -4,7 +4,7 @@ import { isList, isMap } from './objects.ts';
 /**
  * One field of a document, read as a typed Go struct would read it: keys match whatever their case
  * where none matches exactly, null is the zero value, and another type is an error that names the
- * field. What the document holds beyond the fields asked for is never looked at.
+ * field. Fields that no caller asks for are never read.
  */
 export class Field {
   readonly #value: JsonValue | undefined;

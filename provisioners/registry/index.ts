@@ -87,7 +87,7 @@ function configure(
   return deployedContent(objects, limits);
 }
 
-/** Content that was too large to be stored with its conversion, or comes of an earlier version. */
+/** Content that was too large to be stored with its conversion, or that an earlier version stored. */
 function withoutOriginals(stored: BundleFiles, configured: boolean): BundleFiles {
   if (!configured) return stored;
   throw new TerminalError(

@@ -12,7 +12,7 @@ export interface Installation {
   readonly createsNamespace: boolean;
   /** The namespaces that the operator watches, sorted; an empty name alone is all of them. */
   readonly targetNamespaces: readonly string[];
-  /** Somebody has written a spec.config; without one everything is as by v0.16. */
+  /** The deployment has a spec.config; without one the bundle is installed as by v0.16. */
   readonly configured: boolean;
   /** What spec.config changes in the operator's pods. */
   readonly overrides: DeploymentOverrides;

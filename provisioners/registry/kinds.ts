@@ -5,8 +5,8 @@ import { fieldOf, groupOf } from './objects.ts';
 type Scope = 'Namespaced' | 'Cluster';
 
 /**
- * Kinds beside the CSV and CRDs, told by kind alone whatever the group, and those
- * that OLM has learned since.
+ * Kinds that a bundle may ship beside the CSV and CRDs, by kind alone whatever the group; those of
+ * v0.16, and those that OLM has added since.
  */
 export const supportedKinds: ReadonlyMap<string, Scope> = new Map([
   ['Secret', 'Namespaced'],

@@ -26,20 +26,20 @@ export interface RegistryBundle {
 /** A reason why a bundle cannot be converted, and what to do. */
 export interface BundleProblem {
   readonly message: string;
-  /** The webhook, owned APIService or manifest at fault; absent where the bundle as a whole is. */
+  /** The webhook, owned APIService or manifest at fault; absent if it is the bundle as a whole. */
   readonly item?: object;
 }
 
 export interface ReadBundleOptions {
-  /** Type of the Bundle's source, which some messages depend on; that of archives where absent. */
+  /** Type of the Bundle's source, on which some messages depend. Defaults to that of archives. */
   readonly sourceType?: string;
-  /** How many objects the bundle may have; unlimited where absent. */
+  /** Maximum number of objects. Defaults to no limit. */
   readonly maxObjects?: number;
 }
 
 /**
  * Reads a registry+v1 bundle: the package's name, and the objects sorted by kind alone, whatever
- * their group. Dependencies, properties and channels are not looked at.
+ * their group. Conversion ignores dependencies, properties and channels.
  * @throws TerminalError that names the file or field, without a prefix.
  */
 export function readRegistryBundle(

@@ -89,7 +89,7 @@ function exampleNames(text: string | undefined): ReadonlySet<string> {
   try {
     examples = parseJson(text ?? '[]');
   } catch {
-    // Of no use to anybody; the bundle is installed all the same.
+    // Examples that cannot be read mark nothing; the bundle is installed all the same.
   }
   const names = itemsOf(examples).flatMap((example) => {
     const [apiVersion, kind] = [fieldOf(example, 'apiVersion'), fieldOf(example, 'kind')];

@@ -59,7 +59,7 @@ export function plainContent(
   return inOneFile(toYaml(objects), limits);
 }
 
-/** The same for one deployment: nobody reads it but the class that it goes to, and at once. */
+/** The same for one deployment: the class plain reads it at once, and no person does. */
 export function deployedContent(
   objects: readonly KubernetesObject[],
   limits: ContentLimits,

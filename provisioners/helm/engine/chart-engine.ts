@@ -1,6 +1,6 @@
 /**
- * Helm's own engine. It does its work at once and holds up the process that it runs in: callers run
- * in a worker process, and whoever runs that one bounds the time.
+ * Helm's own engine. It works synchronously and blocks its process: callers run in a worker process,
+ * and the host of that process bounds the time.
  */
 export interface ChartEngine {
   /**

@@ -6,9 +6,9 @@ import { type WasmMemory, type WasmModule, webAssembly } from './web-assembly.ts
 
 export interface EngineCall {
   readonly request: Uint8Array;
-  /** Where random numbers come from; from the system where absent. */
+  /** Source of random numbers. Defaults to the system's. */
   readonly random?: RandomBytes;
-  /** The time; the system's where absent. */
+  /** The time. Defaults to the system's. */
   readonly now?: Date;
 }
 
@@ -81,7 +81,7 @@ export class EngineInstance {
   }
 }
 
-/** What ended an instance, told by what was thrown and what Go printed before. */
+/** The reason why an instance ended, by what it threw and what Go printed before. */
 function engineFailure(thrown: unknown, output: string, memoryMegabytes: number): Error {
   if (/out of memory|cannot allocate memory/.test(output)) {
     return new TerminalError(

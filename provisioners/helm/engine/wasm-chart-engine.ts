@@ -13,7 +13,7 @@ import { type EngineCall, EngineInstance } from './engine-instance.ts';
 import type { WasmModule } from './web-assembly.ts';
 
 interface ChartEngineOptions {
-  /** Bound on what one call may use; 512 where absent. */
+  /** Maximum memory of one call, in MiB (default 512). */
   readonly memoryMegabytes?: number;
 }
 
@@ -121,7 +121,7 @@ function requestBytes(files: ChartFiles, header: Partial<RequestHeader>): Uint8A
 /** Fills the bytes with the next ones. */
 export type RandomBytes = (bytes: Uint8Array) => void;
 
-/** Bytes that nobody can guess without the seed, and that are the same for every call. */
+/** Random bytes that depend on seed and release alone, and that cannot be guessed without the seed. */
 function randomStream(seed: Uint8Array, { name, namespace }: ChartRelease): RandomBytes {
   const key = createHmac('sha256', seed).update(`helm ${namespace}/${name}`).digest();
   // Each key has one stream only, so that its counter may begin at zero.

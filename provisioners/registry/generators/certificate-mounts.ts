@@ -30,7 +30,7 @@ const certificateVolumes: readonly CertificateVolume[] = [
 /**
  * Mounts the serving certificate of a deployment that serves webhooks or APIs, by OLM's rules: a
  * volume of the same name is replaced, a mount of the same name stays where it is, one at the same
- * path gives way. A volume that is then mounted nowhere goes: its Secret may be nobody's to make.
+ * path gives way. A volume that no container mounts any more goes: its Secret may not exist.
  */
 export function withCertificateMounts(
   spec: JsonObject,

@@ -70,7 +70,7 @@ const proxyVariables: readonly (readonly [string, keyof ClusterProxy])[] = [
 
 /**
  * The cluster's proxies in every container, whatever the CSV says there. A spec.config that sets one
- * of the variables speaks for all of them, as in OLM: it may be that there is to be no proxy.
+ * of the variables replaces all of them, as in OLM: the user may want no proxy.
  */
 function withProxy(spec: JsonObject, { installation }: StepContext): JsonObject {
   const { overrides, cluster } = installation;

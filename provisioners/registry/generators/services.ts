@@ -115,8 +115,8 @@ function apiService(
 }
 
 /**
- * What a server of aggregated APIs needs to know who asks: it has the API server check tokens and
- * permissions, and reads by which certificate the API server is told.
+ * What a server of aggregated APIs needs to authenticate requests: it has the API server check tokens
+ * and permissions, and reads the CA of the API server's client certificate.
  */
 export function apiServiceBindings(
   { csv }: RegistryBundle,

@@ -17,7 +17,7 @@ export function* deploymentNames({ csv }: RegistryBundle): Problems {
   }
 }
 
-/** Of two deployments with one name only one would be there. */
+/** Of two deployments with one name the cluster would keep one. */
 export function* uniqueDeployments({ csv }: RegistryBundle): Problems {
   const seen = new Set<string>();
   for (const { name } of csv.deployments) {

@@ -45,7 +45,7 @@ export const validators: readonly Validator[] = [
   servedCrdVersion,
 ];
 
-/** As many as somebody reads: a condition holds 32 KiB, and a bundle may have thousands. */
+/** Bounds the message: a condition holds 32 KiB, and a bundle may have thousands of problems. */
 const maxProblems = 50;
 
 /**

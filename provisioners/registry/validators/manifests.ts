@@ -3,7 +3,7 @@ import { supportedKinds } from '../kinds.ts';
 import { objectName } from '../objects.ts';
 import type { BundleProblem, RegistryBundle } from '../registry-bundle.ts';
 
-/** Of two definitions of one kind only one would be there, and which is up to nobody. */
+/** Of two definitions of one kind the cluster would keep one, and nothing says which. */
 export function* uniqueCrds({ crds }: RegistryBundle): Generator<BundleProblem, void> {
   const seen = new Map<string, KubernetesObject>();
   for (const item of crds) {

@@ -9,7 +9,7 @@ type Problems = Generator<BundleProblem, void>;
 
 const types = ['ValidatingAdmissionWebhook', 'MutatingAdmissionWebhook', 'ConversionWebhook'];
 
-/** Nobody knows what to make of a webhook of another type. */
+/** The API server has no other types of webhooks. */
 export function* knownWebhookTypes({ csv }: RegistryBundle): Problems {
   for (const item of csv.webhookDefinitions) {
     if (types.includes(item.type)) continue;
@@ -34,7 +34,7 @@ const threeLabels = new RegExp(`^${label}(?:\\.${label}){2,}$`);
 // A configuration's name has six characters more.
 const maxLength = 253 - 6;
 
-/** The API server takes no other names; nobody sees that of a conversion webhook. */
+/** The API server takes no other names; a conversion webhook has none there. */
 export function* webhookNames(bundle: RegistryBundle): Problems {
   for (const item of admissionWebhooks(bundle)) {
     const name = webhookName(item);
@@ -44,7 +44,7 @@ export function* webhookNames(bundle: RegistryBundle): Problems {
   }
 }
 
-/** Of two webhooks with one type and name only one would be there. */
+/** Of two webhooks with one type and name the cluster would keep one. */
 export function* uniqueWebhooks(bundle: RegistryBundle): Problems {
   const seen = new Set<string>();
   for (const item of admissionWebhooks(bundle)) {
@@ -133,7 +133,7 @@ export function* oneConversionPerCrd(bundle: RegistryBundle): Problems {
   }
 }
 
-/** The API server has nobody convert what it does not know the fields of. */
+/** The API server calls no conversion webhook for a CRD that preserves unknown fields. */
 export function* conversionPrunes(bundle: RegistryBundle): Problems {
   const converted = new Set(
     conversionWebhooks(bundle).flatMap(({ conversionCrds }) => conversionCrds),
