@@ -60,3 +60,16 @@ function isOfKind(value: unknown, kind: 'terminal' | 'waiting'): boolean {
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+const longestQuote = 300;
+
+/** A stranger's text as an error can show it: on one line, and not too long. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, longestQuote)).replaceAll(unprintable, (character) => {
+    const hex = character.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${hex}`;
+  });
+}
+
+/** Control characters that JSON allows. */
+const unprintable = /\p{Cc}/gu;

@@ -32,7 +32,7 @@ export {
 export { readRegistriesConf } from './registries-conf.ts';
 export { type RegistryCertificates, readRegistryCertificates } from './registry-certificates.ts';
 export { type ManifestContent, RegistryClient } from './registry-client.ts';
-export { DeniedError, quoted, UnavailableError } from './registry-errors.ts';
+export { DeniedError, UnavailableError } from './registry-errors.ts';
 export { SharedWork } from './shared-work.ts';
 export { credentialsKey, TokenService } from './token-service.ts';
 export { discard, Transport, type TransportResponse, Transports } from './transport.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { record } from '../../api/record.ts';
-import { TerminalError } from '../errors.ts';
+import { quoted, TerminalError } from '../errors.ts';
 import { digestProblem } from './reference.ts';
-import { quoted } from './registry-errors.ts';
 
 /** Content of a repository, named by what it must be. */
 export interface Descriptor {

@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { errorMessage } from '../errors.ts';
+import { errorMessage, quoted } from '../errors.ts';
 import type { RegistryMirror, RegistryRule } from './pull-places.ts';
-import { quoted } from './registry-errors.ts';
 
 /**
  * Reads a containers-registries.conf and, in the order of their names, the `*.conf` files of the

@@ -2,6 +2,7 @@ import { accessSync, readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { quoted } from '../../errors.ts';
 import {
   type KubeconfigCluster,
   type KubeconfigFile,
@@ -130,14 +131,6 @@ function checkServer({ server }: KubeconfigCluster, where: string): void {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new Error(`${where}: server ${quoted(server)} is not an http or https URL`);
   }
-}
-
-/** Text of the file on one line: JSON lets some control characters pass. */
-function quoted(text: string): string {
-  return JSON.stringify(text).replaceAll(
-    /\p{Cc}/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 function exists(file: string): boolean {

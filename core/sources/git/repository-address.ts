@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { TerminalError } from '../../errors.ts';
+import { quoted, TerminalError } from '../../errors.ts';
 
 /** Where a repository is, and in which way its server is spoken to. */
 export type RepositoryAddress = HTTPAddress | SSHAddress;
@@ -21,8 +21,6 @@ export interface SSHAddress {
 
 const defaultUser = 'git';
 const defaultPort = 22;
-/** Characters of a repository's name in a message. */
-const maxShown = 300;
 
 // oxlint-disable-next-line no-control-regex -- what it looks for
 const controlCharacters = /[\u0000-\u001f\u007f]/;
@@ -129,9 +127,4 @@ function refusal(repository: string, reason: string): TerminalError {
   return new TerminalError(
     `git repository ${quoted(shownRepository(repository))} is not supported: ${reason}`,
   );
-}
-
-/** On one line, and no longer than anybody reads; JSON writes a delete character as it is. */
-function quoted(text: string): string {
-  return JSON.stringify(text.slice(0, maxShown)).replaceAll('\u007f', '\\u007f');
 }

@@ -1,12 +1,7 @@
 import { decompressed, readTar, type TarEntry, type UnpackOptions } from '../../content/index.ts';
 import type { BundleFiles, ContentLimits } from '../../contracts/bundle-files.ts';
-import { errorMessage, TerminalError } from '../../errors.ts';
-import {
-  type Descriptor,
-  type ImageManifest,
-  quoted,
-  type RegistryClient,
-} from '../../registry/index.ts';
+import { errorMessage, quoted, TerminalError } from '../../errors.ts';
+import { type Descriptor, type ImageManifest, type RegistryClient } from '../../registry/index.ts';
 import { ImageTree, type Path } from './image-tree.ts';
 
 /** The files of an image's layers, the bottom one first; each digest is checked. */

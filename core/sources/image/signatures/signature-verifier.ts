@@ -1,7 +1,6 @@
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { type TrustMaterial, toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
-import { errorMessage } from '../../../errors.ts';
-import { quoted } from '../../../registry/index.ts';
+import { errorMessage, quoted } from '../../../errors.ts';
 import type {
   Authority,
   Identity,
