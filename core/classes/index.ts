@@ -6,6 +6,7 @@ export {
   type RemoteProvisionerOptions,
 } from './http/remote-provisioner.ts';
 export { judgeInWorkers, type WorkerJudge } from './judge-in-workers.ts';
+export { handlerOf, nameClass } from './name-class.ts';
 export { openClasses } from './open-classes.ts';
 export { isSmallContent, runInWorkers } from './run-in-workers.ts';
 export { runRemote } from './run-remote.ts';

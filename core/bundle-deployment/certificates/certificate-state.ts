@@ -1,13 +1,13 @@
 import type { X509Certificate } from 'node:crypto';
 import {
-  belongTogether,
   expiryOf,
-  hasSigned,
+  isAccepted,
   issueCertificateAuthority,
   issueServingCertificate,
   type KeyPair,
   parseCertificate,
   parseCertificates,
+  validAuthorities,
 } from '../../platform/certificates/index.ts';
 
 /** What is known of one Secret. */
@@ -144,14 +144,10 @@ export function expiryOfPair(pair: KeyPair): number | undefined {
 
 function withoutExpired(state: CertificateState, circumstances: Circumstances): CertificateState {
   const { next, ...rest } = state;
-  const all = parseCertificates(state.authorities);
-  const valid = all.filter((authority) => expiryOf(authority) > circumstances.now);
-  const kept = {
-    ...rest,
-    authorities: valid.length === all.length ? rest.authorities : bundleOf(valid),
-  };
+  const kept = { ...rest, authorities: validAuthorities(rest.authorities, circumstances.now) };
   const keepsNext = next !== undefined && isServable(next, kept, circumstances);
-  if (valid.length === all.length && (next === undefined || keepsNext)) return state;
+  const isWhole = kept.authorities === rest.authorities;
+  if (isWhole && (next === undefined || keepsNext)) return state;
   return keepsNext ? { ...kept, next } : kept;
 }
 
@@ -160,16 +156,9 @@ function isServable(
   { authorities }: Pick<CertificateState, 'authorities'>,
   { hosts, now }: Circumstances,
 ): boolean {
-  const certificate = parseCertificate(pair.certificate);
-  return (
-    certificate !== undefined &&
-    expiryOf(certificate) > now &&
-    // A clock that was ahead has made what nobody takes yet.
-    certificate.validFromDate.getTime() <= now &&
-    hosts.every((host) => certificate.checkHost(host) !== undefined) &&
-    parseCertificates(authorities).some((authority) => hasSigned(authority, certificate)) &&
-    belongTogether(pair)
-  );
+  const begin = parseCertificate(pair.certificate)?.validFromDate.getTime();
+  // A clock that was ahead has made what nobody takes yet.
+  return begin !== undefined && begin <= now && isAccepted(pair, { authorities, hosts, now });
 }
 
 /** Makes another pair at once: what is served is no good. */

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { creatorOf } from '../../../api/v1alpha1/creator.ts';
-import { OutOfTimeError } from '../../classes/index.ts';
+import { handlerOf, nameClass, OutOfTimeError } from '../../classes/index.ts';
 import { checkFiles } from '../../content/index.ts';
 import type { BundleFiles } from '../../contracts/bundle-files.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
 } from '../../contracts/provisioner.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import { checkObjectCount, withoutLeftOut } from '../../manifests/index.ts';
-import { handlerOf, type InTurn, nameClass, withTimeLimit } from '../../platform/runtime/index.ts';
+import { type InTurn, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
 import type { SlowClass } from '../live-deployment.ts';

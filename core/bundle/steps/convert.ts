@@ -1,5 +1,6 @@
+import { handlerOf, nameClass } from '../../classes/index.ts';
 import { checkFiles } from '../../content/index.ts';
-import { handlerOf, nameClass, withTimeLimit } from '../../platform/runtime/index.ts';
+import { withTimeLimit } from '../../platform/runtime/index.ts';
 import type { UnpackDependencies } from '../dependencies.ts';
 import type { BundleState, StepContext, StepOutcome } from '../state.ts';
 import { notUnpacked } from '../status.ts';

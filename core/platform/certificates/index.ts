@@ -1,12 +1,10 @@
 export { followCertificateFiles, readCertificateFiles } from './certificate-files.ts';
 export { issueCertificateAuthority, issueServingCertificate, type KeyPair } from './issue.ts';
 export {
-  belongTogether,
   expiryOf,
-  hasSigned,
-  isServable,
+  isAccepted,
   parseCertificate,
   parseCertificates,
-  withoutExpired,
+  validAuthorities,
 } from './pem.ts';
-export { type CertificateRotation, createCertificateRotation } from './rotation.ts';
+export { createCertificateRotation } from './rotation.ts';

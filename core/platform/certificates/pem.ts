@@ -33,7 +33,7 @@ export function hasSigned(authority: X509Certificate, certificate: X509Certifica
 }
 
 /** The text of a PEM bundle without the certificates that have expired; the same one if none has. */
-export function withoutExpired(bundle: string, now: number): string {
+export function validAuthorities(bundle: string, now: number): string {
   const all = parseCertificates(bundle);
   const valid = all.filter((certificate) => expiryOf(certificate) > now);
   return valid.length === all.length ? bundle : valid.map(String).join('');
@@ -43,7 +43,7 @@ export function withoutExpired(bundle: string, now: number): string {
  * Whether clients that trust the authorities (PEM) accept the pair for these hosts (DNS names and IP
  * addresses) now.
  */
-export function isServable(
+export function isAccepted(
   pair: KeyPair,
   {
     authorities,

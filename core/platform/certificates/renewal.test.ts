@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { belongTogether, parseCertificates } from './index.ts';
+import { belongTogether, parseCertificates } from './pem.ts';
 import { type CertificateState, renewCertificates } from './renewal.ts';
 
 const hour = 3_600_000;

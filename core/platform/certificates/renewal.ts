@@ -4,10 +4,10 @@ import {
   belongTogether,
   expiryOf,
   hasSigned,
-  isServable,
+  isAccepted,
   parseCertificate,
   parseCertificates,
-  withoutExpired,
+  validAuthorities,
 } from './pem.ts';
 
 /** All that replicas share about their certificates; PEM throughout. */
@@ -60,7 +60,7 @@ async function renewAuthority(
   now: number,
 ): Promise<Authority> {
   const { caBundle = '', caKey = '' } = state ?? {};
-  const kept = withoutExpired(caBundle, now);
+  const kept = validAuthorities(caBundle, now);
   const valid = parseCertificates(kept);
   const [signer] = valid;
   if (signer !== undefined && canSign(signer, caKey, now)) return { caBundle: kept, caKey };
@@ -86,7 +86,7 @@ interface Circumstances {
 
 function mustReplaceServing(serving: KeyPair, { authority, hosts, now }: Circumstances): boolean {
   const authorities = authority.caBundle;
-  if (!isServable(serving, { authorities, hosts, now })) return true;
+  if (!isAccepted(serving, { authorities, hosts, now })) return true;
   const [certificate, [signer]] = [
     parseCertificate(serving.certificate),
     parseCertificates(authorities),

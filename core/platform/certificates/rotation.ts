@@ -22,7 +22,7 @@ interface CertificateRotationOptions {
   readonly hosts: readonly string[];
 }
 
-export interface CertificateRotation {
+interface CertificateRotation {
   /** The certificates as they stand, made or renewed where that is due. */
   ensure(signal: AbortSignal): Promise<CertificateState>;
   /**

@@ -14,7 +14,6 @@ export { LeaderElector } from './leader-elector.ts';
 export { type Lease, leaseResource } from './lease-lock.ts';
 export { Manager, type Runnable, reflectorRunnable, stopSignal } from './manager.ts';
 export type { MemoryShare } from './memory-share.ts';
-export { handlerOf, nameClass } from './name-class.ts';
 export { ObjectController } from './object-controller.ts';
 export { FairSemaphore, Semaphore } from './semaphore.ts';
 export {

@@ -1,4 +1,4 @@
-import type { Provisioner } from '../../contracts/provisioner.ts';
+import type { Provisioner } from '../contracts/provisioner.ts';
 
 /** Classes of ours say what is wrong in RukPak's words, and of them everybody knows who speaks. */
 const ownPrefix = 'core-rukpak-io-';
