@@ -7,7 +7,7 @@ import {
   inKindOrder,
   isDefinition,
   isDeployment,
-  isFoundation,
+  isNamespaceOrDefinition,
   labelledOwner,
   resolveKinds,
 } from '../../core/apply/index.ts';
@@ -42,7 +42,7 @@ export async function applyAsRelease(
   const { problems } = await resolveKinds(objects, cluster.discovery, release.signal);
   if (problems.length > 0) throw new TerminalError(problems.join('\n'));
   for (const object of objects) await refuseForeign(object, release, cluster);
-  const foundation = objects.filter((object) => isFoundation(gvkOf(object)));
+  const foundation = objects.filter((object) => isNamespaceOrDefinition(gvkOf(object)));
   await applyInOrder(foundation, release, cluster);
   for (const object of foundation.filter((each) => isDefinition(gvkOf(each)))) {
     const resource = await resourceOf(object, cluster);

@@ -3,7 +3,7 @@ import { label } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import {
   applySetKinds,
-  FormerReleases,
+  HelmReleases,
   Inventory,
   isApplySetParent,
   RulesByKind,
@@ -85,7 +85,7 @@ async function kindsOf(
   if (isApplySetParent(owner)) return applySetKinds(owner);
   const clock = systemClock;
   const options = { client, clock, systemNamespace, events: silent, logger: silentLogger, signal };
-  return await new FormerReleases(options).kinds(owner, signal);
+  return await new HelmReleases(options).kinds(owner, signal);
 }
 
 async function* eachOf<T>(items: readonly T[]): AsyncGenerator<T> {

@@ -26,8 +26,8 @@ import type { ApplyMetrics } from '../platform/observe/index.ts';
 import { DriftDetector } from './drift/drift.ts';
 import { HealthRules } from './drift/health-rules.ts';
 import { Forecaster } from './forecast/forecaster.ts';
-import { awaitedController, PodReasons } from './health-report.ts';
-import { FormerReleases } from './helm-migration/former-releases.ts';
+import { HealthReport } from './health-report.ts';
+import { HelmReleases } from './helm-migration/helm-releases.ts';
 import { HookRunner } from './hooks/hook-runner.ts';
 import { HookWatch } from './hooks/hook-watch.ts';
 import { Inventory } from './inventory/inventory.ts';
@@ -48,7 +48,6 @@ import { RemovalWatch } from './prune/removal-watch.ts';
 import { Remover } from './prune/remover.ts';
 import { RollOut } from './roll-out.ts';
 import { SetWriter } from './set-writer.ts';
-import type { AppliedRecord } from './state/applied-record.ts';
 import { OwnerStates } from './state/owner-state.ts';
 import { Deletions } from './write/deletions.ts';
 import { ServerSideApply } from './write/server-side-apply.ts';
@@ -80,10 +79,8 @@ export class ApplyEngine implements Applier {
   readonly #listeners: ((owner: string, news: ObjectNews) => void)[] = [];
   readonly #options: ApplyEngineOptions;
   readonly #owners: OwnerStates;
-  readonly #inventory = new Inventory();
-  readonly #drift: DriftDetector;
   readonly #preflight: Preflight;
-  readonly #podReasons: PodReasons;
+  readonly #healthReport: HealthReport;
   readonly #rollOut: RollOut;
   readonly #forecaster: Forecaster;
   readonly #remover: Remover;
@@ -91,7 +88,7 @@ export class ApplyEngine implements Applier {
 
   constructor(options: ApplyEngineOptions) {
     const { client, discovery, clock } = options;
-    const [inventory, owners] = [this.#inventory, new OwnerStates(clock)];
+    const [inventory, owners] = [new Inventory(), new OwnerStates(clock)];
     const notify = (owner: string, news: ObjectNews = 'change'): void => {
       for (const listener of this.#listeners) listener(owner, news);
     };
@@ -101,7 +98,7 @@ export class ApplyEngine implements Applier {
     const documents = new OpenAPIDocuments(client);
     const watches = new KindWatches(known);
     const parents = new ApplySetParents(known);
-    const releases = new FormerReleases(options);
+    const releases = new HelmReleases(options);
     const earlierKinds = new EarlierKinds({ ...known, watches, parents, releases });
     const transfers = new Transfers(known);
     const namespaces = new SharedNamespaces(known);
@@ -129,9 +126,8 @@ export class ApplyEngine implements Applier {
     }
     this.#options = options;
     this.#owners = owners;
-    this.#drift = drift;
     this.#preflight = preflight;
-    this.#podReasons = new PodReasons({ ...known, drift });
+    this.#healthReport = new HealthReport({ ...known, drift });
     this.#rollOut = new RollOut(phases);
     this.#forecaster = new Forecaster(phases);
     this.#remover = new Remover({ ...phases, deletions });
@@ -169,33 +165,14 @@ export class ApplyEngine implements Applier {
   }
 
   health(owner: BundleDeployment): readonly HealthProblem[] {
-    const { records = [] } = this.#owners.find(owner.metadata.name ?? '') ?? {};
-    const problems = records.flatMap((record) => {
-      const message = this.#drift.health(record);
-      return message === undefined ? [] : [this.#problemOf(record, message)];
-    });
-    return oneForUnjudged(problems);
-  }
-
-  #problemOf({ resource, key, found, missingVerdict }: AppliedRecord, message: string): Problem {
-    const isUnjudged = missingVerdict !== undefined;
-    if (found === true && missingVerdict === 'pending') {
-      return { problem: { message, unknown: true }, isUnjudged };
-    }
-    const awaited = awaitedController(this.#inventory.get(resource, key)?.object);
-    if (awaited === undefined) return { problem: { message }, isUnjudged };
-    return { problem: { message: `${message} (${awaited})` }, isUnjudged: false };
+    return this.#healthReport.problems(owner);
   }
 
   async explainedHealth(
     owner: BundleDeployment,
     signal: AbortSignal,
   ): Promise<readonly HealthProblem[]> {
-    const reasons = await this.#podReasons.of(owner, signal);
-    return this.health(owner).map((problem) => {
-      const reason = reasons.get(problem.message);
-      return reason === undefined ? problem : { message: `${problem.message} (${reason})` };
-    });
+    return await this.#healthReport.explained(owner, signal);
   }
 
   knows(ownerName: string): boolean {
@@ -209,23 +186,4 @@ export class ApplyEngine implements Applier {
   onChange(listener: (ownerName: string, news: ObjectNews) => void): void {
     this.#listeners.push(listener);
   }
-}
-
-interface Problem {
-  readonly problem: HealthProblem;
-  /** The owner's rules are to judge the object, and its message says only that they have not. */
-  readonly isUnjudged: boolean;
-}
-
-/** The problems, but one alone of all objects that the owner's rules have not judged. */
-function oneForUnjudged(problems: readonly Problem[]): readonly HealthProblem[] {
-  const unjudged = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [problem] : []));
-  const [first, ...more] = unjudged;
-  if (first === undefined || more.length === 0) return problems.map(({ problem }) => problem);
-  const message = `${first.message} (and ${more.length} more objects)`;
-  const others = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [] : [problem]));
-  return [
-    ...others,
-    unjudged.every(({ unknown }) => unknown) ? { message, unknown: true } : { message },
-  ];
 }

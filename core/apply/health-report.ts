@@ -1,11 +1,14 @@
 import { integerAt } from '../../api/json-fields.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import type { HealthProblem } from '../contracts/applier.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
 import { isPodsController, workloadReason } from './health/pod-reason.ts';
+import type { Inventory } from './inventory/inventory.ts';
 import { clientOf } from './privilege/permissions.ts';
+import type { AppliedRecord } from './state/applied-record.ts';
 import type { OwnerState, OwnerStates, PodReasonsOf } from './state/owner-state.ts';
 
 /** Each takes two requests, and one is most often the cause of the rest. */
@@ -13,23 +16,58 @@ const askedWorkloads = 2;
 /** Milliseconds for which an answer holds: a burst of installs must not become one of requests. */
 const patience = 60_000;
 
-interface PodReasonsOptions {
+interface HealthReportOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly owners: OwnerStates;
+  readonly inventory: Pick<Inventory, 'get'>;
   readonly drift: Pick<DriftDetector, 'health'>;
 }
 
-/** Why pods of unhealthy workloads do not get ready, with the permissions of their owner. */
-export class PodReasons {
-  readonly #options: PodReasonsOptions;
+interface Problem {
+  readonly problem: HealthProblem;
+  /** The owner's rules are to judge the object, and its message says only that they have not. */
+  readonly isUnjudged: boolean;
+}
 
-  constructor(options: PodReasonsOptions) {
+/** What is not healthy of the objects that a deployment has, by what the watches know. */
+export class HealthReport {
+  readonly #options: HealthReportOptions;
+
+  constructor(options: HealthReportOptions) {
     this.#options = options;
   }
 
+  problems(owner: BundleDeployment): readonly HealthProblem[] {
+    const { records = [] } = this.#options.owners.find(owner.metadata.name ?? '') ?? {};
+    const problems = records.flatMap((record) => {
+      const message = this.#options.drift.health(record);
+      return message === undefined ? [] : [this.#problemOf(record, message)];
+    });
+    return oneForUnjudged(problems);
+  }
+
+  /** With why pods of unhealthy workloads do not get ready: asks the API server for it. */
+  async explained(owner: BundleDeployment, signal: AbortSignal): Promise<readonly HealthProblem[]> {
+    const reasons = await this.#podReasons(owner, signal);
+    return this.problems(owner).map((problem) => {
+      const reason = reasons.get(problem.message);
+      return reason === undefined ? problem : { message: `${problem.message} (${reason})` };
+    });
+  }
+
+  #problemOf({ resource, key, found, missingVerdict }: AppliedRecord, message: string): Problem {
+    const isUnjudged = missingVerdict !== undefined;
+    if (found === true && missingVerdict === 'pending') {
+      return { problem: { message, unknown: true }, isUnjudged };
+    }
+    const awaited = awaitedController(this.#options.inventory.get(resource, key)?.object);
+    if (awaited === undefined) return { problem: { message }, isUnjudged };
+    return { problem: { message: `${message} (${awaited})` }, isUnjudged: false };
+  }
+
   /** By the line that tells of the workload. What the API server does not show is not told. */
-  async of(owner: BundleDeployment, signal: AbortSignal): Promise<PodReasonsOf['byLine']> {
+  async #podReasons(owner: BundleDeployment, signal: AbortSignal): Promise<PodReasonsOf['byLine']> {
     const { clock, owners } = this.#options;
     const state = owners.of(owner.metadata.name ?? '');
     const now = clock.monotonic();
@@ -40,6 +78,7 @@ export class PodReasons {
     return byLine;
   }
 
+  /** With the permissions of the owner. */
   async #ask(
     owner: BundleDeployment,
     { records }: OwnerState,
@@ -60,6 +99,19 @@ export class PodReasons {
     }
     return byLine;
   }
+}
+
+/** The problems, but one alone of all objects that the owner's rules have not judged. */
+function oneForUnjudged(problems: readonly Problem[]): readonly HealthProblem[] {
+  const unjudged = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [problem] : []));
+  const [first, ...more] = unjudged;
+  if (first === undefined || more.length === 0) return problems.map(({ problem }) => problem);
+  const message = `${first.message} (and ${more.length} more objects)`;
+  const others = problems.flatMap(({ problem, isUnjudged }) => (isUnjudged ? [] : [problem]));
+  return [
+    ...others,
+    unjudged.every(({ unknown }) => unknown) ? { message, unknown: true } : { message },
+  ];
 }
 
 /** Kinds whose status kube-controller-manager writes, with the generation that it has seen. */

@@ -1,7 +1,7 @@
 export { fieldAt, integerAt, isMap, listOf, mapOf, stringAt } from '../../api/json-fields.ts';
 export { ApplyEngine } from './apply-engine.ts';
 export { digestOf, fieldManager } from './fields/projection.ts';
-export { type ForeseenObject, forecastObjects } from './forecast/forecast-objects.ts';
+export { type ForeseenObject, forecastObjects } from './forecast/forecaster.ts';
 export {
   isSecret,
   mask,
@@ -10,12 +10,12 @@ export {
   withoutCopy,
 } from './forecast/foreseen-change.ts';
 export type { ObjectStates } from './forecast/object-forecast.ts';
-export { apiServiceProblem, computeStatus } from './health/compute-status.ts';
+export { apiServiceProblem, computeStatus } from './health/object-health.ts';
 export { podReason } from './health/pod-reason.ts';
 export { ruleProblem } from './health/rules/custom-rule.ts';
 export { RulesByKind } from './health/rules/own-verdicts.ts';
 export { inProgress, type ObjectStatus } from './health/status.ts';
-export { FormerReleases } from './helm-migration/former-releases.ts';
+export { HelmReleases } from './helm-migration/helm-releases.ts';
 export { type ReleaseSecret, releaseSecrets } from './helm-migration/release-secrets.ts';
 export {
   type HookEvent,
@@ -29,12 +29,23 @@ export { type InventoryEntry, slim } from './inventory/entry.ts';
 export { Inventory } from './inventory/inventory.ts';
 export { applySetKinds, isApplySetParent } from './kinds/applyset-parent.ts';
 export { kindKey, resolveKinds } from './kinds/kinds.ts';
-export { applySetKey, deploymentApplySetID } from './objects/applyset.ts';
 export { isKept } from './objects/desired.ts';
 export { isAboutMissing, isTransient } from './objects/failures.ts';
 export { describeObject, objectPath } from './objects/object-id.ts';
-export { inKindOrder, isDefinition, isFoundation, isNamespace } from './objects/order.ts';
-export { belongsTo, controllerOf, isDeployment, labelledOwner } from './objects/owner-marks.ts';
+export {
+  inKindOrder,
+  isDefinition,
+  isNamespace,
+  isNamespaceOrDefinition,
+} from './objects/order.ts';
+export {
+  applySetKey,
+  belongsTo,
+  controllerOf,
+  deploymentApplySetID,
+  isDeployment,
+  labelledOwner,
+} from './objects/owner-marks.ts';
 export { DeploymentConsent } from './ownership/consent.ts';
 export { desiredSet } from './plan/desired-set.ts';
 export {

@@ -10,7 +10,7 @@ import type { OptionalKinds } from './kinds/optional-kinds.ts';
 import type { PlannedObject } from './objects/desired.ts';
 import { forEachLimit } from './objects/for-each-limit.ts';
 import type { GroupKind } from './objects/object-id.ts';
-import { handsOverTo } from './ownership/ownership.ts';
+import { transferTargets } from './ownership/ownership.ts';
 import type { SharedNamespaces, UsedNamespaces } from './ownership/shared-namespaces.ts';
 import type { Transfers } from './ownership/transfers.ts';
 import { kindsOf, type Run } from './plan/plan.ts';
@@ -150,7 +150,7 @@ export class RollOut {
     state.finished.keepOnly(set.ids);
     await parents.write(owner, [...kindsOf(run), ...waiting, ...stillOwned(run)], signal);
     // They may wait for what they can take now.
-    for (const taker of handsOverTo(owner)) {
+    for (const taker of transferTargets(owner)) {
       if (owners.find(taker)?.isSettled !== true) notify(taker);
     }
   }

@@ -9,7 +9,7 @@ import type { Definitions } from './kinds/definitions.ts';
 import type { KindWatches } from './kinds/kind-watches.ts';
 import type { CheckedObject, DesiredObject, PlannedObject } from './objects/desired.ts';
 import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
-import { isDefinition, isFoundation, isNamespace } from './objects/order.ts';
+import { isDefinition, isNamespace, isNamespaceOrDefinition } from './objects/order.ts';
 import {
   type OwnershipCheck,
   OwnershipRefusal,
@@ -81,7 +81,7 @@ export class SetWriter {
       const { failures, holdUp } = await runStages(stagesToRun(run, { ...staged, pending }), {
         operation,
         apply: async (object) => await this.#writeObject(run, object, written),
-        foundationLaid: async (stage) => await this.#foundationLaid(run, stage),
+        definitionsWritten: async (stage) => await this.#definitionsWritten(run, stage),
         problemOf,
       });
       throwAny(failures, operation, signal);
@@ -114,7 +114,7 @@ export class SetWriter {
   }
 
   /** What the stage's other objects need is there when this resolves: CRDs, and watches of their kinds. */
-  async #foundationLaid(
+  async #definitionsWritten(
     { set, signal }: Run,
     { objects, pending }: Stage,
   ): Promise<readonly ApplyFailure[]> {
@@ -185,7 +185,7 @@ function ownershipRequest(run: Run, pending: readonly PlannedObject[]): Ownershi
       // Which namespaces there are is known by now.
       !repair &&
       !isNamespace(desired.resource) &&
-      !(findsNothing && !isFoundation(desired.resource)),
+      !(findsNothing && !isNamespaceOrDefinition(desired.resource)),
     signal,
   };
 }

@@ -49,8 +49,8 @@ export async function foreseeDeletion(
   await cluster.client.delete(bundleDeploymentResource, { name }, { dryRun: true, signal });
   const { deletionPolicy: policy = 'Delete' } = deployment.spec;
   const { inventory, hidden } = owned;
-  const { remove, leave } = planRemoval(inventory, { owner: deployment, policy });
-  const planned = new Set([...remove, ...leave.keys()].map(({ id }) => id));
+  const { remove, orphan } = planRemoval(inventory, { owner: deployment, policy });
+  const planned = new Set([...remove, ...orphan.keys()].map(({ id }) => id));
   const others = inventory.ownedBy(name).filter(({ id }) => !planned.has(id));
   const isOwn = ({ object }: InventoryEntry): boolean => belongsTo(object, deployment);
   // What hooks have made is neither in the plan nor kept: it goes with the deployment.
@@ -61,7 +61,7 @@ export async function foreseeDeletion(
       foreseen(entry, dependsOn(entry, deployment)),
     ),
     keeps: [
-      ...inOrder([...leave.keys()]).map((entry) => foreseen(entry, leave.get(entry))),
+      ...inOrder([...orphan.keys()]).map((entry) => foreseen(entry, orphan.get(entry))),
       ...inOrder(foreign).map((entry) =>
         foreseen(entry, 'core did not make it for this deployment'),
       ),

@@ -1,12 +1,19 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ApplyRequest, Forecast } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { KubeClient } from '../../platform/kube/index.ts';
+import {
+  type KubeClient,
+  liveObject,
+  type ObjectKey,
+  type Resource,
+} from '../../platform/kube/index.ts';
 import type { ApplyMetrics } from '../../platform/observe/index.ts';
 import { splitPlan } from '../drift/drift-policy.ts';
 import { digestOf } from '../fields/projection.ts';
-import type { PlannedObject } from '../objects/desired.ts';
+import type { DesiredObject, PlannedObject } from '../objects/desired.ts';
+import { forEachLimit } from '../objects/for-each-limit.ts';
 import { describeObject } from '../objects/object-id.ts';
-import { isNamespace } from '../objects/order.ts';
+import { inKindOrder, isNamespace } from '../objects/order.ts';
 import { DeploymentConsent } from '../ownership/consent.ts';
 import type { SharedNamespaces } from '../ownership/shared-namespaces.ts';
 import type { Run } from '../plan/plan.ts';
@@ -14,8 +21,12 @@ import type { Planner } from '../plan/planner.ts';
 import { throwUndecided } from '../prune/namespaces.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
-import { forecastObjects } from './forecast-objects.ts';
 import { foreseenChange } from './foreseen-change.ts';
+import {
+  ObjectForecast,
+  type ObjectForecastOptions,
+  type ObjectStates,
+} from './object-forecast.ts';
 
 interface ForecasterOptions {
   readonly client: KubeClient;
@@ -85,7 +96,7 @@ async function byClaim(
   for (const planned of pending) {
     const { id, resource, key } = planned.desired;
     const holder = isNamespace(resource) ? undefined : state.otherHolder(id);
-    if (holder === undefined || (await consent.toHandOver(holder, owner)) !== undefined) {
+    if (holder === undefined || (await consent.toTransfer(holder, owner)) !== undefined) {
       free.push(planned);
       continue;
     }
@@ -93,4 +104,86 @@ async function byClaim(
     claimed.push(`${what} belongs to BundleDeployment "${holder}": remove it from one of the two`);
   }
   return { claimed, free };
+}
+
+const concurrentRequests = 8;
+
+interface ForecastRequest extends ObjectForecastOptions {
+  /** What may not be as wanted. */
+  readonly pending: readonly DesiredObject[];
+  /** What would be deleted. */
+  readonly superfluous: readonly ForecastObject[];
+}
+
+/** An object that there is, or will be. */
+interface ForecastObject {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+}
+
+/** What would become of one object. */
+export interface ForeseenObject extends ForecastObject, ObjectStates {
+  /** Undefined for one that would be deleted. */
+  readonly desired: DesiredObject | undefined;
+}
+
+interface ObjectForecasts<T> {
+  /** In the order in which kinds are applied; deletions last. */
+  readonly changes: readonly T[];
+  /** Of those that were pending. */
+  readonly unchanged: number;
+  /** Why objects could not be applied. */
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Foresees what applying would change, by dry runs: nothing is written. `show` makes of each object
+ * what is kept of it, undefined where it stays as it is: whole objects would be too much to keep.
+ * @throws Error where the API server cannot tell now.
+ */
+export async function forecastObjects<T>(
+  request: ForecastRequest,
+  show: (object: ForeseenObject) => T | undefined,
+): Promise<ObjectForecasts<T>> {
+  const forecast = new ObjectForecast(request);
+  const ordered = inKindOrder(request.pending).flat();
+  const shown = new Map<DesiredObject, T>();
+  const problems = new Map<DesiredObject, string>();
+  await forEachLimit(ordered, concurrentRequests, async (desired) => {
+    const { resource, key } = desired;
+    const outcome = await forecast.of(desired);
+    if ('problem' in outcome) {
+      problems.set(desired, outcome.problem);
+      return;
+    }
+    // Comparing large objects takes its time: others must get their turn.
+    await setImmediate();
+    const change = show({ resource, key, desired, ...outcome });
+    if (change !== undefined) shown.set(desired, change);
+  });
+  const deletions = await forecastDeletions(request, show);
+  const changes = ordered.flatMap((desired) => shown.get(desired) ?? []);
+  return {
+    changes: [...changes, ...deletions],
+    unchanged: ordered.length - shown.size - problems.size,
+    problems: ordered.flatMap((desired) => problems.get(desired) ?? []),
+    warnings: forecast.warnings,
+  };
+}
+
+async function forecastDeletions<T>(
+  { client, superfluous, signal }: ForecastRequest,
+  show: (object: ForeseenObject) => T | undefined,
+): Promise<readonly T[]> {
+  const shown = new Map<ForecastObject, T>();
+  await forEachLimit(superfluous, concurrentRequests, async (entry) => {
+    const { resource, key } = entry;
+    // The inventory keeps less than the whole.
+    const before = await liveObject(client, { resource, key }, signal);
+    if (before === undefined) return;
+    const change = show({ resource, key, desired: undefined, before, after: undefined });
+    if (change !== undefined) shown.set(entry, change);
+  });
+  return superfluous.flatMap((entry) => shown.get(entry) ?? []);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { DesiredObject } from '../objects/desired.ts';
-import type { ForeseenObject } from './forecast-objects.ts';
+import type { ForeseenObject } from './forecaster.ts';
 import { fieldDifferences, foreseenChange } from './foreseen-change.ts';
 
 const key = { namespace: 'shop', name: 'a' };

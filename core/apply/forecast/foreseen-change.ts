@@ -4,7 +4,7 @@ import { isMap } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FieldChange, ForecastChange } from '../../contracts/applier.ts';
 import { objectID } from '../objects/object-id.ts';
-import type { ForeseenObject } from './forecast-objects.ts';
+import type { ForeseenObject } from './forecaster.ts';
 
 /** Of one object; a person reads no more. */
 const shownFields = 100;

@@ -87,7 +87,7 @@ export class ObjectForecast {
     const subject = { owner, id: desired.id, live: before };
     const ownership = await consentedOwnership(subject, systemNamespace, consent);
     if (ownership.verdict === 'refused') return foreign(desired, owner, ownership.because);
-    if (ownership.verdict === 'left' || ownership.verdict === 'used')
+    if (ownership.verdict === 'transferred' || ownership.verdict === 'used')
       return { before, after: before };
     // Of a version that comes with the upgrade nobody can say how the object will read.
     if (!set.isServed(desired)) return { before, after: desired.object };

@@ -1,8 +1,24 @@
+import { integerAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FinishedObject } from '../../contracts/applier.ts';
-import { apiVersionOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
-import { apiServiceProblem, computeStatus } from './compute-status.ts';
-import type { CustomRule, MissingVerdict } from './status.ts';
+import { apiVersionOf, gvkOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
+import {
+  type CustomRule,
+  conditionOf,
+  current,
+  failed,
+  inProgress,
+  type MissingVerdict,
+  type ObjectStatus,
+} from './status.ts';
+import {
+  daemonSetStatus,
+  deploymentStatus,
+  jobStatus,
+  podStatus,
+  replicaSetStatus,
+  statefulSetStatus,
+} from './workloads.ts';
 
 /** Which object, and what the watch knows of it; undefined where it does not exist. */
 interface HealthSubject {
@@ -66,4 +82,101 @@ function absence(subject: HealthSubject): string | undefined {
 function notFound({ resource, key }: HealthSubject): string {
   const { plural, group } = resource;
   return `${group === '' ? plural : `${plural}.${group}`} "${key.name}" not found`;
+}
+
+type StatusRule = (object: KubernetesObject, now: number) => ObjectStatus;
+
+/** Rules by kind and group; every other kind is judged by its Ready condition. */
+const rules: ReadonlyMap<string, StatusRule> = new Map<string, StatusRule>([
+  ['Deployment.apps', deploymentStatus],
+  ['ReplicaSet.apps', replicaSetStatus],
+  ['StatefulSet.apps', statefulSetStatus],
+  ['DaemonSet.apps', daemonSetStatus],
+  ['Pod.', podStatus],
+  ['Job.batch', jobStatus],
+  ['CronJob.batch', alwaysCurrent],
+  ['PersistentVolumeClaim.', claimStatus],
+  ['Service.', serviceStatus],
+  ['ConfigMap.', alwaysCurrent],
+  ['Secret.', alwaysCurrent],
+  ['PodDisruptionBudget.policy', alwaysCurrent],
+  ['CustomResourceDefinition.apiextensions.k8s.io', definitionStatus],
+]);
+
+/**
+ * The status of a live object by a rule of its owner's, else by those of kstatus.
+ * `now` is in milliseconds.
+ */
+export function computeStatus(
+  object: KubernetesObject,
+  now: number,
+  custom?: CustomRule,
+): ObjectStatus {
+  if (object.metadata.deletionTimestamp !== undefined) {
+    return { status: 'Terminating', message: 'Resource scheduled for deletion' };
+  }
+  if (custom !== undefined) return custom(object);
+  const { group, kind } = gvkOf(object);
+  const rule = rules.get(`${kind}.${group}`) ?? readyStatus;
+  return genericStatus(object) ?? rule(object, now);
+}
+
+function genericStatus(object: KubernetesObject): ObjectStatus | undefined {
+  const { kind, metadata, status } = object;
+  const { generation } = metadata;
+  const observed = integerAt(status, 'observedGeneration');
+  if (generation !== undefined && observed !== undefined && observed !== generation) {
+    return inProgress(
+      `${kind} generation is ${generation}, but latest observed generation is ${observed}`,
+    );
+  }
+  const reconciling = conditionOf(object, 'Reconciling');
+  if (reconciling?.status === 'True') return inProgress(reconciling.message);
+  const stalled = conditionOf(object, 'Stalled');
+  return stalled?.status === 'True' ? failed(stalled.message) : undefined;
+}
+
+function readyStatus(object: KubernetesObject): ObjectStatus {
+  const ready = conditionOf(object, 'Ready');
+  return ready?.status === 'False' || ready?.status === 'Unknown'
+    ? inProgress(ready.message)
+    : current('Resource is current');
+}
+
+function claimStatus(object: KubernetesObject): ObjectStatus {
+  const phase = stringAt(object['status'], 'phase') ?? 'unknown';
+  return phase === 'Bound'
+    ? current('PVC is Bound')
+    : inProgress(`PVC is not Bound. phase: ${phase}`);
+}
+
+function serviceStatus({ spec }: KubernetesObject): ObjectStatus {
+  const type = stringAt(spec, 'type') ?? 'ClusterIP';
+  const address = stringAt(spec, 'clusterIP') ?? '';
+  return type === 'LoadBalancer' && address === ''
+    ? inProgress(`ClusterIP not set. Service type: ${type}`)
+    : current('Service is ready');
+}
+
+/** Kinds that are what they are once they exist. */
+function alwaysCurrent(): ObjectStatus {
+  return current('Resource is always ready');
+}
+
+function definitionStatus(object: KubernetesObject): ObjectStatus {
+  const names = conditionOf(object, 'NamesAccepted');
+  if (names?.status === 'False') return failed(names.message);
+  const established = conditionOf(object, 'Established');
+  if (established?.status === 'True') return current('CRD is established');
+  if (established?.status === 'False' && established.reason !== 'Installing') {
+    return failed(established.message);
+  }
+  return inProgress('Install in progress');
+}
+
+/** What is wrong with an APIService; it is judged by its condition alone. */
+export function apiServiceProblem(object: KubernetesObject): string | undefined {
+  const available = conditionOf(object, 'Available');
+  if (available === undefined) return 'Available condition not found';
+  return available.status === 'False' ? available.message : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hasFormerFields } from '../fields/managed-fields.ts';
-import { handedOver } from './take-over-fields.ts';
+import { takenOverFields } from './take-over-fields.ts';
 
 const own = {
   manager: 'rukpak-core',
@@ -31,7 +31,7 @@ describe('an object that RukPak never wrote', () => {
   ])('as %s', (_, entries) => {
     const object = live(...entries);
     expect(hasFormerFields(object)).toBe(false);
-    expect(handedOver(object)).toBeUndefined();
+    expect(takenOverFields(object)).toBeUndefined();
   });
 });
 
@@ -39,7 +39,7 @@ test.each(['core', 'helm', 'rukpakctl'])('what %s wrote becomes ours', (manager)
   const fields = { 'f:data': { '.': {}, 'f:b': {} } };
   const object = live(other, former(fields, { manager }), status);
   expect(hasFormerFields(object)).toBe(true);
-  expect(handedOver(object)).toEqual([{ ...own, fieldsV1: fields }, other, status]);
+  expect(takenOverFields(object)).toEqual([{ ...own, fieldsV1: fields }, other, status]);
 });
 
 describe('what a Go program without a name wrote', () => {
@@ -49,7 +49,7 @@ describe('what a Go program without a name wrote', () => {
   test("is RukPak's repair where core never applied the object", () => {
     const object = live(former({ 'f:data': { 'f:a': {} } }), other, unnamed);
     expect(hasFormerFields(live(unnamed))).toBe(true);
-    expect(handedOver(object)).toEqual([
+    expect(takenOverFields(object)).toEqual([
       { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } },
       other,
     ]);
@@ -58,8 +58,8 @@ describe('what a Go program without a name wrote', () => {
   test("is somebody else's where core has applied the object", () => {
     const object = live(own, unnamed, former({ 'f:data': { 'f:c': {} } }));
     expect(hasFormerFields(live(own, unnamed))).toBe(false);
-    expect(handedOver(live(own, unnamed))).toBeUndefined();
-    expect(handedOver(object)).toEqual([
+    expect(takenOverFields(live(own, unnamed))).toBeUndefined();
+    expect(takenOverFields(object)).toEqual([
       { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:c': {} } } },
       unnamed,
     ]);
@@ -67,14 +67,16 @@ describe('what a Go program without a name wrote', () => {
 
   test('is RukPak’s where core has applied the object, and RukPak has had it since', () => {
     expect(hasFormerFields(live(own, unnamed), true)).toBe(true);
-    expect(handedOver(live(own, unnamed), true)).toEqual([
+    expect(takenOverFields(live(own, unnamed), true)).toEqual([
       { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} } } },
     ]);
   });
 });
 
 test('it is added to what we have', () => {
-  const entries = handedOver(live(own, former({ 'f:data': { 'f:b': {} }, 'f:immutable': {} })));
+  const entries = takenOverFields(
+    live(own, former({ 'f:data': { 'f:b': {} }, 'f:immutable': {} })),
+  );
   expect(entries).toEqual([
     { ...own, fieldsV1: { 'f:data': { 'f:a': {}, 'f:b': {} }, 'f:immutable': {} } },
   ]);
@@ -85,7 +87,7 @@ test('several programs, several versions: the newest one goes on', () => {
     { 'f:x': {} },
     { manager: 'helm', apiVersion: 'v1beta1', time: '2025-01-01T00:00:00Z' },
   );
-  const entries = handedOver(live(former({ 'f:y': {} }), old));
+  const entries = takenOverFields(live(former({ 'f:y': {} }), old));
   expect(entries).toEqual([{ ...own, fieldsV1: { 'f:x': {}, 'f:y': {} } }]);
 });
 
@@ -100,7 +102,7 @@ describe("Helm's marks", () => {
       'f:annotations': { '.': {}, ...names },
     };
     const marks = { 'f:labels': managedBy, 'f:annotations': names };
-    expect(handedOver(live(former({ 'f:metadata': metadata })))).toEqual([
+    expect(takenOverFields(live(former({ 'f:metadata': metadata })))).toEqual([
       {
         ...own,
         fieldsV1: {
@@ -113,7 +115,9 @@ describe("Helm's marks", () => {
 
   test('that stayed before stay', () => {
     const before = { ...left, fieldsV1: { 'f:metadata': { 'f:annotations': names } } };
-    const entries = handedOver(live(before, former({ 'f:metadata': { 'f:labels': managedBy } })));
+    const entries = takenOverFields(
+      live(before, former({ 'f:metadata': { 'f:labels': managedBy } })),
+    );
     expect(entries).toEqual([
       { ...own, fieldsV1: {} },
       {

@@ -40,7 +40,7 @@ export async function takeOverFields(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await handOver(client, target, signal);
+      await takeOnce(client, target, signal);
       return;
     } catch (error) {
       // One that was deleted meanwhile is made anew by the apply.
@@ -50,14 +50,14 @@ export async function takeOverFields(
   }
 }
 
-async function handOver(
+async function takeOnce(
   client: KubeClient,
   { resource, key, returned }: FieldsToTake,
   signal: AbortSignal,
 ): Promise<void> {
   // What the watches keep has lost the fields of others.
   const live = await client.get(resource, key, signal);
-  const managedFields = handedOver(live, returned);
+  const managedFields = takenOverFields(live, returned);
   if (managedFields === undefined) return;
   const { resourceVersion } = live.metadata;
   const patch = [
@@ -84,7 +84,7 @@ const marks: JsonObject = {
  * The object's managedFields with everything that RukPak wrote as ours, so that the next apply takes
  * out what is no longer asked for. Undefined where nothing is RukPak's. `returned`: see `formerEntries`.
  */
-export function handedOver(
+export function takenOverFields(
   live: KubernetesObject,
   returned = false,
 ): readonly unknown[] | undefined {

@@ -149,7 +149,7 @@ export class HookRunner {
     const { owner, hook, desired, client, run, signal } = placed;
     const { resource, key } = desired;
     const ownership = ownershipOf(live, owner, this.#options.systemNamespace);
-    if (ownership.verdict === 'refused' || ownership.verdict === 'left') {
+    if (ownership.verdict === 'refused' || ownership.verdict === 'transferred') {
       throw hookRefusal(owner, { kind: resource.kind, key }, ownership);
     }
     if (live.metadata.deletionTimestamp !== undefined) return { state: 'replacing' };
@@ -242,11 +242,11 @@ function hookObject(
 function hookRefusal(
   owner: BundleDeployment,
   what: { readonly kind: string; readonly key: ObjectKey },
-  ownership: Ownership & { readonly verdict: 'refused' | 'left' },
+  ownership: Ownership & { readonly verdict: 'refused' | 'transferred' },
 ): OwnershipRefusal {
   const isInstall = (owner.status?.activeBundle ?? '') === '';
   const refused =
-    ownership.verdict === 'left'
+    ownership.verdict === 'transferred'
       ? { ...what, because: `belongs to BundleDeployment "${ownership.to}"` }
       : { ...what, ...ownership };
   const { installFailed, errorGettingReleaseState } = bundleDeploymentReason;

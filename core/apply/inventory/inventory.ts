@@ -6,8 +6,8 @@ import { entryOf, keyIn } from './entry.ts';
 
 /** What became of an object: the entry is already stored, or already gone. */
 export interface ObjectEvent {
-  /** `left`: it is its owner's no longer, and stays in the cluster. */
-  readonly type: 'changed' | 'removed' | 'left';
+  /** `orphaned`: it is its owner's no longer, and stays in the cluster. */
+  readonly type: 'changed' | 'removed' | 'orphaned';
   readonly entry: InventoryEntry;
   /** Who told of it: the watch of its kind, or the answer to a request of ours. */
   readonly origin: 'watch' | 'request';
@@ -64,9 +64,9 @@ export class Inventory {
   }
 
   /** Forgets an object that is its owner's no longer; what the watch says of that is no news. */
-  leave(entry: InventoryEntry): void {
+  orphan(entry: InventoryEntry): void {
     this.forget(entry);
-    this.#tell({ type: 'left', entry, origin: 'request' });
+    this.#tell({ type: 'orphaned', entry, origin: 'request' });
   }
 
   /** Forgets an object of which everybody has been told that it is gone. */

@@ -4,7 +4,7 @@ import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
 import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { deploymentApplySetID } from '../objects/applyset.ts';
+import { deploymentApplySetID } from '../objects/owner-marks.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { ApplySetParents, checkRestored } from './applyset-parent.ts';
 

@@ -8,14 +8,14 @@ import { withNote } from '../../../api/v1alpha1/noted-value.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { isConflict, type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { type GroupKind, isNewer } from '../objects/object-id.ts';
 import {
   applySetKey,
   applySetTooling,
   deploymentApplySetID,
   formatGroupKinds,
   parseGroupKinds,
-} from '../objects/applyset.ts';
-import { type GroupKind, isNewer } from '../objects/object-id.ts';
+} from '../objects/owner-marks.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 
 interface ApplySetParentsOptions {

@@ -2,7 +2,7 @@ import { stringAt } from '../../../api/json-fields.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Discovery, KubeClient, Resource } from '../../platform/kube/index.ts';
-import { computeStatus } from '../health/compute-status.ts';
+import { computeStatus } from '../health/object-health.ts';
 import type { ObjectStatus } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { Inventory } from '../inventory/inventory.ts';

@@ -15,7 +15,7 @@ import {
   type Resource,
 } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
-import type { FormerReleases } from '../helm-migration/former-releases.ts';
+import type { HelmReleases } from '../helm-migration/helm-releases.ts';
 import type { ApplyFailure } from '../objects/failures.ts';
 import type { GroupKind } from '../objects/object-id.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
@@ -45,7 +45,7 @@ interface EarlierKindsOptions {
   readonly discovery: Discovery;
   readonly watches: Pick<KindWatches, 'watched' | 'stop'>;
   readonly parents: Pick<ApplySetParents, 'isParent' | 'kinds'>;
-  readonly releases: Pick<FormerReleases, 'kinds'>;
+  readonly releases: Pick<HelmReleases, 'kinds'>;
   readonly owners: OwnerStates;
   readonly clock: Clock;
   readonly signal: AbortSignal;

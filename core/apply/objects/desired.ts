@@ -6,9 +6,8 @@ import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import type { ObjectKey, Resource } from '../../platform/kube/index.ts';
 import { type IgnoredTree, ignoredIn, withoutFields } from '../fields/field-tree.ts';
 import { digestOf } from '../fields/projection.ts';
-import { applySetKey, deploymentApplySetID } from './applyset.ts';
 import { objectID } from './object-id.ts';
-import { trackingID } from './owner-marks.ts';
+import { applySetKey, deploymentApplySetID, trackingID } from './owner-marks.ts';
 
 /** One object as it shall be in the cluster. */
 export interface DesiredObject {
@@ -181,5 +180,5 @@ export interface CheckedObject extends PlannedObject {
   /** Not in the cluster as far as is known: one that is there after all is not to be touched. */
   readonly createOnly: boolean;
   /** The deployment that handed it over, which had it until now. */
-  readonly handedOverBy?: BundleDeployment | undefined;
+  readonly transferredBy?: BundleDeployment | undefined;
 }

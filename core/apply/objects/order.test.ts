@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inKindOrder, isFoundation } from './order.ts';
+import { inKindOrder, isNamespaceOrDefinition } from './order.ts';
 
 function item(kind: string, group = '') {
   return { resource: { group, version: 'v1', kind, plural: '', namespaced: true } };
@@ -33,7 +33,8 @@ test('unknown kinds come last, by name, each on its own', () => {
 });
 
 test('only real namespaces and CRDs are the foundation', () => {
-  const foundation = (kind: string, group?: string) => isFoundation(item(kind, group).resource);
+  const foundation = (kind: string, group?: string) =>
+    isNamespaceOrDefinition(item(kind, group).resource);
   expect(foundation('Namespace')).toBe(true);
   expect(foundation('CustomResourceDefinition', 'apiextensions.k8s.io')).toBe(true);
   expect(foundation('Namespace', 'example.com')).toBe(false);

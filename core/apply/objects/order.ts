@@ -48,7 +48,10 @@ export function inKindOrder<T extends HasResource>(items: readonly T[]): T[][] {
 }
 
 /** Namespaces and CRDs: what must be there before anything else can be. */
-export function isFoundation({ group, kind }: Pick<Resource, 'group' | 'kind'>): boolean {
+export function isNamespaceOrDefinition({
+  group,
+  kind,
+}: Pick<Resource, 'group' | 'kind'>): boolean {
   return isNamespace({ group, kind }) || isDefinition({ group, kind });
 }
 

@@ -76,7 +76,7 @@ describe('a hand-over', () => {
       const { consent } = consentOf(holder);
       const taker = aDeployment(adoption === undefined ? {} : { adoption });
       const answer = await consent.toTake(subject, taker);
-      expect(answer).toEqual({ given: true, handedOverBy: holder });
+      expect(answer).toEqual({ given: true, transferredBy: holder });
     },
   );
 

@@ -5,11 +5,11 @@ import { gvkOf, type KubeClient, liveObject } from '../../platform/kube/index.ts
 import { isNamespace } from '../objects/order.ts';
 import { controllerOf } from '../objects/owner-marks.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
-import { handsOverTo, type Ownership, ownershipOf, takesOwned } from './ownership.ts';
+import { type Ownership, ownershipOf, takesOwned, transferTargets } from './ownership.ts';
 
 /** Names the deployment that handed an object over, where one did. */
 export type ConsentedOwnership =
-  | (Ownership & { readonly handedOverBy?: BundleDeployment | undefined })
+  | (Ownership & { readonly transferredBy?: BundleDeployment | undefined })
   /** A namespace that is not the owner's: its objects may be in it, and it stays as it is. */
   | { readonly verdict: 'used' };
 
@@ -43,10 +43,10 @@ async function withConsent(
   const { deployment: holder } = ownership;
   const answer = await consent.toTake({ holder, id, live }, owner);
   if (!answer.given) return (await consent.isGone(holder)) ? ofNobody(holder) : ownership;
-  const { handedOverBy } = answer;
+  const { transferredBy } = answer;
   // The former deployment's reference is a field of ours: the apply takes it out.
-  const dropControllers = handedOverBy === undefined && controllerOf(live) !== undefined;
-  return { verdict: 'adopt', dropControllers, handedOverBy };
+  const dropControllers = transferredBy === undefined && controllerOf(live) !== undefined;
+  return { verdict: 'adopt', dropControllers, transferredBy };
 }
 
 /** Nobody is left to hand it over. */
@@ -64,8 +64,8 @@ interface DeploymentConsentOptions {
 
 /** Whether an object may go from one deployment to another. */
 type Consent =
-  /** `handedOverBy`: that one gives it, and is to hear of it. */
-  { readonly given: true; readonly handedOverBy?: BundleDeployment } | { readonly given: false };
+  /** `transferredBy`: that one gives it, and is to hear of it. */
+  { readonly given: true; readonly transferredBy?: BundleDeployment } | { readonly given: false };
 
 /**
  * Asks deployments that have an object whether another one may take it. Reads each of them once; they
@@ -91,8 +91,8 @@ export class DeploymentConsent {
     }: { readonly holder: string; readonly id: string; readonly live: KubernetesObject },
     owner: BundleDeployment,
   ): Promise<Consent> {
-    const handedOverBy = await this.toHandOver(holder, owner);
-    if (handedOverBy !== undefined) return { given: true, handedOverBy };
+    const transferredBy = await this.toTransfer(holder, owner);
+    if (transferredBy !== undefined) return { given: true, transferredBy };
     if (!takesOwned(owner, live)) return { given: false };
     const { owners } = this.#options;
     const isWanted = owners?.of(owner.metadata.name ?? '').otherHolder(id) !== undefined;
@@ -104,10 +104,10 @@ export class DeploymentConsent {
    * The holder, where it hands over to the owner. Not where a chain of hand-overs leads back to it:
    * the object would never come to rest.
    */
-  async toHandOver(holder: string, owner: BundleDeployment): Promise<BundleDeployment | undefined> {
+  async toTransfer(holder: string, owner: BundleDeployment): Promise<BundleDeployment | undefined> {
     if (owner.spec.adoption === 'Never') return undefined;
     const from = await this.#deployment(holder);
-    if (from === undefined || !handsOverTo(from).includes(owner.metadata.name ?? ''))
+    if (from === undefined || !transferTargets(from).includes(owner.metadata.name ?? ''))
       return undefined;
     return (await this.#leadsTo(owner, holder)) ? undefined : from;
   }
@@ -119,12 +119,12 @@ export class DeploymentConsent {
   }
 
   async #leadsTo(from: BundleDeployment, holder: string): Promise<boolean> {
-    const seen = new Set(handsOverTo(from));
+    const seen = new Set(transferTargets(from));
     // Grows while it is walked, until every deployment of the chain is in it.
     for (const name of seen) {
       if (name === holder) return true;
       const next = await this.#deployment(name);
-      for (const other of next === undefined ? [] : handsOverTo(next)) seen.add(other);
+      for (const other of next === undefined ? [] : transferTargets(next)) seen.add(other);
     }
     return false;
   }

@@ -108,7 +108,7 @@ export class OwnershipCheck {
       }
       const subject = { owner: request.owner, id: planned.desired.id, live };
       const ownership = await consentedOwnership(subject, systemNamespace, consent);
-      if (ownership.verdict === 'left' || ownership.verdict === 'used') return;
+      if (ownership.verdict === 'transferred' || ownership.verdict === 'used') return;
       if (ownership.verdict !== 'refused') {
         checked.push(this.#checked(request.owner, { ...planned, live }, ownership));
         return;
@@ -144,7 +144,7 @@ export class OwnershipCheck {
     for (const { desired } of pending) {
       const deployment = state.otherHolder(desired.id);
       if (deployment === undefined) continue;
-      if ((await consent.toHandOver(deployment, owner)) !== undefined) {
+      if ((await consent.toTransfer(deployment, owner)) !== undefined) {
         given.push(desired.id);
         continue;
       }
@@ -163,13 +163,13 @@ export class OwnershipCheck {
   #checked(
     owner: BundleDeployment,
     planned: PlannedObject & { readonly live: KubernetesObject },
-    ownership: Exclude<ConsentedOwnership, { verdict: 'refused' | 'left' | 'used' }>,
+    ownership: Exclude<ConsentedOwnership, { verdict: 'refused' | 'transferred' | 'used' }>,
   ): CheckedObject {
     const { systemNamespace } = this.#options;
     const dropControllers = ownership.verdict === 'adopt' && ownership.dropControllers;
     const takeOver = isLeftByRukpak(planned.live, owner, systemNamespace);
-    const { handedOverBy } = ownership;
-    return { ...planned, dropControllers, handedOverBy, takeOver, createOnly: false };
+    const { transferredBy } = ownership;
+    return { ...planned, dropControllers, transferredBy, takeOver, createOnly: false };
   }
 }
 

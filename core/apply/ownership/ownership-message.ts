@@ -36,12 +36,12 @@ export function ownershipMessage(
     'rendered manifests contain a resource that already exists. ' +
     `Unable to continue with ${operation}: ${objects.join('; ')}${rest}. ` +
     `Delete or rename ${them}, or if ${is} to belong to this BundleDeployment: ` +
-    [handOver(refused, owner), adopt(refused, owner)].filter(Boolean).join('; ')
+    [transferCommands(refused, owner), adopt(refused, owner)].filter(Boolean).join('; ')
   );
 }
 
 /** For what other deployments have: they are to give it. */
-function handOver(refused: readonly RefusedObject[], owner: BundleDeployment): string {
+function transferCommands(refused: readonly RefusedObject[], owner: BundleDeployment): string {
   const holders = [...new Set(refused.flatMap(({ deployment }) => deployment ?? []))];
   const commands = holders
     .slice(0, listedDeployments)

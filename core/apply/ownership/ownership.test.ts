@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { deploymentApplySetID } from '../objects/applyset.ts';
-import { labelledOwner } from '../objects/owner-marks.ts';
+import { deploymentApplySetID, labelledOwner } from '../objects/owner-marks.ts';
 import { isLeftByRukpak, ownershipOf } from './ownership.ts';
 
 function owner(annotations: object = {}, spec: object = {}): BundleDeployment {
@@ -116,7 +115,7 @@ describe('what another deployment has', () => {
 
   test.each(others)('is left to it where it was handed over: it %s it', (_, metadata) => {
     const giver = owner({ 'core.rukpak.io/hand-over': 'some, other' });
-    expect(judge(metadata, giver)).toEqual({ verdict: 'left', to: 'other' });
+    expect(judge(metadata, giver)).toEqual({ verdict: 'transferred', to: 'other' });
   });
 });
 

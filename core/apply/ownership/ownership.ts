@@ -6,11 +6,12 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { gvkOf } from '../../platform/kube/index.ts';
 import { hasFormerFields } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
-import { applySetKey, deploymentApplySetID } from '../objects/applyset.ts';
 import { objectPath } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
 import {
+  applySetKey,
   controllerOf,
+  deploymentApplySetID,
   isDeployment,
   isMarked,
   labelledOwner,
@@ -23,7 +24,7 @@ export type Ownership =
   /** Free to take once the references of its former controllers are removed, if it has any. */
   | { readonly verdict: 'adopt'; readonly dropControllers: boolean }
   /** Handed over to the deployment that has it by now: nothing of it is ours to change. */
-  | { readonly verdict: 'left'; readonly to: string }
+  | { readonly verdict: 'transferred'; readonly to: string }
   | RefusedOwnership;
 
 interface RefusedOwnership {
@@ -62,7 +63,8 @@ export function ownershipOf(
   if (deployment === name) return { verdict: 'ours' };
   const because = holder(live, controller);
   if (deployment !== undefined) {
-    if (handsOverTo(owner).includes(deployment)) return { verdict: 'left', to: deployment };
+    if (transferTargets(owner).includes(deployment))
+      return { verdict: 'transferred', to: deployment };
     return { ...refused(because, true), deployment };
   }
   return mayAdopt(live, owner, systemNamespace)
@@ -197,7 +199,7 @@ export function takesOwned(owner: BundleDeployment, live: KubernetesObject): boo
 }
 
 /** The first hundred that may take objects of this one (annotation `core.rukpak.io/hand-over`). */
-export function handsOverTo(owner: BundleDeployment): readonly string[] {
+export function transferTargets(owner: BundleDeployment): readonly string[] {
   const names = new Set(listed(owner, annotation.handOver));
   names.delete(owner.metadata.name ?? '');
   return [...names].slice(0, maxTakers);

@@ -91,7 +91,7 @@ test('the giver is woken when the taker makes the object nobody’s', () => {
   seen('taker');
   transfers.keep(owners.of('demo'), transfers.given(aGiver('taker'), [desired]));
   const entry = inventory.get(desired.resource, desired.key);
-  if (entry !== undefined) inventory.leave(entry);
+  if (entry !== undefined) inventory.orphan(entry);
   expect(woken).toEqual(['demo']);
 });
 

@@ -16,7 +16,7 @@ import type { Inventory, ObjectEvent, ObjectEventListener } from '../inventory/i
 import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
 import { describeObject, objectPath } from '../objects/object-id.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
-import { handsOverTo } from './ownership.ts';
+import { transferTargets } from './ownership.ts';
 
 /** How often is looked again while somebody may still take objects: other processes tell nothing. */
 const lookInterval = 5000;
@@ -52,7 +52,7 @@ export class Transfers implements ObjectEventListener {
 
   /** The objects of a set that a deployment the owner hands over to has by now. */
   given(owner: BundleDeployment, objects: readonly DesiredObject[]): ReadonlySet<DesiredObject> {
-    const takers = new Set(handsOverTo(owner));
+    const takers = new Set(transferTargets(owner));
     if (takers.size === 0) return new Set();
     return new Set(objects.filter((object) => takers.has(this.#holderOf(object))));
   }
@@ -80,7 +80,7 @@ export class Transfers implements ObjectEventListener {
     signal: AbortSignal,
   ): Promise<HoldUp | undefined> {
     if (dropped.length === 0) return undefined;
-    for (const name of handsOverTo(owner)) {
+    for (const name of transferTargets(owner)) {
       const target = { resource: bundleDeploymentResource, key: { name } };
       const live = await liveObject(this.#options.client, target, signal);
       const taker = live as BundleDeployment | undefined;
@@ -92,7 +92,7 @@ export class Transfers implements ObjectEventListener {
   }
 
   /** Tells both deployments of an object that went from one to the other, and has the giver look. */
-  tell(owner: BundleDeployment, { desired, handedOverBy: giver }: CheckedObject): void {
+  tell(owner: BundleDeployment, { desired, transferredBy: giver }: CheckedObject): void {
     if (giver === undefined) return;
     const { events, notify } = this.#options;
     const what = describeObject(desired.resource.kind, desired.key);

@@ -14,7 +14,7 @@ import { clientOf } from '../privilege/permissions.ts';
 import type { Preflight } from '../privilege/preflight.ts';
 import type { Pruner } from '../prune/pruner.ts';
 import { checkStageOrder } from '../stages/stage-order.ts';
-import { isCollected } from '../state/finished-objects.ts';
+import { isCollected } from '../state/applied-record.ts';
 import type { OwnerStates } from '../state/owner-state.ts';
 import { desiredHooks, desiredSet } from './desired-set.ts';
 import { type ApplyPlan, planSet, type Run } from './plan.ts';

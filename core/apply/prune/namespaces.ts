@@ -28,22 +28,22 @@ export interface NamespacePlan extends RemovalPlan {
 }
 
 /** The plan without those namespaces that were not core's alone, or hold what is not to go. */
-export async function leaveNamespaces(
+export async function orphanNamespaces(
   plan: RemovalPlan,
   query: NamespaceQuery,
 ): Promise<NamespacePlan> {
-  const leave = new Map(plan.leave);
+  const orphan = new Map(plan.orphan);
   const undecided = new Map<InventoryEntry, Error>();
   for (const entry of plan.remove.filter(({ resource }) => isNamespace(resource))) {
     try {
       const because = await reasonToStay(entry, query);
-      if (because !== undefined) leave.set(entry, because);
+      if (because !== undefined) orphan.set(entry, because);
     } catch (error) {
       query.signal.throwIfAborted();
       undecided.set(entry, error instanceof Error ? error : new Error(String(error)));
     }
   }
-  return { leave, remove: plan.remove.filter((entry) => !leave.has(entry)), undecided };
+  return { orphan, remove: plan.remove.filter((entry) => !orphan.has(entry)), undecided };
 }
 
 /** @throws Error of the first of these objects that waits. */
@@ -189,7 +189,7 @@ async function goesWithItsOwner(
   return false;
 }
 
-interface LeftNamespaces {
+interface OrphanedNamespaces {
   readonly owner: BundleDeployment;
   /** What the owner had its objects in. */
   readonly namespaces: readonly SharedNamespace[];
@@ -205,16 +205,16 @@ interface LeftNamespaces {
  * what was in them, and that hold nothing any more: the last one that goes takes them along. True
  * where there was any.
  */
-export async function takeLeftNamespaces(request: LeftNamespaces): Promise<boolean> {
+export async function takeOrphanedNamespaces(request: OrphanedNamespaces): Promise<boolean> {
   let taken = false;
   for (const namespace of request.namespaces) {
-    if (await takeLeft(request, namespace)) taken = true;
+    if (await takeOrphaned(request, namespace)) taken = true;
   }
   return taken;
 }
 
-async function takeLeft(
-  request: LeftNamespaces,
+async function takeOrphaned(
+  request: OrphanedNamespaces,
   { id, resource, key }: SharedNamespace,
 ): Promise<boolean> {
   const { owner, client, inventory, systemNamespace, query } = request;
@@ -238,7 +238,7 @@ async function takeLeft(
   }
 }
 
-function isFree(live: KubernetesObject, { owner, systemNamespace }: LeftNamespaces): boolean {
+function isFree(live: KubernetesObject, { owner, systemNamespace }: OrphanedNamespaces): boolean {
   if (isKept(live) || live.metadata.deletionTimestamp !== undefined) return false;
   return ownershipOf(live, owner, systemNamespace).verdict === 'adopt';
 }

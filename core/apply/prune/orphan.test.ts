@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { anOwnedEntry } from '../../../test/helpers/owned-entry.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { leaveObject } from './orphan.ts';
+import { orphanObject } from './orphan.ts';
 
 const outdated = new ApiError(422, { reason: 'Invalid', message: 'the test of a patch failed' });
 const missing = new ApiError(404, { reason: 'NotFound' });
@@ -61,7 +61,7 @@ function pathsOf(patch: readonly Patch[] | undefined): string[] {
 
 test('one request, of exactly what was seen, takes out everything that is ours', async () => {
   const server = aServer(entry.object);
-  await leaveObject(server.client, entry, { owner: 'demo', signal });
+  await orphanObject(server.client, entry, { owner: 'demo', signal });
   expect(server.calls).toEqual(['patch']);
   const [patch] = server.patches;
   expect(patch?.[0]).toEqual({ op: 'replace', path: '/metadata/resourceVersion', value: '1' });
@@ -91,7 +91,7 @@ test('an object that is not as last seen is read, and our share of its fields fo
     ],
   };
   const server = aServer({ ...entry.object, metadata }, outdated);
-  await leaveObject(server.client, entry, { owner: 'demo', signal });
+  await orphanObject(server.client, entry, { owner: 'demo', signal });
   expect(server.calls).toEqual(['patch', 'get', 'patch']);
   const patch = server.patches[1] ?? [];
   expect(patch[0]).toMatchObject({ value: '7' });
@@ -110,17 +110,17 @@ test.each<[why: string, live: KubernetesObject | undefined]>([
   ['has become somebody else’s', { ...entry.object, metadata: { uid: 'uid-of-a', labels: {} } }],
 ])('what %s meanwhile stays as it is', async (_, live) => {
   const server = aServer(live, outdated);
-  await leaveObject(server.client, entry, { owner: 'demo', signal });
+  await orphanObject(server.client, entry, { owner: 'demo', signal });
   expect(server.calls).toEqual(['patch', 'get']);
 });
 
 test('one that is gone at once is no failure; what the server refuses is', async () => {
   const gone = aServer(undefined, missing);
-  await leaveObject(gone.client, entry, { owner: 'demo', signal });
+  await orphanObject(gone.client, entry, { owner: 'demo', signal });
   expect(gone.calls).toEqual(['patch']);
   const forbidden = new ApiError(403, { reason: 'Forbidden' });
   const server = aServer(entry.object, forbidden);
-  await expect(leaveObject(server.client, entry, { owner: 'demo', signal })).rejects.toBe(
+  await expect(orphanObject(server.client, entry, { owner: 'demo', signal })).rejects.toBe(
     forbidden,
   );
 });

@@ -28,7 +28,7 @@ const attempts = 5;
  * else's, stays as it is. Never applies: that would make an object that was deleted meanwhile.
  * @throws ApiError where the server refuses.
  */
-export async function leaveObject(
+export async function orphanObject(
   client: Pick<KubeClient, 'get' | 'patch'>,
   { resource, key, object }: LeftObject,
   { owner, signal }: { readonly owner: string; readonly signal: AbortSignal },

@@ -16,8 +16,8 @@ describe('removal plan', () => {
 
   function plan(policy: DeletionPolicy = 'Delete', wanted?: Wanted) {
     const owner = aStoredDeployment();
-    const { leave, remove } = planRemoval(inventory, { owner, policy, ...(wanted && { wanted }) });
-    return { leave: namesOf([...leave.keys()]), remove: namesOf(remove) };
+    const { orphan, remove } = planRemoval(inventory, { owner, policy, ...(wanted && { wanted }) });
+    return { orphan: namesOf([...orphan.keys()]), remove: namesOf(remove) };
   }
 
   function namesOf(entries: readonly InventoryEntry[]): string[] {
@@ -52,14 +52,14 @@ describe('removal plan', () => {
     };
     const unmarked = { annotations: { [trackingID]: undefined as unknown as string } };
     put('ConfigMap', 'of-rukpak', { ...unmarked, ownerReferences: [reference] });
-    expect(plan()).toEqual({ leave: [], remove: ['goes'] });
+    expect(plan()).toEqual({ orphan: [], remove: ['goes'] });
   });
 
   test('objects of an optional kind stay while the cluster seems not to serve it', () => {
     put('ServiceMonitor.monitoring.coreos.com', 'stays');
     put('ConfigMap', 'goes');
     const omitted = [{ group: 'monitoring.coreos.com', kind: 'ServiceMonitor' }];
-    expect(plan('Delete', { ...wants(), omitted })).toEqual({ leave: [], remove: ['goes'] });
+    expect(plan('Delete', { ...wants(), omitted })).toEqual({ orphan: [], remove: ['goes'] });
   });
 
   test.each<[why: string, metadata: ObjectMeta]>([
@@ -72,20 +72,20 @@ describe('removal plan', () => {
     ['a mark that names nobody', { annotations: { [trackingID]: ':/ConfigMap:n/stranger' } }],
   ])('%s stays as it is', (_, metadata) => {
     put('ConfigMap', 'stranger', metadata);
-    expect(plan()).toEqual({ leave: [], remove: [] });
-    expect(plan('Orphan')).toEqual({ leave: [], remove: [] });
+    expect(plan()).toEqual({ orphan: [], remove: [] });
+    expect(plan('Orphan')).toEqual({ orphan: [], remove: [] });
   });
 
   test('what another controller has stays as it is', () => {
     const other = { apiVersion: 'v1', kind: 'Service', name: 'demo', uid: 'x', controller: true };
     put('EndpointSlice.discovery.k8s.io', 'of-a-service', { ownerReferences: [other] });
-    expect(plan()).toEqual({ leave: [], remove: [] });
+    expect(plan()).toEqual({ orphan: [], remove: [] });
   });
 
   test('kept objects stay, and become nobody’s', () => {
     put('ConfigMap', 'annotated', keep);
     put('ConfigMap', 'kept-by-helm', { annotations: { 'helm.sh/resource-policy': 'keep' } });
-    expect(plan()).toEqual({ leave: ['annotated', 'kept-by-helm'], remove: [] });
+    expect(plan()).toEqual({ orphan: ['annotated', 'kept-by-helm'], remove: [] });
   });
 
   describe('an upgrade', () => {
@@ -95,31 +95,31 @@ describe('removal plan', () => {
       put('ConfigMap', 'kept', keep);
       put('ConfigMap', 'going', { deletionTimestamp: '2026-01-01T00:00:00Z' });
       put('ConfigMap', 'deleted').deleted = true;
-      expect(plan('Delete', wants(wanted))).toEqual({ leave: ['kept'], remove: ['goes'] });
+      expect(plan('Delete', wants(wanted))).toEqual({ orphan: ['kept'], remove: ['goes'] });
     });
 
     test('leaves a namespace while something that is wanted is in it', () => {
       const wanted = put('ConfigMap', 'wanted');
       const inhabited = put('Namespace', 'n');
       put('Namespace', 'empty');
-      expect(plan('Delete', wants(wanted))).toEqual({ leave: ['n'], remove: ['empty'] });
-      expect(plan('Delete', wants(wanted, inhabited))).toEqual({ leave: [], remove: ['empty'] });
+      expect(plan('Delete', wants(wanted))).toEqual({ orphan: ['n'], remove: ['empty'] });
+      expect(plan('Delete', wants(wanted, inhabited))).toEqual({ orphan: [], remove: ['empty'] });
     });
 
     test('finds what is watched in two versions once', () => {
       const { resource, object } = put('Gizmo.example.com', 'goes');
       inventory.put({ ...resource, version: 'v2' }, object);
-      expect(plan('Delete', wants())).toEqual({ leave: [], remove: ['goes'] });
+      expect(plan('Delete', wants())).toEqual({ orphan: [], remove: ['goes'] });
     });
 
-    test.each<[DeletionPolicy, leave: string[], remove: string[]]>([
+    test.each<[DeletionPolicy, orphan: string[], remove: string[]]>([
       ['KeepCRDs', ['gizmos.example.com', 'one'], ['cm']],
       ['Orphan', ['gizmos.example.com', 'one', 'cm'], []],
-    ])('keeps to policy %s', (policy, leave, remove) => {
+    ])('keeps to policy %s', (policy, orphan, remove) => {
       anOwnedCRD('Gizmo', inventory);
       put('Gizmo.example.com', 'one');
       put('ConfigMap', 'cm');
-      expect(plan(policy, wants())).toEqual({ leave, remove });
+      expect(plan(policy, wants())).toEqual({ orphan, remove });
     });
   });
 
@@ -128,7 +128,7 @@ describe('removal plan', () => {
     put('ConfigMap', 'kept', keep);
     const { resource, object } = anOwnedEntry('Gizmo.example.com', { name: 'g' }, inventory);
     inventory.put({ ...resource, version: 'v2' }, object);
-    expect(plan('Orphan')).toEqual({ leave: ['a', 'kept', 'g'], remove: [] });
+    expect(plan('Orphan')).toEqual({ orphan: ['a', 'kept', 'g'], remove: [] });
   });
 
   test('KeepCRDs leaves CRDs and their custom resources', () => {
@@ -137,7 +137,7 @@ describe('removal plan', () => {
     put('Gizmo.elsewhere.example', 'of another group');
     put('ConfigMap', 'cm');
     expect(plan('KeepCRDs')).toEqual({
-      leave: ['gizmos.example.com', 'one'],
+      orphan: ['gizmos.example.com', 'one'],
       remove: ['of another group', 'cm'],
     });
   });
@@ -173,17 +173,17 @@ describe('hook objects stay', () => {
     const wanted = { ids: new Set<string>(), objects: [], omitted: [] };
     const plan = planRemoval(inventory, { owner, policy: 'Delete', wanted });
     expect(names(plan.remove)).toEqual(['kept']);
-    expect(plan.leave.size).toBe(0);
+    expect(plan.orphan.size).toBe(0);
   });
 
   test('what a hook has made is left to the garbage collector when its deployment is deleted', () => {
     const plan = planRemoval(inventory, { owner, policy: 'Delete' });
     expect(names(plan.remove)).toEqual(['kept']);
-    expect(plan.leave.size).toBe(0);
+    expect(plan.orphan.size).toBe(0);
   });
 
   test('what a hook has made stays where everything is to stay', () => {
     const plan = planRemoval(inventory, { owner, policy: 'Orphan' });
-    expect(names([...plan.leave.keys()])).toEqual(['hook', 'kept']);
+    expect(names([...plan.orphan.keys()])).toEqual(['hook', 'kept']);
   });
 });

@@ -13,7 +13,7 @@ import { stageOf } from '../stages/stage-order.ts';
 /** What becomes of the objects that a deployment does not want any more. */
 export interface RemovalPlan {
   /** They stay, and are nobody's from then on; with the reason, for people. */
-  readonly leave: ReadonlyMap<InventoryEntry, string>;
+  readonly orphan: ReadonlyMap<InventoryEntry, string>;
   readonly remove: readonly InventoryEntry[];
 }
 
@@ -46,17 +46,17 @@ export function planRemoval(
     ({ id, resource }) => wanted?.ids.has(id) !== true && !omitted.has(kindName(resource)),
   );
   const byPolicy = keptByPolicy(entries, policy);
-  const leave = new Map<InventoryEntry, string>();
+  const orphan = new Map<InventoryEntry, string>();
   const remove: InventoryEntry[] = [];
   // A deletion is waited for where the whole deployment goes, and not where it is upgraded.
   for (const entry of wanted === undefined ? entries : entries.filter(isPresent)) {
     const because = byPolicy.has(entry)
       ? `the deletion policy is ${policy}`
       : reasonToStay(entry, wanted?.objects ?? []);
-    if (because !== undefined) leave.set(entry, because);
+    if (because !== undefined) orphan.set(entry, because);
     else if (!isHookObject(entry.object)) remove.push(entry);
   }
-  return { leave, remove };
+  return { orphan, remove };
 }
 
 function keptByPolicy(

@@ -19,12 +19,12 @@ import type { Transfers } from '../ownership/transfers.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import { type Deletions, objectEvents } from '../write/deletions.ts';
 import {
-  leaveNamespaces,
   type NamespacePlan,
   type NamespaceQuery,
+  orphanNamespaces,
   throwUndecided,
 } from './namespaces.ts';
-import { leaveObject } from './orphan.ts';
+import { orphanObject } from './orphan.ts';
 import { guardPrune, timePrune } from './prune-guard.ts';
 import { planRemoval, type RemovalPlan, type Wanted } from './prune-plan.ts';
 
@@ -88,7 +88,7 @@ export class Pruner {
     const { inventory, defaultDeletionPolicy = 'Delete' } = this.#options;
     const { deletionPolicy: policy = defaultDeletionPolicy } = owner.spec;
     const plan = planRemoval(inventory, { owner, policy, wanted: set });
-    return await leaveNamespaces(plan, this.namespaceQuery(owner, plan, signal));
+    return await orphanNamespaces(plan, this.namespaceQuery(owner, plan, signal));
   }
 
   /** Asks what namespaces hold that a plan would delete. */
@@ -114,15 +114,15 @@ export class Pruner {
     const { transfers, deletions, earlierKinds } = this.#options;
     const { owner, name, state, client, set, signal } = run;
     const plan = await this.plan(run);
-    const { leave, remove, undecided } = plan;
+    const { orphan, remove, undecided } = plan;
     this.tellStrangers(owner, set.ids);
-    const dropped = [...remove, ...leave.keys()];
+    const dropped = [...remove, ...orphan.keys()];
     const awaited = await transfers.pending(owner, dropped, signal);
     if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
     // What nobody has dropped stays the owner's.
-    const staying = run.deletionsAsked === false ? [...leave.keys()] : [];
-    const left = staying.length > 0 ? 0 : leave.size;
-    if (left > 0) await this.leave(run, leave);
+    const staying = run.deletionsAsked === false ? [...orphan.keys()] : [];
+    const left = staying.length > 0 ? 0 : orphan.size;
+    if (left > 0) await this.orphan(run, orphan);
     if (remove.length === 0) {
       state.confirmedPrunes = new Set();
       return { changes: left, held: staying };
@@ -158,7 +158,7 @@ export class Pruner {
   }
 
   /** Makes objects nobody's that would be deleted but for the reason given, and tells of each. */
-  async leave(
+  async orphan(
     { owner, client, signal }: Pick<PruneRequest, 'owner' | 'client' | 'signal'>,
     entries: ReadonlyMap<InventoryEntry, string>,
   ): Promise<void> {
@@ -168,9 +168,9 @@ export class Pruner {
     const left: InventoryEntry[] = [];
     await forEachLimit([...entries.keys()], concurrentWrites, async (entry) => {
       try {
-        await leaveObject(client, entry, { owner: name, signal });
+        await orphanObject(client, entry, { owner: name, signal });
         owners.find(name)?.forgetObject(entry.id);
-        inventory.leave(entry);
+        inventory.orphan(entry);
         // A namespace is theirs to have now.
         for (const user of otherUsers(owners, name, entry.id)) notify(user);
         left.push(entry);

@@ -8,16 +8,15 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { type ApplySetParents, checkRestored } from '../kinds/applyset-parent.ts';
 import { type EarlierKinds, kindNames } from '../kinds/earlier-kinds.ts';
 import type { KindWatches } from '../kinds/kind-watches.ts';
-import { applySetKey } from '../objects/applyset.ts';
 import { throwAny } from '../objects/failures.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isNamespace } from '../objects/order.ts';
-import { belongsTo } from '../objects/owner-marks.ts';
+import { applySetKey, belongsTo } from '../objects/owner-marks.ts';
 import { endNamespaces } from '../ownership/shared-namespaces.ts';
 import { clientOf } from '../privilege/permissions.ts';
 import type { OwnerState, OwnerStates } from '../state/owner-state.ts';
 import type { Deletions } from '../write/deletions.ts';
-import { leaveNamespaces, takeLeftNamespaces, throwUndecided } from './namespaces.ts';
+import { orphanNamespaces, takeOrphanedNamespaces, throwUndecided } from './namespaces.ts';
 import { planRemoval, removalStages } from './prune-plan.ts';
 import type { Pruner } from './pruner.ts';
 import { awaitRemoval } from './removal-watch.ts';
@@ -73,12 +72,12 @@ export class Remover {
       planned.remove.filter(({ resource }) => isNamespace(resource)),
     );
     pruner.tellStrangers(owner);
-    await pruner.leave(removal, planned.leave);
+    await pruner.orphan(removal, planned.orphan);
     const query = pruner.namespaceQuery(owner, planned, signal);
     for (const candidates of removalStages(planned.remove)) {
       // Not earlier: until what is before it has gone, an API of the deployment may keep silent.
-      const plan = await leaveNamespaces({ leave: new Map(), remove: candidates }, query);
-      await pruner.leave(removal, plan.leave);
+      const plan = await orphanNamespaces({ orphan: new Map(), remove: candidates }, query);
+      await pruner.orphan(removal, plan.orphan);
       const decided = plan.remove.filter((entry) => !plan.undecided.has(entry));
       const waitsFor = await this.#removeStage(removal, decided, unserved);
       throwUndecided(plan, plan.remove);
@@ -90,13 +89,13 @@ export class Remover {
     if (unserved.length > 0 && left.unserved.length + left.resources.length > 0) {
       return { waitsFor: this.#waitForKinds(state, unserved) };
     }
-    if (await this.#takeLeft(removal, query)) return await this.remove(request);
+    if (await this.#takeOrphaned(removal, query)) return await this.remove(request);
     state.removal = undefined;
     return {};
   }
 
   /** Namespaces that an earlier deployment has left, and that hold nothing any more. */
-  async #takeLeft(
+  async #takeOrphaned(
     { owner, state, policy, client }: Removal,
     query: ReturnType<Pruner['namespaceQuery']>,
   ): Promise<boolean> {
@@ -104,7 +103,7 @@ export class Remover {
     const { inventory, systemNamespace } = this.#options;
     const namespaces = [...state.namespaces.values()];
     const request = { owner, namespaces, client, inventory, systemNamespace, query };
-    return await takeLeftNamespaces(request);
+    return await takeOrphanedNamespaces(request);
   }
 
   /** Objects of a kind that is not served can be neither seen nor deleted; nothing says that none is left. */

@@ -6,7 +6,12 @@ import { TerminalError } from '../../errors.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { describeObject } from '../objects/object-id.ts';
-import { isBeforeWorkloads, isDefinition, isFoundation, isWorkload } from '../objects/order.ts';
+import {
+  isBeforeWorkloads,
+  isDefinition,
+  isNamespaceOrDefinition,
+  isWorkload,
+} from '../objects/order.ts';
 
 /** An object of a bundle, or one that is live. */
 interface StagedObject {
@@ -17,7 +22,7 @@ interface StagedObject {
 /** Stages of objects without an annotation; wide apart, so that others fit between. */
 export const builtInStage = {
   /** Namespaces and CRDs. */
-  foundation: -20,
+  namespacesAndCRDs: -20,
   /** Accounts, RBAC, configuration, quotas, Services. */
   configuration: -10,
   /** What runs pods, and the claims that become ready only with a pod. */
@@ -55,7 +60,7 @@ function stageText({ metadata }: KubernetesObject): unknown {
 }
 
 function stageOfKind(resource: StagedObject['resource']): number {
-  if (isFoundation(resource)) return builtInStage.foundation;
+  if (isNamespaceOrDefinition(resource)) return builtInStage.namespacesAndCRDs;
   // A claim may wait for its first pod: nothing that has to be ready first may wait for it.
   if (isWorkload(resource.kind) || isVolumeClaim(resource)) return builtInStage.workload;
   return isBeforeWorkloads(resource.kind) ? builtInStage.configuration : builtInStage.other;
@@ -96,14 +101,14 @@ export function stageOrderProblems<T extends PlacedObject>(
   objects: readonly T[],
 ): readonly StageOrderProblem<T>[] {
   if (!objects.some(({ object }) => annotatedStage(object) !== undefined)) return [];
-  const foundation = new Map(
+  const prerequisites = new Map(
     objects
-      .filter(({ resource }) => isFoundation(resource))
+      .filter(({ resource }) => isNamespaceOrDefinition(resource))
       .map((object) => [provided(object), object]),
   );
   return objects.flatMap((subject) =>
     needed(subject).flatMap((need) => {
-      const message = problem(subject, foundation.get(need));
+      const message = problem(subject, prerequisites.get(need));
       return message === undefined ? [] : [{ subject, message }];
     }),
   );

@@ -10,7 +10,7 @@ import { DriftDetector } from '../drift/drift.ts';
 import { noteDrift } from '../drift/drift-policy.ts';
 import { Inventory } from '../inventory/inventory.ts';
 import type { CheckedObject, DesiredObject } from '../objects/desired.ts';
-import { isFoundation } from '../objects/order.ts';
+import { isNamespaceOrDefinition } from '../objects/order.ts';
 import { OwnerStates } from '../state/owner-state.ts';
 import { stageOf } from './stage-order.ts';
 import {
@@ -68,7 +68,7 @@ async function run(objects: readonly DesiredObject[], scenario: Scenario): Promi
         expect(lowerOf(desired, objects).some((lower) => problemOf(lower, cluster))).toBe(false);
       cluster.sent.push(desired);
     },
-    foundationLaid: async ({ objects: members }) => {
+    definitionsWritten: async ({ objects: members }) => {
       cluster.sent.push(aConfigMap(`laid for ${members.length}`));
       return [];
     },
@@ -269,8 +269,8 @@ function expectInOrder(objects: readonly DesiredObject[], cluster: Cluster, wait
     const before = sent.slice(0, position);
     expect(before).toEqual(expect.arrayContaining(lowerOf(object, objects)));
     const after = sent.slice(position + 1).filter((other) => stageOf(other) === stageOf(object));
-    if (!isFoundation(object.resource)) {
-      expect(after.filter(({ resource }) => isFoundation(resource))).toEqual([]);
+    if (!isNamespaceOrDefinition(object.resource)) {
+      expect(after.filter(({ resource }) => isNamespaceOrDefinition(resource))).toEqual([]);
     }
   }
   expect(new Set(sent).size).toBe(sent.length);

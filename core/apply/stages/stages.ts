@@ -7,7 +7,7 @@ import { driftMode } from '../drift/drift-policy.ts';
 import type { CheckedObject, DesiredObject, PlannedObject } from '../objects/desired.ts';
 import { type ApplyFailure, failuresError, type Operation } from '../objects/failures.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
-import { inKindOrder, isFoundation } from '../objects/order.ts';
+import { inKindOrder, isNamespaceOrDefinition } from '../objects/order.ts';
 import { OwnershipRefusal } from '../ownership/ownership-check.ts';
 import type { OwnerState } from '../state/owner-state.ts';
 import { annotatedStage, stageOf } from './stage-order.ts';
@@ -28,7 +28,7 @@ interface StageSteps {
   readonly operation: Operation;
   apply(object: CheckedObject): Promise<void>;
   /** Runs after a stage's namespaces and CRDs: what its other objects need is there after it. */
-  foundationLaid(stage: Stage): Promise<readonly ApplyFailure[]>;
+  definitionsWritten(stage: Stage): Promise<readonly ApplyFailure[]>;
   /** Absent where stages do not wait until the one before is ready. */
   readonly problemOf?: ProblemOf | undefined;
 }
@@ -97,13 +97,13 @@ export function holdUpBeforeFirst(
  */
 async function runStage(stage: Stage, steps: StageSteps): Promise<readonly ApplyFailure[]> {
   const items = stage.pending.map((object) => ({ object, resource: object.desired.resource }));
-  const foundation = items.filter(({ resource }) => isFoundation(resource));
-  const failures = await applyItems(foundation, steps);
+  const first = items.filter(({ resource }) => isNamespaceOrDefinition(resource));
+  const failures = await applyItems(first, steps);
   if (failures.length > 0) return failures;
-  const refused = await steps.foundationLaid(stage);
+  const refused = await steps.definitionsWritten(stage);
   if (refused.length > 0) return refused;
   return await applyItems(
-    items.filter(({ resource }) => !isFoundation(resource)),
+    items.filter(({ resource }) => !isNamespaceOrDefinition(resource)),
     steps,
   );
 }
@@ -163,7 +163,7 @@ export function stagesToRun(
   if (!foundationOnly) return stagesOf(content);
   const pending = content.pending.filter(
     ({ desired: { resource, object } }) =>
-      isFoundation(resource) && annotatedStage(object) === undefined,
+      isNamespaceOrDefinition(resource) && annotatedStage(object) === undefined,
   );
   // Nothing else is to be waited for: the rest may have to come in a stage as well.
   return [{ number: undefined, objects: [], pending }];

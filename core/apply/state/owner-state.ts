@@ -4,8 +4,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { OwnRules } from '../health/rules/own-verdicts.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/object-id.ts';
-import type { AppliedRecord } from './applied-record.ts';
-import { FinishedObjects } from './finished-objects.ts';
+import { type AppliedRecord, FinishedObjects } from './applied-record.ts';
 import { RepairBackoff } from './repair-backoff.ts';
 
 /** The one hook that a deployment waits for. */

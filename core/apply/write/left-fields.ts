@@ -5,8 +5,8 @@ import { annotation, label } from '../../../api/v1alpha1/labels.ts';
 import { childTree, type FieldTree, isItem } from '../fields/field-tree.ts';
 import { isLeaf } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
-import { applySetKey } from '../objects/applyset.ts';
 import { primaryResourceKeys } from '../objects/desired.ts';
+import { applySetKey } from '../objects/owner-marks.ts';
 
 const ownLabels: readonly string[] = [label.ownerKind, label.ownerName, applySetKey.partOf];
 const ownAnnotations: readonly string[] = [annotation.trackingID, ...primaryResourceKeys];

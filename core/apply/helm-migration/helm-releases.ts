@@ -25,7 +25,7 @@ const maxRevisions = 10;
 /** How long one list of all releases does: a thousand new deployments ask for theirs at once. */
 const listLifetime = 60_000;
 
-interface FormerReleasesOptions {
+interface HelmReleasesOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly events: EventSink;
@@ -41,11 +41,11 @@ interface SharedList {
 }
 
 /** The Helm releases that RukPak kept its deployments as, in Secrets of the system namespace. */
-export class FormerReleases {
-  readonly #options: FormerReleasesOptions;
+export class HelmReleases {
+  readonly #options: HelmReleasesOptions;
   #shared: SharedList | undefined;
 
-  constructor(options: FormerReleasesOptions) {
+  constructor(options: HelmReleasesOptions) {
     this.#options = options;
   }
 

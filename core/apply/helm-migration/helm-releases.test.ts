@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { releaseKinds } from './former-releases.ts';
+import { releaseKinds } from './helm-releases.ts';
 
 function pack(text: string | Uint8Array): string {
   return btoa(gzipSync(text).toString('base64'));

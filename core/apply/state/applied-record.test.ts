@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { aDesiredObject } from '../../../test/helpers/desired-objects.ts';
-import { recordWithout } from './applied-record.ts';
-import { FinishedObjects, isCollected } from './finished-objects.ts';
+import { FinishedObjects, isCollected, recordWithout } from './applied-record.ts';
 
 const complete = { conditions: [{ type: 'Complete', status: 'True' }] };
 const failed = { conditions: [{ type: 'Failed', status: 'True' }] };

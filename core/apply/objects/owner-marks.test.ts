@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { applySetID, deploymentApplySetID, formatGroupKinds, parseGroupKinds } from './applyset.ts';
+import {
+  applySetID,
+  deploymentApplySetID,
+  formatGroupKinds,
+  parseGroupKinds,
+} from './owner-marks.ts';
 
 test('the ID is that of KEP-3659', () => {
   // What kubectl gives a Secret my-set in namespace test.
