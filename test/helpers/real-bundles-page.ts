@@ -12,19 +12,20 @@ export interface PageRow {
   readonly remark: string;
 }
 
-const introduction = `# Real operators, and what becomes of them
+const introduction = `# Real operators
 
-Bundles of a public catalog, each chosen for something that others trip over, in every install mode that its CSV allows. A number
-is how many objects the bundle becomes, each of which the API server of Kubernetes 1.36 takes. A number in brackets is the reason,
-below, for there being none. An empty cell is a mode that the CSV does not allow.
+Bundles of a public catalog, each chosen for a property that breaks other tools, in every install mode that its CSV allows. A number is the
+number of objects that the class makes from the bundle; the API server of Kubernetes 1.36 accepts each of them. A number in brackets
+refers to the reason, below, why there are none. An empty cell is an install mode that the CSV does not allow.
 
-- **without**: no \`spec.config\`, as RukPak v0.16 has it: all namespaces are watched, and the namespace that the bundle suggests
-  is one of the objects.
-- **all**, **own**, **one**, **two**: [\`spec.config\`](howto/operators.md) with an \`installNamespace\` that is there, and no watched
-  namespace, that same one, another one, two others.
+- **without**: no \`spec.config\`, as in RukPak v0.16: the operator watches all namespaces, and the objects include the namespace that the
+  bundle suggests.
+- **all**, **own**, **one**, **two**: [\`spec.config\`](howto/operators.md) with an existing \`installNamespace\`, and no watched namespace,
+  the same one, another one, two others.
 
-Secrets with serving certificates are not counted: core makes them for the Services that webhooks are reached by. A bundle that
-needs kinds of others waits, and says so, until they are there. What it only uses, for monitoring, is applied when its kind is served.
+The numbers do not include Secrets with serving certificates, which core creates for the Services of webhooks. A bundle that needs kinds
+of other operators waits for them, and its condition says so. Core applies objects of kinds that a bundle only uses, for monitoring, when
+the cluster serves these kinds.
 
 `;
 
