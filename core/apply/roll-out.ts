@@ -1,5 +1,5 @@
 import type { ApplyRequest, ApplyResult, DriftedObject } from '../contracts/applier.ts';
-import { isNotFound, type KubeClient } from '../platform/kube/index.ts';
+import { type KubeClient, liveObject } from '../platform/kube/index.ts';
 import type { DriftDetector } from './drift/drift.ts';
 import { driftMode, noteDrift, splitPlan } from './drift/drift-policy.ts';
 import type { HealthRules } from './drift/health-rules.ts';
@@ -90,11 +90,8 @@ export class RollOut {
         rules.has(name, resource) && inventory.get(resource, key)?.slim === true,
     );
     await forEachLimit(unread, concurrentReads, async ({ resource, key }) => {
-      try {
-        inventory.put(resource, await client.get(resource, key, signal));
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
+      const live = await liveObject(client, { resource, key }, signal);
+      if (live !== undefined) inventory.put(resource, live);
     });
   }
 

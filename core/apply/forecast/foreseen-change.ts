@@ -3,6 +3,7 @@ import { type JsonObject, stringifyJson } from '../../../api/json.ts';
 import { isMap } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FieldChange, ForecastChange } from '../../contracts/applier.ts';
+import { fieldPath } from '../fields/field-tree.ts';
 import { objectID } from '../objects/object-id.ts';
 import type { ForeseenObject } from './forecaster.ts';
 
@@ -103,17 +104,12 @@ export function fieldDifferences(before: unknown, after: unknown, path = ''): Fi
 function mapDifferences(before: JsonObject, after: JsonObject, path: string): FieldDifference[] {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...keys].flatMap((key) =>
-    fieldDifferences(own(before, key), own(after, key), childPath(path, key)),
+    fieldDifferences(own(before, key), own(after, key), fieldPath(path, key)),
   );
 }
 
 function own(map: JsonObject, key: string): unknown {
   return Object.hasOwn(map, key) ? map[key] : undefined;
-}
-
-function childPath(path: string, key: string): string {
-  if (!/^[\w-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
-  return path === '' ? key : `${path}.${key}`;
 }
 
 function listDifferences(

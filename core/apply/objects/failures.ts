@@ -14,7 +14,8 @@ export interface ApplyFailure {
 
 const listedFailures = 20;
 
-const reasons = {
+/** The reason of a condition after a refused operation. */
+export const failedReason = {
   install: bundleDeploymentReason.installFailed,
   upgrade: bundleDeploymentReason.upgradeFailed,
   reconcile: bundleDeploymentReason.reconcileFailed,
@@ -48,7 +49,7 @@ export function failuresError(failures: readonly ApplyFailure[], operation: Oper
   const listed = texts.slice(0, listedFailures).join(' && ');
   const prefix = sorted.some(({ error }) => isNotFound(error)) ? missingResource : '';
   return new TerminalError(`${prefix}${listed}${more > 0 ? ` && ${more} more` : ''}`, {
-    reason: reasons[operation],
+    reason: failedReason[operation],
     cause: sorted[0]?.error,
   });
 }

@@ -2,12 +2,7 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { TerminalError } from '../../errors.ts';
-import {
-  isNotFound,
-  type KubeClient,
-  liveObject,
-  type Resource,
-} from '../../platform/kube/index.ts';
+import { type KubeClient, liveObject, type Resource } from '../../platform/kube/index.ts';
 import type { CheckedObject, DesiredObject, PlannedObject } from '../objects/desired.ts';
 import { forEachLimit } from '../objects/for-each-limit.ts';
 import { isNamespace } from '../objects/order.ts';
@@ -180,12 +175,7 @@ async function read(
   const { desired } = planned;
   const resource = presentAs(desired);
   if (resource === undefined || !readsFirst(planned)) return undefined;
-  try {
-    return await client.get(resource, desired.key, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return await liveObject(client, { resource, key: desired.key }, signal);
 }
 
 function missing(planned: PlannedObject): CheckedObject {

@@ -9,7 +9,7 @@ import { shortList } from '../../short-list.ts';
 import { isHook } from '../hooks/hook.ts';
 import { kindKey, resolveKinds } from '../kinds/kinds.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
-import { missingResource, unknownKind } from '../objects/failures.ts';
+import { failedReason, missingResource, unknownKind } from '../objects/failures.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';
 import { contentProblem } from './content-check.ts';
@@ -17,6 +17,7 @@ import { contentProblem } from './content-check.ts';
 /** Milliseconds of work between two looks at what else there is to do. */
 const maxTurn = 10;
 const listedObjects = 5;
+const listedHooks = 10;
 
 /** Everything that a deployment shall have, with the marks of its owner. */
 export interface DesiredSet {
@@ -78,38 +79,6 @@ export async function desiredSet(request: DesiredSetRequest): Promise<DesiredSet
   };
 }
 
-/** Why some objects have no place to go; undefined where all have. */
-function unplacedObjects(
-  { objects, owner, systemNamespace, requireInstallNamespace = false }: DesiredSetRequest,
-  resources: ReadonlyMap<string, Resource>,
-): string | undefined {
-  if (!requireInstallNamespace || hasInstallNamespace(owner)) return undefined;
-  const unplaced = objects.filter(
-    (object) => resources.get(kindKey(object))?.namespaced === true && !object.metadata.namespace,
-  );
-  if (unplaced.length === 0) return undefined;
-  const names = unplaced.map(({ kind, metadata }) => `${kind} "${metadata.name}"`);
-  return `${shortList(names, listedObjects)} would be installed in the system namespace "${systemNamespace}", which --require-service-account does not allow: set spec.installNamespace, or metadata.namespace of the objects`;
-}
-
-function invalidContent(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
-  const reason =
-    operation === 'install'
-      ? bundleDeploymentReason.installFailed
-      : bundleDeploymentReason.upgradeFailed;
-  return new TerminalError(problems.slice(0, 20).join(' && '), { reason });
-}
-
-function unknownKinds(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
-  const list = problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`;
-  const message = `${unknownKind}${list}`;
-  return operation === 'install'
-    ? new TerminalError(missingResource + message, { reason: bundleDeploymentReason.installFailed })
-    : new TerminalError(message, { reason: bundleDeploymentReason.errorGettingReleaseState });
-}
-
-const listedHooks = 10;
-
 interface DesiredHooksRequest extends DesiredSetRequest {
   readonly hooks?: readonly KubernetesObject[];
 }
@@ -129,11 +98,36 @@ export async function desiredHooks(
   const found = set.objects.filter(({ object }) => isHook(object));
   const twice = found.filter(({ id }) => ids.has(id));
   if (twice.length === 0) return found;
-  const { installFailed, upgradeFailed } = bundleDeploymentReason;
   const names = twice.map(({ resource, key }) => objectPath(resource.kind, key));
   throw new TerminalError(
     `the bundle has both as a hook and as an object to be kept: ${names.slice(0, listedHooks).join(', ')}; ` +
       `rename one of the two, or take annotation ${annotation.hook} away`,
-    { reason: operation === 'install' ? installFailed : upgradeFailed },
+    { reason: failedReason[operation] },
   );
+}
+
+/** Why some objects have no place to go; undefined where all have. */
+function unplacedObjects(
+  { objects, owner, systemNamespace, requireInstallNamespace = false }: DesiredSetRequest,
+  resources: ReadonlyMap<string, Resource>,
+): string | undefined {
+  if (!requireInstallNamespace || hasInstallNamespace(owner)) return undefined;
+  const unplaced = objects.filter(
+    (object) => resources.get(kindKey(object))?.namespaced === true && !object.metadata.namespace,
+  );
+  if (unplaced.length === 0) return undefined;
+  const names = unplaced.map(({ kind, metadata }) => `${kind} "${metadata.name}"`);
+  return `${shortList(names, listedObjects)} would be installed in the system namespace "${systemNamespace}", which --require-service-account does not allow: set spec.installNamespace, or metadata.namespace of the objects`;
+}
+
+function invalidContent(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
+  return new TerminalError(problems.slice(0, 20).join(' && '), { reason: failedReason[operation] });
+}
+
+function unknownKinds(problems: readonly string[], operation: 'install' | 'upgrade'): Error {
+  const list = problems.length === 1 ? problems[0] : `[${problems.join(', ')}]`;
+  const message = `${unknownKind}${list}`;
+  return operation === 'install'
+    ? new TerminalError(missingResource + message, { reason: bundleDeploymentReason.installFailed })
+    : new TerminalError(message, { reason: bundleDeploymentReason.errorGettingReleaseState });
 }

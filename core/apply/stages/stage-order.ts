@@ -1,10 +1,10 @@
 import { mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
+import { failedReason } from '../objects/failures.ts';
 import { describeObject } from '../objects/object-id.ts';
 import {
   isBeforeWorkloads,
@@ -91,8 +91,7 @@ export function checkStageOrder(
 ): void {
   const problems = stageOrderProblems(objects).map(({ message }) => message);
   if (problems.length === 0) return;
-  const { installFailed, upgradeFailed } = bundleDeploymentReason;
-  const reason = operation === 'install' ? installFailed : upgradeFailed;
+  const reason = failedReason[operation];
   throw new TerminalError(problems.slice(0, listedProblems).join(' && '), { reason });
 }
 
