@@ -45,8 +45,9 @@ export const validators: readonly Validator[] = [
   servedCrdVersion,
 ];
 
-/** Bounds the message: a condition holds 32 KiB, and a bundle may have thousands of problems. */
+/** A condition holds 32 KiB, and a bundle may have thousands of problems. */
 const maxProblems = 50;
+const maxLength = 32 * 1024;
 
 /**
  * The message of all problems of a bundle, or nothing where it has none: a single one as it is, of
@@ -57,23 +58,27 @@ export function problemsMessage(
   installation: Installation,
 ): string | undefined {
   const found = new Set<string>();
+  let length = 0;
   for (const message of allMessages(bundle, installation)) {
+    if (found.has(message)) continue;
+    if (found.size === maxProblems || length > maxLength) {
+      return listed(found, 'and other problems, such as:');
+    }
     found.add(message);
-    if (found.size > maxProblems) break;
+    length += message.length;
   }
-  const [first, ...others] = found;
-  if (first === undefined || others.length === 0) return first;
-  const listed = others.slice(0, maxProblems - 1).map((message) => `- ${message}`);
-  const problems = listed.length === 1 ? 'problem' : 'problems';
-  return others.length === listed.length
-    ? [first, `and ${listed.length} more ${problems}:`, ...listed].join('\n')
-    : [first, `and more than ${listed.length} more problems:`, ...listed, '- and others'].join(
-        '\n',
-      );
+  const more = found.size - 1;
+  return more < 1
+    ? [...found][0]
+    : listed(found, `and ${more} more problem${more > 1 ? 's' : ''}:`);
 }
 
 function* allMessages(bundle: RegistryBundle, installation: Installation): Generator<string, void> {
   for (const validate of validators) {
     for (const { message } of validate(bundle, installation)) yield message;
   }
+}
+
+function listed([first = '', ...others]: Iterable<string>, heading: string): string {
+  return [first, heading, ...others.map((message) => `- ${message}`)].join('\n');
 }

@@ -53,14 +53,17 @@ describe('the message of the problems of a bundle', () => {
     ]);
   });
 
-  it('ends after fifty, and says so', () => {
+  it('ends after fifty, or where a condition holds no more, and says so', () => {
     const names = Array.from({ length: 70 }, (_, index) => `pod-${index}`);
     const fifty = messageOf(aRegistryBundle({ others: pods(...names.slice(0, 50)) }))?.split('\n');
     expect(fifty?.slice(1, 2)).toEqual(['and 49 more problems:']);
     expect(fifty?.at(-1)).toBe(`- ${unsupported('pod-49')}`);
     const lines = messageOf(aRegistryBundle({ others: pods(...names) }))?.split('\n');
-    expect(lines?.slice(0, 2)).toEqual([unsupported('pod-0'), 'and more than 49 more problems:']);
-    expect(lines?.slice(-2)).toEqual([`- ${unsupported('pod-49')}`, '- and others']);
+    expect(lines?.slice(0, 2)).toEqual([unsupported('pod-0'), 'and other problems, such as:']);
+    expect(lines?.slice(2)).toEqual(names.slice(1, 50).map((name) => `- ${unsupported(name)}`));
+    const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((letter) => letter.repeat(20_000));
+    const long = messageOf(aRegistryBundle({ others: pods(a, b, c) }))?.split('\n');
+    expect(long?.slice(1)).toEqual(['and other problems, such as:', `- ${unsupported(b)}`]);
   });
 });
 
