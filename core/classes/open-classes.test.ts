@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ampleMemory } from '../../test/helpers/ample-memory.ts';
 import { silentLogger } from '../../test/helpers/silent-logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
-import { openClasses } from './open-classes.ts';
+import { openClasses } from './run-in-workers.ts';
 
 const parts = { memory: ampleMemory(), logger: silentLogger };
 

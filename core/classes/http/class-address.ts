@@ -1,5 +1,10 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
 import { classNameSchema } from '../../../api/v1alpha1/bundle.ts';
-import { isThisMachine } from '../../platform/net/index.ts';
+import { errorMessage } from '../../errors.ts';
+import { type ClientCertificate, isThisMachine } from '../../platform/net/index.ts';
 
 export interface ClassAddressOptions {
   readonly className: string;
@@ -46,4 +51,95 @@ function problemOf(url: URL | null, options: ClassAddressOptions): string | unde
     return `http:// is for servers on this machine, such as a sidecar: use https:// for ${url.host}, or allow it with --provisioner-url-plain-http=${options.className}`;
   }
   return undefined;
+}
+
+/** What a server is shown, and how it is known. */
+export interface Credentials {
+  /** Sent as a bearer token. */
+  readonly token: string | undefined;
+  readonly clientCertificate: ClientCertificate | undefined;
+  /** PEM. */
+  readonly caCertificates: readonly string[];
+}
+
+const noCredentials: Credentials = {
+  token: undefined,
+  clientCertificate: undefined,
+  caCertificates: [],
+};
+
+/**
+ * Reads a folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. None where absent.
+ * @throws Error that names the file that cannot be used, and shows none of it
+ */
+export async function readCredentials(folder: string | undefined): Promise<Credentials> {
+  if (folder === undefined) return noCredentials;
+  const place = await settled(folder);
+  const [token, cert, key, ca] = await Promise.all(
+    ['token', 'tls.crt', 'tls.key', 'ca.crt'].map((name) => readIfThere(join(place, name))),
+  );
+  if ([token, cert, key, ca].every((content) => content === undefined)) {
+    throw unusable(folder, 'it has none of token, tls.crt with tls.key, and ca.crt');
+  }
+  return {
+    token: token === undefined ? undefined : tokenOf(token.trim(), folder),
+    clientCertificate: clientOf(cert, key, folder),
+    caCertificates: ca === undefined ? [] : [authority(ca, folder)],
+  };
+}
+
+/** A mounted Secret changes by one link: what is read behind it is of one version. */
+async function settled(folder: string): Promise<string> {
+  try {
+    return await realpath(join(folder, '..data')).catch(() => realpath(folder));
+  } catch (error) {
+    throw unusable(folder, errorMessage(error));
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`cannot read --provisioner-url-credentials: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+function tokenOf(token: string, folder: string): string {
+  if (/^[!-~]+$/.test(token)) return token;
+  throw unusable(folder, 'its token must be one line of visible ASCII characters');
+}
+
+function clientOf(
+  cert: string | undefined,
+  key: string | undefined,
+  folder: string,
+): ClientCertificate | undefined {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    throw unusable(folder, 'tls.crt and tls.key need each other');
+  }
+  try {
+    createSecureContext({ cert, key });
+    return { cert, key };
+  } catch {
+    throw unusable(folder, 'tls.crt and tls.key are not a certificate and its key');
+  }
+}
+
+function authority(pem: string, folder: string): string {
+  try {
+    // TLS itself passes over what is no certificate.
+    new X509Certificate(pem).toString();
+    return pem;
+  } catch {
+    throw unusable(folder, 'ca.crt is not a PEM certificate');
+  }
+}
+
+function unusable(folder: string, problem: string): Error {
+  return new Error(`cannot use --provisioner-url-credentials "${folder}": ${problem}`);
 }

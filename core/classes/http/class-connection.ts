@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
 import { createDispatcher, type ProxyConfig } from '../../platform/net/index.ts';
-import type { ClassAddress } from './class-address.ts';
-import { type Credentials, noCredentials, readCredentials } from './credentials.ts';
+import { type ClassAddress, type Credentials, readCredentials } from './class-address.ts';
 import type { RequestArchive } from './request-archive.ts';
 
 export interface ClassConnectionOptions {
@@ -50,7 +49,7 @@ export class ClassConnection {
 
   /** @throws Error where the credentials cannot be used as they are now */
   static async open(options: ClassConnectionOptions): Promise<ClassConnection> {
-    return new ClassConnection(options, await credentialsIn(options.credentials));
+    return new ClassConnection(options, await readCredentials(options.credentials));
   }
 
   /** Whatever the server answers; redirects are not followed. */
@@ -78,7 +77,7 @@ export class ClassConnection {
   }
 
   async #refreshed(): Promise<Current> {
-    const credentials = await credentialsIn(this.#options.credentials);
+    const credentials = await readCredentials(this.#options.credentials);
     if (JSON.stringify(credentials) === JSON.stringify(this.#current.credentials)) {
       return this.#current;
     }
@@ -97,10 +96,6 @@ export class ClassConnection {
     const waiting = { connectTimeout, idleTimeout: 0, connections };
     return { credentials, dispatcher: createDispatcher({ proxy, ...tls, ...waiting }) };
   }
-}
-
-async function credentialsIn(folder: string | undefined): Promise<Credentials> {
-  return folder === undefined ? noCredentials : await readCredentials(folder);
 }
 
 function headersOf({ byteLength }: RequestArchive): Record<string, string> {
