@@ -140,4 +140,7 @@ test('says what is wrong with a source, and which there are', async () => {
     ),
   });
   await kubectl.must(['delete', 'bundledeployment', 's3', '--timeout=120s']);
+  // Without its manager nobody could delete them.
+  await eventually(async () => expect(await kubectl.list('bundles')).toEqual([]));
+  await kubectl.must(['delete', 'secret', 's3', '--namespace=rukpak-system']);
 });
