@@ -50,10 +50,7 @@ interface ReadingReview extends Serving {
 }
 
 /** Judges a request; never rejects, and resolves to what sends the answer. */
-export type ReviewHandler = (
-  request: IncomingMessage,
-  response: ServerResponse,
-) => Promise<() => void>;
+type ReviewHandler = (request: IncomingMessage, response: ServerResponse) => Promise<() => void>;
 
 /** Judges admission reviews by the validators of their paths. */
 export function createReviewHandler(options: ReviewHandlerOptions): ReviewHandler {
