@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import {
   type BundleFiles,
   defaultLimits,

@@ -1,8 +1,7 @@
 import { Argument, Command } from 'commander';
 import { durationOption } from '../flag-values.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
 interface ApproveFlags extends ClusterFlags, OutputFlags {
   readonly digest?: string;
@@ -24,7 +23,7 @@ export function approveCommand(): Command {
 async function approve(name: string, flags: ApproveFlags): Promise<void> {
   const [{ withCluster }, { approvePlan, awaitApplied }, { planCounts }] = await Promise.all([
     import('./cluster.ts'),
-    import('./approve-plan.ts'),
+    import('./deployments/approve-plan.ts'),
     import('../../core/bundle-deployment/index.ts'),
   ]);
   const report = new Report(flags);

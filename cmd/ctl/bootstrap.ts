@@ -3,17 +3,21 @@ import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
 import { distinctObjects } from '../../core/manifests/index.ts';
 import { BundleFilesBuilder, defaultLimits, readPlainBundle } from '../../core/sdk.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
-import { addUploadFlags, type UploadFlags } from './server-flags.ts';
+import { helpCommand } from '../help-command.ts';
+import { addClusterFlags, addUploadFlags, type ClusterFlags, type UploadFlags } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+
+/** `rukpakctl alpha`: what may still change; not shown in the help. */
+export function alphaCommand(): Command {
+  return new Command('alpha').addCommand(bootstrapCommand()).addCommand(helpCommand());
+}
 
 interface BootstrapFlags extends ClusterFlags, UploadFlags, OutputFlags {}
 
 const plain = 'core-rukpak-io-plain';
 
 /** `rukpakctl alpha bootstrap`: objects now, their BundleDeployment after them. */
-export function bootstrapCommand(): Command {
+function bootstrapCommand(): Command {
   const command = new Command('bootstrap')
     .description(
       'apply the manifests of standard input, and have a BundleDeployment of them take them over',
@@ -26,8 +30,8 @@ async function bootstrap(name: string, flags: BootstrapFlags): Promise<void> {
   if (process.stdin.isTTY) throw new TerminalError('the manifests are read from standard input');
   const [{ withCluster }, { runBundle }, { applyAsRelease }] = await Promise.all([
     import('./cluster.ts'),
-    import('./run-bundle.ts'),
-    import('./bootstrap-objects.ts'),
+    import('./server/run-bundle.ts'),
+    import('./deployments/bootstrap-objects.ts'),
   ]);
   const builder = new BundleFilesBuilder(defaultLimits);
   builder.addFile('manifests/manifests.yaml', await buffer(process.stdin));

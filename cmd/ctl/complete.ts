@@ -1,10 +1,8 @@
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/resources.ts';
 import type { Resource } from '../../core/platform/kube/index.ts';
-import type { ClusterFlags } from './cluster-flags.ts';
-import { namesOf } from './object-names.ts';
-import { TypedWords } from './typed-words.ts';
-import { writeOutput } from './write-output.ts';
+import type { ClusterFlags } from './flags.ts';
+import { writeOutput } from './output.ts';
 
 /** What the shell does beside offering the candidates; numbers of cobra. */
 const directive = { files: 0, nothing: 4, directories: 16 } as const;
@@ -20,7 +18,7 @@ interface Completion {
 }
 
 /** Names of objects of a kind that begin with what is typed. */
-export type NameLookUp = (resource: Resource, flags: ClusterFlags) => Promise<readonly string[]>;
+type NameLookUp = (resource: Resource, flags: ClusterFlags) => Promise<readonly string[]>;
 
 /** Arguments that name objects or directories, by the name that commands give them. */
 const namedKinds: ReadonlyMap<string, Resource> = new Map<string, Resource>([
@@ -101,4 +99,60 @@ function commandsOf(command: Command): readonly Candidate[] {
     .createHelp()
     .visibleCommands(command)
     .map((each) => ({ text: each.name(), description: each.description() }));
+}
+
+/** What the words before the one to complete say. */
+class TypedWords {
+  /** The command that they lead to. */
+  command: Command;
+  readonly positionals: string[] = [];
+  /** Values of options by the names that actions know them by. */
+  readonly values = new Map<string, string>();
+  /** The option whose value is to come. */
+  pending: Option | undefined;
+
+  constructor(program: Command, words: readonly string[]) {
+    this.command = program;
+    for (const word of words) this.#take(word);
+  }
+
+  #take(word: string): void {
+    const option = this.pending;
+    if (option !== undefined) {
+      this.values.set(option.attributeName(), word);
+      this.pending = undefined;
+    } else if (word.startsWith('-')) {
+      this.#takeFlag(word);
+    } else {
+      this.#takeName(word);
+    }
+  }
+
+  #takeFlag(word: string): void {
+    const [flag = '', value] = word.split(/=(.*)/s);
+    const option = this.command.options.find(({ long, short }) => long === flag || short === flag);
+    if (option === undefined || option.isBoolean() || option.optional) return;
+    if (value === undefined) this.pending = option;
+    else this.values.set(option.attributeName(), value);
+  }
+
+  #takeName(word: string): void {
+    const next = this.command.commands.find((each) =>
+      [each.name(), ...each.aliases()].includes(word),
+    );
+    if (next !== undefined && this.positionals.length === 0) this.command = next;
+    else this.positionals.push(word);
+  }
+}
+
+/** A shell does not wait longer; milliseconds. */
+const patience = 3_000;
+
+/** The names of all objects of a kind, for completion. */
+async function namesOf(resource: Resource, flags: ClusterFlags): Promise<readonly string[]> {
+  const { withCluster } = await import('./cluster.ts');
+  return await withCluster(flags, async ({ client }) => {
+    const { items } = await client.list(resource, { signal: AbortSignal.timeout(patience) });
+    return items.flatMap(({ metadata }) => metadata.name ?? []);
+  });
 }

@@ -1,6 +1,5 @@
 import { Argument, Command } from 'commander';
-import { completionScript, type Shell, shells } from './completion-scripts.ts';
-import { writeOutput } from './write-output.ts';
+import { writeOutput } from './output.ts';
 
 /** `rukpakctl completion`: a script for the shell, to be evaluated at its start. */
 export function completionCommand(): Command {
@@ -11,3 +10,71 @@ export function completionCommand(): Command {
       await writeOutput([completionScript(shell, 'rukpakctl')], process.stdout);
     });
 }
+
+/** The shells that scripts are written for. */
+const shells = ['bash', 'zsh', 'fish'] as const;
+
+type Shell = (typeof shells)[number];
+
+/**
+ * What a shell evaluates to complete the arguments of `program`. All of it asks the program itself,
+ * `__complete <words>`, in the protocol of cobra's programs: a candidate per line, a tab before its
+ * description, and last `:<directive>`.
+ */
+function completionScript(shell: Shell, program: string): string {
+  const name = `_${program.replaceAll(/\W/g, '_')}`;
+  return scripts[shell].replaceAll('@name@', name).replaceAll('@program@', program);
+}
+
+const bash = `@name@() {
+  local line directive=0
+  COMPREPLY=()
+  while IFS= read -r line; do
+    case $line in
+      :*) directive=\${line#:} ;;
+      ?*) COMPREPLY+=("\${line%%$'\\t'*}") ;;
+    esac
+  done < <(@program@ __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  case $directive in
+    0) compopt -o default ;;
+    16) compopt -o dirnames ;;
+  esac
+}
+complete -F @name@ @program@
+`;
+
+const zsh = `#compdef @program@
+@name@() {
+  local line directive=0
+  local -a candidates
+  while IFS= read -r line; do
+    case $line in
+      :*) directive=\${line#:} ;;
+      ?*) candidates+=("\${\${line//:/\\\\:}/$'\\t'/:}") ;;
+    esac
+  done < <(@program@ __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  (( \${#candidates} )) && _describe '@program@' candidates
+  case $directive in
+    0) _files ;;
+    16) _files -/ ;;
+  esac
+}
+compdef @name@ @program@
+`;
+
+const fish = `function @name@
+  set -l words (commandline -opc) (commandline -ct)
+  set -l lines (@program@ __complete $words[2..-1] 2>/dev/null)
+  set -l directive $lines[-1]
+  string match -v -- ':*' $lines
+  switch $directive
+    case ':0'
+      __fish_complete_path (commandline -ct)
+    case ':16'
+      __fish_complete_directories (commandline -ct)
+  end
+end
+complete -c @program@ -f -a '(@name@)'
+`;
+
+const scripts: Readonly<Record<Shell, string>> = { bash, zsh, fish };

@@ -1,9 +1,13 @@
 import { Argument, Command } from 'commander';
 import { errorMessage } from '../../core/errors.ts';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
-import { addServerFlags, type ServerFlags } from './server-flags.ts';
+import {
+  addClusterFlags,
+  addServerFlags,
+  type ClusterFlags,
+  namespaceOption,
+  type ServerFlags,
+} from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
 interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly namespace: string;
@@ -20,10 +24,9 @@ export function contentCommand(): Command {
 }
 
 async function content(bundle: string, flags: ContentFlags): Promise<void> {
-  const [{ withCluster }, { readContent }, { listingLine }] = await Promise.all([
+  const [{ withCluster }, { listingLine, readContent }] = await Promise.all([
     import('./cluster.ts'),
-    import('./read-content.ts'),
-    import('./archive-listing.ts'),
+    import('./server/read-content.ts'),
   ]);
   const report = new Report(flags);
   const progress = progressOn(process.stderr);

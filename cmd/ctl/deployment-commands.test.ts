@@ -9,7 +9,7 @@ import type { Resource } from '../../core/platform/kube/index.ts';
 import { anObjectOf, FakeApiServer } from '../../test/helpers/fake-api-server.ts';
 import { type CtlResult, rukpakctl, spawnRukpakctl } from '../../test/helpers/rukpakctl.ts';
 import { aStoredDeployment } from '../../test/helpers/stored-objects.ts';
-import { templateBundle } from './template-bundle.ts';
+import { templateBundle } from './status/deployment-state.ts';
 
 const apps = { group: 'apps', version: 'v1', namespaced: true } as const;
 const deployments: Resource = { ...apps, kind: 'Deployment', plural: 'deployments' };

@@ -4,18 +4,22 @@ import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
-import { addCertificatesFlag, type CertificatesFlag } from './certificates/certificates-flag.ts';
+import { addCertificatesFlag, type CertificatesFlag } from './certificates.ts';
 import {
   addThirdPartyFlag,
   type ThirdPartyFlags,
   withThirdParties,
-} from './classes/third-party-flag.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
+} from './content/third-party-flag.ts';
 import type { UpgradeDiff } from './diff/upgrade-diff.ts';
-import { logLine } from './log-line.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
+import {
+  addClusterFlags,
+  addConfigFlag,
+  type ClusterFlags,
+  type ConfigFlags,
+  deploymentConfig,
+} from './flags.ts';
+import { logLine } from './loggers.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 import { paintDiff } from './terminal/paint.ts';
 
 interface DiffFlags
@@ -66,7 +70,7 @@ async function upgradeOf(bundle: string, name: string, flags: DiffFlags): Promis
   const [{ withCluster }, { loadContent }, { upgradeObjects }, { upgradeDiff }] = await Promise.all(
     [
       import('./cluster.ts'),
-      import('./load-content.ts'),
+      import('./content/load-content.ts'),
       import('./diff/upgrade-objects.ts'),
       import('./diff/upgrade-diff.ts'),
     ],

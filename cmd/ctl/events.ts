@@ -1,9 +1,15 @@
 import { Argument, Command } from 'commander';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
+import {
+  addClusterFlags,
+  type ClusterFlags,
+  namespaceOption,
+  repeated,
+  type WatchFlag,
+  watchOption,
+} from './flags.ts';
 import type { ShownEvent } from './objects/family-events.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
-import { tableLines } from './status/tree.ts';
-import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
+import { tableLines } from './terminal/tree.ts';
 
 interface EventsFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly systemNamespace: string;

@@ -1,11 +1,13 @@
 import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
+import { annotation } from '../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { logLine } from './log-line.ts';
-import { writeOutput } from './write-output.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
+import { logLine } from './loggers.ts';
+import { writeOutput } from './output.ts';
 
 interface ExportFlags extends ClusterFlags {
   readonly output: 'yaml' | 'json';
@@ -24,10 +26,9 @@ export function exportCommand(): Command {
 }
 
 async function exportManifests(name: string | undefined, flags: ExportFlags): Promise<void> {
-  const [{ withCluster }, { toYaml }, { manifestOf }] = await Promise.all([
+  const [{ withCluster }, { toYaml }] = await Promise.all([
     import('./cluster.ts'),
     import('../../core/sdk.ts'),
-    import('./deployments/manifest.ts'),
   ]);
   const found = await withCluster(flags, (cluster) => deploymentsOf(cluster, name));
   for (const { metadata, spec } of found) {
@@ -56,4 +57,44 @@ async function deploymentsOf(
     signal,
   });
   return items;
+}
+
+/** What core and tools note on a deployment, and requests that hold once: no part of what a user wants. */
+const notes: ReadonlySet<string> = new Set([
+  annotation.approve,
+  annotation.confirmPrune,
+  annotation.seed,
+  annotation.acceptNewSeed,
+  annotation.installNamespace,
+  annotation.hooksApplied,
+  annotation.changedBy,
+  annotation.reconcileRequestedAt,
+  'kubectl.kubernetes.io/last-applied-configuration',
+]);
+
+/** A deployment as a manifest that makes it again: without status, and what others have noted on it. */
+function manifestOf({ apiVersion, kind, metadata, spec }: BundleDeployment): KubernetesObject {
+  const { name, labels, annotations } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      ...(name === undefined ? {} : { name }),
+      ...entriesOf('labels', labels),
+      ...entriesOf('annotations', annotations),
+    },
+    spec,
+  };
+}
+
+function entriesOf(
+  field: 'labels' | 'annotations',
+  map: Readonly<Record<string, string>> = {},
+): object {
+  const kept = Object.entries(map).filter(([key]) => !isNote(key));
+  return kept.length === 0 ? {} : { [field]: Object.fromEntries(kept) };
+}
+
+function isNote(key: string): boolean {
+  return notes.has(key) || key.startsWith('applyset.kubernetes.io/');
 }

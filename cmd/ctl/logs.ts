@@ -1,10 +1,15 @@
 import { Argument, Command, Option } from 'commander';
 import { durationOption } from '../flag-values.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import {
+  addClusterFlags,
+  type ClusterFlags,
+  repeated,
+  type WatchFlag,
+  watchOption,
+} from './flags.ts';
+import { writeOutput } from './output.ts';
 import { readableLine } from './readable-line.ts';
-import { visibleLine } from './visible-text.ts';
-import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
-import { writeOutput } from './write-output.ts';
+import { visibleLine } from './terminal/text.ts';
 
 interface LogsFlags extends ClusterFlags, WatchFlag {
   readonly systemNamespace: string;

@@ -1,10 +1,8 @@
 import { Writable } from 'node:stream';
 import { Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
-import { showsColour } from '../colour.ts';
-import { type Paint, paintStates } from './terminal/paint.ts';
-import { visibleText } from './visible-text.ts';
-import { writeOutput } from './write-output.ts';
+import { type Paint, paintStates, showsColour } from './terminal/paint.ts';
+import { visibleText } from './terminal/text.ts';
 
 const formats = ['text', 'wide', 'json', 'yaml'] as const;
 
@@ -98,4 +96,66 @@ function asItIs(line: string): string {
 
 function nowhere(): Writable {
   return new Writable({ write: (_chunk, _encoding, done) => done() });
+}
+
+/**
+ * Writes chunks as fast as they are read, holding back the source, and leaves the output open, without
+ * a listener of ours. That the reader went away (`| head`) is no error: the rest is simply not wanted.
+ */
+export async function writeOutput(
+  chunks: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
+  output: Writable,
+): Promise<void> {
+  output.on('error', ignore);
+  try {
+    for await (const chunk of chunks) await write(chunk, output);
+  } catch (error) {
+    if (isClosed(error)) return;
+    throw error;
+  }
+  output.off('error', ignore);
+}
+
+/** The write that fails rejects: the event, which comes after it, says nothing new. */
+function ignore(): void {}
+
+async function write(chunk: Uint8Array | string, output: Writable): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    output.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+/** By the reader, or since an earlier write met that. */
+function isClosed(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+}
+
+const quiet = 1_000;
+const reminder = 10_000;
+
+/** Runs a step of a command, and says which one where it takes long. */
+export type Progress = <T>(step: string, work: () => Promise<T>) => Promise<T>;
+
+interface ProgressOutput {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** A line after a second, and one every ten seconds after that; only for a person at a terminal. */
+export function progressOn(output: ProgressOutput): Progress {
+  if (output.isTTY !== true) return async (_step, work) => await work();
+  return async (step, work) => {
+    const start = Date.now();
+    const first = setTimeout(() => output.write(`${step} …\n`), quiet);
+    const more = setInterval(() => {
+      output.write(`${step} … ${Math.round((Date.now() - start) / 1000)} s\n`);
+    }, reminder);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(first);
+      clearInterval(more);
+    }
+  };
 }

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 
 interface PauseFlags extends ClusterFlags, OutputFlags {}

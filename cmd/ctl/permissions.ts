@@ -6,15 +6,16 @@ import { TerminalError } from '../../core/errors.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { collect } from '../flag-values.ts';
 import { addRegistryFlags } from '../registry-flags.ts';
-import { addCertificatesFlag } from './certificates/certificates-flag.ts';
-import { addClusterFlags } from './cluster-flags.ts';
-import { addConfigFlag } from './config-flag.ts';
-import { addInstallNamespaceFlag } from './install-namespace-flag.ts';
-import { logLine } from './log-line.ts';
-import type { PermissionsFlags } from './permissions/permissions-flags.ts';
-import { progressOn } from './progress.ts';
-import { addServerFlags } from './server-flags.ts';
-import { writeOutput } from './write-output.ts';
+import { addCertificatesFlag } from './certificates.ts';
+import {
+  addClusterFlags,
+  addConfigFlag,
+  addInstallNamespaceFlag,
+  addServerFlags,
+} from './flags.ts';
+import { logLine } from './loggers.ts';
+import { progressOn, writeOutput } from './output.ts';
+import type { PermissionsFlags } from './permissions/permission-objects.ts';
 
 /** `rukpakctl permissions`: what a ServiceAccount needs for some content, as RBAC objects. */
 export function permissionsCommand(): Command {

@@ -4,10 +4,8 @@ import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { FullPlan } from '../../core/bundle-deployment/index.ts';
 import { TerminalError } from '../../core/errors.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
-import { addServerFlags, type ServerFlags } from './server-flags.ts';
+import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
 interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
   readonly systemNamespace: string;
@@ -26,7 +24,7 @@ export function planCommand(): Command {
 async function plan(name: string, flags: PlanFlags): Promise<void> {
   const [{ withCluster }, { planLines }] = await Promise.all([
     import('./cluster.ts'),
-    import('./plan-lines.ts'),
+    import('./server/read-plan.ts'),
   ]);
   const report = new Report(flags);
   const found = await progressOn(process.stderr)(`reading the plan of "${name}"`, () =>
@@ -37,7 +35,7 @@ async function plan(name: string, flags: PlanFlags): Promise<void> {
 }
 
 async function waitingPlan(cluster: Cluster, name: string, flags: PlanFlags): Promise<FullPlan> {
-  const { readPlan } = await import('./read-plan.ts');
+  const { readPlan } = await import('./server/read-plan.ts');
   const { signal } = cluster;
   const live = await cluster.client.get(bundleDeploymentResource, { name }, signal);
   const { status } = live as BundleDeployment;

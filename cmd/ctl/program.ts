@@ -3,7 +3,7 @@ import { errorMessage } from '../../core/errors.ts';
 import { addCommands, type CommandRow } from '../command-table.ts';
 import { helpCommand } from '../help-command.ts';
 import { version } from '../version.ts';
-import { logLine } from './log-line.ts';
+import { logLine } from './loggers.ts';
 
 /** All commands, in the order of `--help`. */
 export const commandTable: readonly CommandRow[] = [
@@ -123,7 +123,7 @@ export const commandTable: readonly CommandRow[] = [
     usage: 'alpha',
     summary: 'commands that may still change',
     hidden: true,
-    load: async () => (await import('./alpha.ts')).alphaCommand(),
+    load: async () => (await import('./bootstrap.ts')).alphaCommand(),
   },
   {
     usage: '__complete [words...]',

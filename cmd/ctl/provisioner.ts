@@ -1,8 +1,11 @@
-import { Command } from 'commander';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Argument, Command } from 'commander';
+import { TerminalError } from '../../core/errors.ts';
 import { helpCommand } from '../help-command.ts';
-import { devCommand } from './provisioner/dev.ts';
 import { newCommand } from './provisioner/new.ts';
 import { sampleCommand } from './provisioner/sample.ts';
+import { visibleText } from './terminal/text.ts';
 
 /** `rukpakctl provisioner`: for who writes a provisioner class. */
 export function provisionerCommand(): Command {
@@ -11,4 +14,34 @@ export function provisionerCommand(): Command {
     .addCommand(devCommand())
     .addCommand(sampleCommand())
     .addCommand(helpCommand());
+}
+
+/** `rukpakctl provisioner dev`: the class of a project, run again at every save. */
+function devCommand(): Command {
+  return new Command('dev')
+    .description('run a class on a control plane on this machine, and again at every save')
+    .addArgument(new Argument('[module]', 'module that exports the class').default('src/class.ts'))
+    .action(dev);
+}
+
+async function dev(module: string): Promise<void> {
+  if (statSync(module, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new TerminalError(`there is no ${resolve(module)}: run this in the folder of a project`);
+  }
+  endWithTerminal();
+  const [{ develop }, { stopSignal }] = await Promise.all([
+    import('./provisioner/develop.ts'),
+    import('../../core/platform/runtime/index.ts'),
+  ]);
+  await develop({ module: resolve(module), folder: process.cwd(), say }, stopSignal());
+}
+
+function say(line: string): void {
+  process.stdout.write(`${visibleText(line)}\n`);
+}
+
+/** A terminal that is closed is an end like Ctrl-C, but nobody reads what is said after it. */
+function endWithTerminal(): void {
+  process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+  process.stdout.on('error', () => undefined);
 }

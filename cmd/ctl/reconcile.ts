@@ -5,9 +5,8 @@ import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/res
 import type { Resource } from '../../core/platform/kube/index.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
 interface ReconcileFlags extends ClusterFlags, OutputFlags {
   readonly wait?: true;
@@ -27,7 +26,7 @@ export function reconcileCommand(): Command {
 async function reconcile(name: string, flags: ReconcileFlags): Promise<void> {
   const [{ withCluster }, { awaitGood }] = await Promise.all([
     import('./cluster.ts'),
-    import('./deployments/await-good.ts'),
+    import('./deployments/awaiting.ts'),
   ]);
   const report = new Report(flags);
   await withCluster(flags, async ({ client, signal }) => {
@@ -61,7 +60,7 @@ async function request(
 ): Promise<BundleDeployment> {
   const [{ isNotFound }, { templateBundle }] = await Promise.all([
     import('../../core/platform/kube/index.ts'),
-    import('./template-bundle.ts'),
+    import('./status/deployment-state.ts'),
   ]);
   const patch = { metadata: { annotations: { [annotation.reconcileRequestedAt]: requestedAt } } };
   const annotate = (resource: Resource, key: string) =>

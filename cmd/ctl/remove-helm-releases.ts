@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 import { TerminalError } from '../../core/errors.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 
 interface RemoveFlags extends ClusterFlags, OutputFlags {
@@ -26,7 +26,7 @@ async function remove(names: readonly string[], flags: RemoveFlags): Promise<voi
   // Slow to load, and not needed to say what is wrong with the arguments.
   const [{ withCluster }, { removeReleases }] = await Promise.all([
     import('./cluster.ts'),
-    import('./release-removal.ts'),
+    import('./deployments/release-removal.ts'),
   ]);
   const report = new Report(flags);
   const suffix = flags.dryRun === true ? ' (dry run)' : '';

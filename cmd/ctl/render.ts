@@ -1,26 +1,29 @@
+import { readFile } from 'node:fs/promises';
 import { Argument, Command, Option } from 'commander';
 import { stringifyJson } from '../../api/json.ts';
 import { errorMessage, TerminalError } from '../../core/errors.ts';
 import { type BundleFiles, defaultLimits, type KubernetesObject, toYaml } from '../../core/sdk.ts';
 import { classNameOf, helmClass } from '../../provisioners/class-of-content.ts';
 import { addRegistryFlags, type RegistryFlags } from '../registry-flags.ts';
-import { addChartFlags, type ChartFlags, chartOptions } from './chart/chart-flags.ts';
+import { loadContent } from './content/load-content.ts';
+import type { ChartOptions } from './content/render-chart.ts';
+import { type RenderContentOptions, renderContent } from './content/render-content.ts';
+import { renderStream } from './content/render-stream.ts';
 import {
   addThirdPartyFlag,
   chosenClass,
   type ThirdPartyFlags,
   withThirdParties,
-} from './classes/third-party-flag.ts';
-import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
+} from './content/third-party-flag.ts';
 import {
+  addConfigFlag,
   addInstallNamespaceFlag,
+  type ConfigFlags,
+  deploymentConfig,
   type InstallNamespaceFlags,
   installNamespaceIn,
-} from './install-namespace-flag.ts';
-import { loadContent } from './load-content.ts';
-import { type RenderContentOptions, renderContent } from './render-content.ts';
-import { renderStream } from './render-stream.ts';
-import { writeOutput } from './write-output.ts';
+} from './flags.ts';
+import { writeOutput } from './output.ts';
 
 interface RenderFlags
   extends RegistryFlags,
@@ -89,7 +92,7 @@ async function renderWith(
   return await withThirdParties(flags, async (classes) => {
     const own = chosenClass(classes, flags.class);
     if (own === undefined) return await renderOwn(files, options);
-    const { offlineObjects } = await import('./classes/offline-class.ts');
+    const { offlineObjects } = await import('./content/class-objects.ts');
     return await offlineObjects(files, own, options);
   });
 }
@@ -150,4 +153,40 @@ async function renderOptions(flags: RenderFlags): Promise<RenderContentOptions> 
 function format(objects: readonly KubernetesObject[], output: RenderFlags['output']): string {
   if (output === 'yaml') return toYaml(objects);
   return `${stringifyJson({ apiVersion: 'v1', kind: 'List', items: objects }, 2)}\n`;
+}
+
+interface ChartFlags {
+  readonly values?: string;
+  readonly releaseName?: string;
+  readonly kubeVersion?: string;
+  readonly apiVersions?: string;
+}
+
+function addChartFlags(command: Command): Command {
+  return command
+    .option('--values <file>', 'of a chart: YAML over its own values, as spec.config.values')
+    .option('--release-name <name>', 'of a chart: the name that its BundleDeployment would have')
+    .option('--kube-version <version>', 'of a chart: version of Kubernetes to render it for')
+    .option(
+      '--api-versions <list>',
+      'of a chart: what the cluster serves besides Kubernetes itself, such as monitoring.coreos.com/v1',
+    );
+}
+
+async function chartOptions(flags: ChartFlags): Promise<ChartOptions> {
+  const { values, releaseName, kubeVersion, apiVersions } = flags;
+  return {
+    ...(values === undefined ? {} : { values: await textOf(values) }),
+    ...(releaseName === undefined ? {} : { releaseName }),
+    ...(kubeVersion === undefined ? {} : { kubeVersion }),
+    ...(apiVersions === undefined ? {} : { apiVersions: apiVersions.split(',') }),
+  };
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new TerminalError(`--values: ${errorMessage(error)}`, { cause: error });
+  }
 }

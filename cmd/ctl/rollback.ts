@@ -3,9 +3,8 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
 interface RollbackFlags extends ClusterFlags, OutputFlags {
   readonly to?: string;
@@ -41,9 +40,9 @@ async function putBack(
   { name, flags, report }: PutBack,
 ): Promise<void> {
   const [{ chooseRevision }, { templateBundle }, { awaitBundle }] = await Promise.all([
-    import('./revisions/choose-revision.ts'),
-    import('./template-bundle.ts'),
-    import('./revisions/await-bundle.ts'),
+    import('./deployments/revisions.ts'),
+    import('./status/deployment-state.ts'),
+    import('./deployments/awaiting.ts'),
   ]);
   const live = await client.get(bundleDeploymentResource, { name }, signal);
   const deployment = live as BundleDeployment;

@@ -1,17 +1,22 @@
 import { Argument, Command } from 'commander';
 import type { JsonObject } from '../../api/json.ts';
 import { defaultLimits } from '../../core/content/index.ts';
-import { registryClass } from '../../provisioners/class-of-content.ts';
-import { addClassFlags, type ClassFlags } from './class-flags.ts';
-import { classWarning } from './class-warning.ts';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
-import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
-import { loadDirectory } from './load-directory.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
-import type { RunContext, RunRequest } from './run-bundle.ts';
-import { addUploadFlags, type UploadFlags } from './server-flags.ts';
-import { warningLogger } from './warning-logger.ts';
+import type { BundleFiles } from '../../core/sdk.ts';
+import { classNameOf, registryClass } from '../../provisioners/class-of-content.ts';
+import { loadDirectory } from './content/load-content.ts';
+import {
+  addClusterFlags,
+  addConfigFlag,
+  addUploadFlags,
+  type ClusterFlags,
+  type ConfigFlags,
+  deploymentConfig,
+  namespaceOption,
+  type UploadFlags,
+} from './flags.ts';
+import { warningLogger } from './loggers.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import type { RunContext, RunRequest } from './server/run-bundle.ts';
 
 interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, OutputFlags {
   readonly namespace?: string;
@@ -43,7 +48,7 @@ async function run(name: string, directory: string, flags: RunFlags): Promise<vo
   // Slow to load, and not needed to say that the directory is not there.
   const [{ withCluster }, { runBundle }] = await Promise.all([
     import('./cluster.ts'),
-    import('./run-bundle.ts'),
+    import('./server/run-bundle.ts'),
   ]);
   const report = new Report(flags);
   const result = await withCluster(flags, async (cluster) => {
@@ -79,7 +84,7 @@ async function awaitInstalled(
   { timeout }: RunFlags,
   { cluster, progress, signal }: RunContext,
 ): Promise<void> {
-  const { awaitGood } = await import('./deployments/await-good.ts');
+  const { awaitGood } = await import('./deployments/awaiting.ts');
   await progress(`waiting for "${name}"`, () =>
     awaitGood(cluster.client, { name, timeout, signal }),
   );
@@ -95,4 +100,39 @@ function placed(
   return bundleProvisionerClass === registryClass
     ? { config: { ...config, installNamespace: namespace } }
     : { ...written, installNamespace: namespace };
+}
+
+/** The classes of a BundleDeployment whose content is uploaded. */
+interface ClassFlags {
+  readonly bundleDeploymentProvisionerClass: string;
+  readonly bundleProvisionerClass: string;
+}
+
+const plain = 'core-rukpak-io-plain';
+
+function addClassFlags(command: Command): Command {
+  return command
+    .option('--bundle-deployment-provisioner-class <name>', 'class that applies the content', plain)
+    .option('--bundle-provisioner-class <name>', 'class that unpacks the content', plain);
+}
+
+const plainClass = 'core-rukpak-io-plain';
+
+interface Upload {
+  readonly files: BundleFiles;
+  /** The class that is to unpack it. */
+  readonly bundleClass: string;
+  readonly hasConfig: boolean;
+}
+
+/** What is likely to be a slip, where content is uploaded as plain; undefined where nothing is. */
+export function classWarning({ files, bundleClass, hasConfig }: Upload): string | undefined {
+  if (bundleClass !== plainClass) return undefined;
+  const likely = classNameOf(files);
+  if (likely !== plainClass) {
+    return `the directory looks like content of class ${likely}: --bundle-provisioner-class ${likely} unpacks it as that`;
+  }
+  return hasConfig
+    ? '--config: plain content is applied as written, whatever spec.config has'
+    : undefined;
 }

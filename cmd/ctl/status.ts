@@ -4,13 +4,18 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../api/v1alpha1/install-namespace.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
+import {
+  addClusterFlags,
+  type ClusterFlags,
+  namespaceOption,
+  repeated,
+  type WatchFlag,
+  watchOption,
+} from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 import { deploymentState, isGood } from './status/deployment-state.ts';
 import type { StatusReport } from './status/status-report.ts';
-import { tableLines, treeLines } from './status/tree.ts';
-import { repeated, type WatchFlag, watchOption } from './watch-flag.ts';
+import { tableLines, treeLines } from './terminal/tree.ts';
 
 interface StatusFlags extends ClusterFlags, OutputFlags, WatchFlag {
   readonly systemNamespace: string;

@@ -4,10 +4,10 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
-import type { Origin } from './objects/owners.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from './flags.ts';
+import type { Origin } from './objects/origin.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
-import { type TreeNode, treeLines } from './status/tree.ts';
+import { type TreeNode, treeLines } from './terminal/tree.ts';
 
 interface TraceFlags extends ClusterFlags, OutputFlags {
   readonly namespace?: string;
@@ -52,10 +52,7 @@ async function originOfNamed(
   { kind, name }: Named,
   { namespace }: TraceFlags,
 ): Promise<Origin> {
-  const [{ kindNamed }, { originOf }] = await Promise.all([
-    import('./objects/find-kind.ts'),
-    import('./objects/owners.ts'),
-  ]);
+  const { kindNamed, originOf } = await import('./objects/origin.ts');
   const { signal } = cluster;
   const resource = await kindNamed(cluster.client, kind, signal);
   const place = namespace ?? cluster.config.namespace ?? 'default';
@@ -70,7 +67,7 @@ async function deploymentOf(
 ): Promise<BundleDeployment> {
   const [{ liveObject }, { pathOf }] = await Promise.all([
     import('../../core/platform/kube/index.ts'),
-    import('./objects/owners.ts'),
+    import('./objects/origin.ts'),
   ]);
   const [object] = chain;
   const path = object === undefined ? '' : pathOf(object);
@@ -88,8 +85,8 @@ async function deploymentOf(
 
 async function originTree({ chain }: Origin, deployment: BundleDeployment): Promise<TreeNode> {
   const [{ pathOf }, { stateOf }, { deploymentState }] = await Promise.all([
-    import('./objects/owners.ts'),
-    import('./objects/pod-state.ts'),
+    import('./objects/origin.ts'),
+    import('./objects/family-tree.ts'),
     import('./status/deployment-state.ts'),
   ]);
   const below = chain.filter(({ kind }) => kind !== bundleDeploymentResource.kind);

@@ -1,8 +1,7 @@
 import { Argument, Command } from 'commander';
-import { addClusterFlags, type ClusterFlags, namespaceOption } from './cluster-flags.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
-import { treeLines } from './status/tree.ts';
+import { addClusterFlags, type ClusterFlags, namespaceOption } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { treeLines } from './terminal/tree.ts';
 
 interface TreeFlags extends ClusterFlags, OutputFlags {
   readonly systemNamespace: string;

@@ -4,11 +4,10 @@ import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { durationOption } from '../flag-values.ts';
 import type { Cluster } from './cluster.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
 import type { ForeseenDeletion, ForeseenObject } from './deployments/foreseen-deletion.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
-import { visibleLine } from './visible-text.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
+import { visibleLine } from './terminal/text.ts';
 
 interface UninstallFlags extends ClusterFlags, OutputFlags {
   readonly systemNamespace: string;
@@ -49,7 +48,7 @@ interface Removal {
 async function removed(cluster: Cluster, { name, flags, warnings }: Removal): Promise<void> {
   const [{ foreseeDeletion }, { awaitGone }] = await Promise.all([
     import('./deployments/foreseen-deletion.ts'),
-    import('./deployments/await-gone.ts'),
+    import('./deployments/awaiting.ts'),
   ]);
   const report = new Report(flags);
   const { systemNamespace, timeout } = flags;

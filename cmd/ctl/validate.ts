@@ -7,10 +7,9 @@ import {
   chosenClass,
   type ThirdPartyFlags,
   withThirdParties,
-} from './classes/third-party-flag.ts';
-import { addConfigFlag, type ConfigFlags, deploymentConfig } from './config-flag.ts';
-import { type OutputFlags, outputOption, Report } from './output.ts';
-import { progressOn } from './progress.ts';
+} from './content/third-party-flag.ts';
+import { addConfigFlag, type ConfigFlags, deploymentConfig } from './flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from './output.ts';
 
 interface ValidateFlags extends RegistryFlags, ConfigFlags, OutputFlags, ThirdPartyFlags {
   readonly class?: string;
@@ -58,9 +57,9 @@ function checkNames(text: string): readonly string[] {
 async function validate(bundle: string, flags: ValidateFlags): Promise<void> {
   const [{ loadContent }, { validateContent }, { validateOffline }, { isError, problemLine }] =
     await Promise.all([
-      import('./load-content.ts'),
+      import('./content/load-content.ts'),
       import('./content/validate-content.ts'),
-      import('./classes/offline-class.ts'),
+      import('./content/class-objects.ts'),
       import('../../catalog/bundle-checks/index.ts'),
     ]);
   const config = await deploymentConfig(flags);

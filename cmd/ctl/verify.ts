@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, addServerFlags, type ClusterFlags, type ServerFlags } from './flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
-import { addServerFlags, type ServerFlags } from './server-flags.ts';
 import { type Check, checkLine } from './verify/check.ts';
 
 interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {

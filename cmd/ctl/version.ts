@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { buildInfo } from '../build-info.ts';
 import { version } from '../version.ts';
-import { addClusterFlags, type ClusterFlags } from './cluster-flags.ts';
+import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 
 interface VersionFlags extends ClusterFlags, OutputFlags {
@@ -24,8 +24,8 @@ async function printVersion(flags: VersionFlags): Promise<void> {
   if (flags.server !== true) return await report.result(info);
   const [{ withCluster }, { tableLines }, { serverVersions }] = await Promise.all([
     import('./cluster.ts'),
-    import('./status/tree.ts'),
-    import('./verify/server-versions.ts'),
+    import('./terminal/tree.ts'),
+    import('./verify/processes.ts'),
   ]);
   const { systemNamespace } = flags;
   const versions = await withCluster(flags, ({ client, signal }) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeploymentSpec, BundleSource } from '../../api/v1alpha1/index.ts';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import { defaultLimits } from '../../core/content/index.ts';
 import { generateCertificates } from '../../deploy/local/cluster/certificates.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';

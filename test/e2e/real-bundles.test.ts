@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../api/json.ts';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';
 import { eventually } from '../helpers/eventually.ts';

@@ -1,7 +1,7 @@
 // @module-tag long
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import { type BundleFiles, defaultLimits } from '../../core/sdk.ts';
 import { changedCopy } from '../helpers/changed-copy.ts';
 import { clusterFacts } from '../helpers/cluster-facts.ts';

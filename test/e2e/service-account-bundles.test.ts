@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import { defaultLimits } from '../../core/sdk.ts';
 import { pushImage } from '../../deploy/local/registry/push-image.ts';
 import { eventually, patiently } from '../helpers/eventually.ts';

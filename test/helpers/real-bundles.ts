@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadDirectory } from '../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../cmd/ctl/content/load-content.ts';
 import {
   type BundleFiles,
   defaultLimits,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../api/meta.ts';
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { removeReleases } from '../../cmd/ctl/release-removal.ts';
+import { removeReleases } from '../../cmd/ctl/deployments/release-removal.ts';
 import { ApplyEngine } from '../../core/apply/index.ts';
 import type { ObjectEvent } from '../../core/contracts/event-sink.ts';
 import { systemClock } from '../../core/platform/clock.ts';

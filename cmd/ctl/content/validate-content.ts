@@ -8,11 +8,11 @@ import {
 import { TerminalError } from '../../../core/errors.ts';
 import type { BundleFiles } from '../../../core/sdk.ts';
 import { classNameOf, helmClass } from '../../../provisioners/class-of-content.ts';
-import { faultOfChart } from '../chart/fault-of-chart.ts';
-import { plainClass } from '../plain-class.ts';
-import { registryConfigOf } from '../registry-config.ts';
+import { plainClass } from '../permissions/deployment-content.ts';
+import { faultOfChart } from './render-chart.ts';
+import { registryConfigOf } from './render-content.ts';
 
-export interface ValidateContentOptions extends Omit<ValidateOptions, 'config'> {
+interface ValidateContentOptions extends Omit<ValidateOptions, 'config'> {
   /** spec.config as written. */
   readonly config?: JsonObject;
 }
@@ -42,7 +42,7 @@ async function validateChart(
   files: BundleFiles,
   config: JsonObject | undefined,
 ): Promise<Validation> {
-  const { renderChart, storedChart } = await import('../chart/render-chart.ts');
+  const { renderChart, storedChart } = await import('./render-chart.ts');
   try {
     await storedChart(files);
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   planRemoval,
 } from '../../../core/apply/index.ts';
 import type { Cluster } from '../cluster.ts';
-import { ownedObjects } from '../owned-objects.ts';
+import { ownedObjects } from '../objects/owned-objects.ts';
 
 /** What a deletion would delete and orphan, as far as it is known before. */
 export interface ForeseenDeletion {
@@ -28,7 +28,7 @@ export interface ForeseenObject {
   readonly note?: string;
 }
 
-export interface DeletionRequest {
+interface DeletionRequest {
   readonly name: string;
   readonly systemNamespace: string;
   readonly signal: AbortSignal;

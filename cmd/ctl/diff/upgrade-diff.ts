@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
@@ -5,19 +7,24 @@ import {
   desiredSet,
   type ForeseenObject,
   forecastObjects,
+  isSecret,
+  mask,
   type ObjectStates,
   objectPath,
   planRemoval,
+  secretFields,
   splitHooks,
+  wantedContent,
+  withoutCopy,
 } from '../../../core/apply/index.ts';
+import { toYaml } from '../../../core/manifests/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
 import { apiVersionOf } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
-import { ownedObjects } from '../owned-objects.ts';
-import { shownObject } from './shown-object.ts';
+import { ownedObjects } from '../objects/owned-objects.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
-export interface UpgradeRequest {
+interface UpgradeRequest {
   readonly owner: BundleDeployment;
   readonly objects: readonly KubernetesObject[];
   readonly systemNamespace: string;
@@ -25,7 +32,7 @@ export interface UpgradeRequest {
 }
 
 /** What would become of one object. */
-export interface ObjectChange {
+interface ObjectChange {
   readonly action: 'create' | 'change' | 'prune';
   readonly apiVersion: string;
   readonly kind: string;
@@ -102,4 +109,47 @@ function changeOf({ resource, key, ...states }: ForeseenObject): ObjectChange | 
 function actionOf({ before, after }: ObjectStates): ObjectChange['action'] {
   if (before === undefined) return 'create';
   return after === undefined ? 'prune' : 'change';
+}
+
+/** Both states as YAML, without what is the server's and without the values of Secrets. */
+export function shownObject(states: ObjectStates): {
+  readonly before: string;
+  readonly after: string;
+} {
+  const { before, after } = maskSecrets({
+    before: states.before && wantedContent(states.before),
+    after: states.after && wantedContent(states.after),
+  });
+  return { before: yamlOf(before), after: yamlOf(after) };
+}
+
+function yamlOf(object: KubernetesObject | undefined): string {
+  // Without the line that begins a document.
+  return object === undefined ? '' : toYaml([object]).replace(/^---\n/, '');
+}
+
+/** As kubectl diff masks them: `***` for each value, with a word where the two differ. */
+function maskSecrets({ before, after }: ObjectStates): ObjectStates {
+  const example = before ?? after;
+  if (example === undefined || !isSecret(example)) return { before, after };
+  return { before: masked(before, after, 'before'), after: masked(after, before, 'after') };
+}
+
+function masked(
+  object: KubernetesObject | undefined,
+  other: KubernetesObject | undefined,
+  side: 'before' | 'after',
+): KubernetesObject | undefined {
+  if (object === undefined) return undefined;
+  const hidden = { ...object, metadata: withoutCopy(object.metadata) };
+  for (const field of secretFields) {
+    if (object[field] === undefined) continue;
+    const others = mapOf(other?.[field]);
+    const values = Object.entries(mapOf(object[field])).map(([key, value]) => {
+      const differs = Object.hasOwn(others, key) && !isDeepStrictEqual(others[key], value);
+      return [key, differs ? `${mask} (${side})` : mask];
+    });
+    Object.assign(hidden, { [field]: Object.fromEntries(values) });
+  }
+  return hidden;
 }

@@ -11,7 +11,7 @@ import {
 
 const levels = ['debug', 'info', 'warn', 'error'] as const;
 
-export interface LogSelection {
+interface LogSelection {
   /** The system's. */
   readonly namespace: string;
   /** Of a deployment; lines of all where absent. */
@@ -20,7 +20,7 @@ export interface LogSelection {
   readonly since: Date;
 }
 
-export interface LoggedLine {
+interface LoggedLine {
   /** RFC 3339, as the node has noted it. */
   readonly time: string;
   readonly text: string;

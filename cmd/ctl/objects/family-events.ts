@@ -2,8 +2,8 @@ import { integerAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
-import type { DeploymentRequest } from '../status/deployment-reading.ts';
-import { age } from './age.ts';
+import type { DeploymentRequest } from '../status/status-report.ts';
+import { age } from '../terminal/text.ts';
 import { familyOf } from './family.ts';
 
 const eventResource: Resource = {

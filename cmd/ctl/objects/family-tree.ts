@@ -1,11 +1,12 @@
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import { computeStatus, podReason } from '../../../core/apply/index.ts';
 import { deploymentState } from '../status/deployment-state.ts';
-import type { TreeNode } from '../status/tree.ts';
+import type { TreeNode } from '../terminal/tree.ts';
 import type { Family, FamilyObject } from './family.ts';
-import { stateOf } from './pod-state.ts';
 
 /** One object of a tree, for scripts. */
-export interface TreeObject {
+interface TreeObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string | undefined;
@@ -29,13 +30,13 @@ export function treeObjects({ objects, descendants }: Family, now: number): read
     if (owner === '' || seen.has(owner)) return [];
     const above = new Set([...seen, owner]);
     return (descendants.madeBy.get(owner) ?? []).map((object) => ({
-      ...describe(object, now),
+      ...described(object, now),
       made: madeFor(object.metadata.uid ?? '', above),
     }));
   }
 }
 
-function describe(object: KubernetesObject, now: number): Omit<TreeObject, 'made'> {
+function described(object: KubernetesObject, now: number): Omit<TreeObject, 'made'> {
   const { apiVersion, kind, metadata } = object;
   const { namespace, name = '' } = metadata;
   return { apiVersion, kind, namespace, name, ...stateOf(object, now) };
@@ -57,7 +58,32 @@ export function familyTree(family: Family, objects: readonly TreeObject[]): Tree
   };
 }
 
-export function objectNode({ kind, namespace, name, status, message, made }: TreeObject): TreeNode {
+function objectNode({ kind, namespace, name, status, message, made }: TreeObject): TreeNode {
   const path = namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
   return { cells: [path, status, message], children: made.map(objectNode) };
+}
+
+/** A state in a word, and what explains it. `now` is in milliseconds. */
+interface ObjectState {
+  readonly status: string;
+  readonly message: string;
+}
+
+/** As kstatus has it; of Pods in the words of `kubectl get pods`, and with the reason. */
+export function stateOf(object: KubernetesObject, now: number): ObjectState {
+  const { status, message } = computeStatus(object, now);
+  if (object.kind !== 'Pod' || object.apiVersion !== 'v1') return { status, message };
+  if (object.metadata.deletionTimestamp !== undefined) return { status, message };
+  const phase = stringAt(object['status'], 'phase') ?? 'Unknown';
+  return { status: phase, message: podMessage(object) ?? message };
+}
+
+/** Why it is not ready, or how much of it is. */
+function podMessage(pod: KubernetesObject): string | undefined {
+  const reason = podReason(pod);
+  if (reason !== undefined) return reason;
+  const containers = listOf(fieldAt(pod['status'], 'containerStatuses'));
+  if (containers.length === 0) return undefined;
+  const ready = containers.filter((container) => fieldAt(container, 'ready') === true).length;
+  return `${ready} of ${containers.length} containers ready`;
 }

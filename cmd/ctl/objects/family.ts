@@ -1,10 +1,16 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import {
+  ApiError,
+  apiVersionOf,
+  type KubeClient,
+  listAll,
+  type Resource,
+} from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { type BundleReport, bundleReports } from '../status/bundle-report.ts';
-import { type DeploymentRequest, readDeployment } from '../status/deployment-reading.ts';
 import type { ObjectReport } from '../status/object-report.ts';
-import { type Descendants, descendantsIn } from './descendants.ts';
+import { type DeploymentRequest, readDeployment } from '../status/status-report.ts';
 
 /** A deployment with all that there is because of it. */
 export interface Family {
@@ -70,4 +76,66 @@ function made(
     for (const { metadata } of madeBy.get(uid) ?? []) found.add(metadata.uid ?? '');
   }
   return found;
+}
+
+const apps = { group: 'apps', version: 'v1', namespaced: true } as const;
+const batch = { group: 'batch', version: 'v1', namespaced: true } as const;
+
+/** What controllers make of other objects, down to Pods. */
+const madeKinds: readonly Resource[] = [
+  { ...apps, kind: 'Deployment', plural: 'deployments' },
+  { ...apps, kind: 'StatefulSet', plural: 'statefulsets' },
+  { ...apps, kind: 'DaemonSet', plural: 'daemonsets' },
+  { ...apps, kind: 'ReplicaSet', plural: 'replicasets' },
+  { ...batch, kind: 'CronJob', plural: 'cronjobs' },
+  { ...batch, kind: 'Job', plural: 'jobs' },
+  { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true },
+];
+
+interface Descendants {
+  /** By the UID of the owner. */
+  readonly madeBy: ReadonlyMap<string, readonly KubernetesObject[]>;
+  /** `Kind.group` of what the user may not list. */
+  readonly hidden: readonly string[];
+}
+
+/** What the objects of some namespaces were made for, by their owner references. */
+async function descendantsIn(
+  client: Pick<KubeClient, 'list'>,
+  namespaces: Iterable<string>,
+  signal: AbortSignal,
+): Promise<Descendants> {
+  const madeBy = new Map<string, KubernetesObject[]>();
+  const hidden = new Set<string>();
+  for (const namespace of new Set(namespaces)) {
+    await Promise.all(
+      madeKinds.map(async (resource) => {
+        try {
+          const transform = (object: KubernetesObject): void => addTo(madeBy, resource, object);
+          await listAll(client, resource, { namespace, signal, transform });
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.code !== 403) throw error;
+          hidden.add(resource.group === '' ? resource.kind : `${resource.kind}.${resource.group}`);
+        }
+      }),
+    );
+  }
+  for (const made of madeBy.values()) made.sort(byName);
+  return { madeBy, hidden: [...hidden].sort() };
+}
+
+function addTo(
+  madeBy: Map<string, KubernetesObject[]>,
+  resource: Resource,
+  { metadata, spec, status }: KubernetesObject,
+): void {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return;
+  const { managedFields: _, ...kept } = metadata as typeof metadata & { managedFields?: unknown };
+  const object = { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata: kept };
+  madeBy.set(owner.uid, [...(madeBy.get(owner.uid) ?? []), { ...object, spec, status }]);
+}
+
+function byName(one: KubernetesObject, other: KubernetesObject): number {
+  return (one.metadata.name ?? '').localeCompare(other.metadata.name ?? '', 'en');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { customResourceLists } from './custom-resource-lists.ts';
+import { customResourceLists } from './needed-rules.ts';
 
 const definitions = ['gadgets.a.example.com'];
 const deployment = aStoredDeployment();

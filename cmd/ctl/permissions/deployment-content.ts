@@ -2,17 +2,24 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
 import type { InventoryEntry } from '../../../core/apply/index.ts';
-import { defaultLimits, storedLimits, unpackBundle } from '../../../core/content/index.ts';
-import type { KubernetesObject } from '../../../core/sdk.ts';
+import { storedLimits, unpackBundle } from '../../../core/content/index.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import {
+  type BundleFiles,
+  type ClusterFacts,
+  defaultLimits,
+  type KubernetesObject,
+} from '../../../core/sdk.ts';
+import registry from '../../../provisioners/registry/index.ts';
 import type { Cluster } from '../cluster.ts';
-import { readClusterFacts } from '../cluster-facts.ts';
-import { ownedObjects } from '../owned-objects.ts';
-import { mustBePlain } from '../plain-class.ts';
-import { withArchive } from '../read-content.ts';
-import type { ServerFlags } from '../server-flags.ts';
-import { storedObjects } from '../stored-objects.ts';
+import { renderBundle } from '../content/render-content.ts';
+import { readClusterFacts } from '../deployments/cluster-facts.ts';
+import type { ServerFlags } from '../flags.ts';
+import { warningLogger } from '../loggers.ts';
+import { ownedObjects } from '../objects/owned-objects.ts';
+import { withArchive } from '../server/read-content.ts';
 
-export interface DeploymentContentRequest {
+interface DeploymentContentRequest {
   readonly name: string;
   readonly systemNamespace: string;
   readonly server: ServerFlags;
@@ -48,4 +55,41 @@ export async function deploymentContent(
     objects: await storedObjects({ files, deployment, cluster: facts, signal }),
     owned: inventory.ownedBy(name),
   };
+}
+
+interface StoredContent {
+  /** As the content server has it. */
+  readonly files: BundleFiles;
+  readonly deployment: BundleDeployment;
+  readonly cluster: ClusterFacts;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * What core makes of stored content: content of a registry bundle is adapted to spec.config first.
+ * @throws TerminalError with the message that the condition has.
+ */
+async function storedObjects({
+  files,
+  deployment,
+  cluster,
+  signal,
+}: StoredContent): Promise<readonly KubernetesObject[]> {
+  const { provisionerClassName: className } = deployment.spec.template.spec;
+  const context = { cluster, inputs: [], limits: defaultLimits, logger: warningLogger, signal };
+  const adapted =
+    className === registry.className
+      ? await registry.configure?.(files, deployment, context)
+      : undefined;
+  return renderBundle(adapted ?? files, { className: plainClass });
+}
+
+export const plainClass = 'core-rukpak-io-plain';
+
+/** What another class makes of a bundle's objects only its own process knows. */
+function mustBePlain({ metadata, spec }: BundleDeployment): void {
+  if (spec.provisionerClassName === plainClass) return;
+  throw new TerminalError(
+    `BundleDeployment "${metadata.name}" is of class "${spec.provisionerClassName}": only what class "${plainClass}" applies can be foreseen`,
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RawRequest } from '../../../core/platform/kube/kube-client.ts';
-import { missingRules } from './missing-rules.ts';
+import { missingRules } from './policy-rules.ts';
 
 const { signal } = new AbortController();
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { knownKinds } from './known-kinds.ts';
 import { neededRules } from './needed-rules.ts';
-import { scopedRules } from './scoped-rules.ts';
+import { scopedRules } from './policy-rules.ts';
 
 const { signal } = new AbortController();
 const rbac = 'rbac.authorization.k8s.io';

@@ -1,4 +1,7 @@
+import { z } from 'zod';
+import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   kindKey,
   lifetimeVerbs,
@@ -8,10 +11,8 @@ import {
 } from '../../../core/apply/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import type { Discovery } from '../../../core/platform/kube/index.ts';
-import { escalationRules } from './escalation.ts';
-import type { ScopedRule } from './policy-rule.ts';
 
-export interface NeededRequest {
+interface NeededRequest {
   readonly objects: readonly KubernetesObject[];
   readonly discovery: Discovery;
   /** Where namespaced objects without a namespace go. */
@@ -62,4 +63,110 @@ function unknownKinds(objects: readonly KubernetesObject[]): UnknownKinds {
   return new UnknownKinds(
     `no permissions can be given for kinds that neither Kubernetes, nor the bundle, nor the cluster has: ${[...kinds].toSorted().join(', ')}`,
   );
+}
+
+const rbac = 'rbac.authorization.k8s.io';
+
+/** An object and the namespace that it goes to. */
+interface PlacedObject {
+  readonly object: KubernetesObject;
+  /** Undefined for cluster-scoped objects. */
+  readonly namespace: string | undefined;
+}
+
+/**
+ * What the API server wants of those who write roles and bindings: nobody grants what they do not
+ * have. So the rules of the roles themselves, and `bind` for roles that are not in the bundle.
+ */
+function escalationRules(objects: readonly PlacedObject[]): readonly ScopedRule[] {
+  const ofRBAC = objects.filter(({ object }) => object.apiVersion.startsWith(`${rbac}/`));
+  const roles = ofRBAC.filter(({ object: { kind } }) => kind === 'Role' || kind === 'ClusterRole');
+  const bindings = ofRBAC.filter(({ object: { kind } }) => kind.endsWith('RoleBinding'));
+  const held = new Set(roles.filter((role) => !isAggregated(role)).map(addressOf));
+  return [
+    ...roles.flatMap((role) => [...rulesIn(role), ...escalateRules(role)]),
+    ...bindings.flatMap((binding) => bindRules(binding, held)),
+  ];
+}
+
+function rulesIn({ object, namespace }: PlacedObject): readonly ScopedRule[] {
+  return parseRules(object['rules']).map((rule) => ({ namespace, rule }));
+}
+
+/** The rules of others are gathered in it later: only who may do everything may write such a role. */
+function isAggregated({ object }: PlacedObject): boolean {
+  const selectors = fieldAt(object, 'aggregationRule', 'clusterRoleSelectors');
+  return listOf(selectors).length > 0;
+}
+
+function escalateRules(role: PlacedObject): readonly ScopedRule[] {
+  if (!isAggregated(role)) return [];
+  const name = role.object.metadata.name ?? '';
+  return [{ namespace: undefined, rule: onRole('clusterroles', name, 'escalate') }];
+}
+
+function bindRules({ object, namespace }: PlacedObject, held: ReadonlySet<string>): ScopedRule[] {
+  const kind = stringAt(object, 'roleRef', 'kind') ?? '';
+  const name = stringAt(object, 'roleRef', 'name') ?? '';
+  const role = { kind, name, namespace: kind === 'Role' ? namespace : undefined };
+  if (held.has(addressText(role))) return [];
+  const resource = kind === 'Role' ? 'roles' : 'clusterroles';
+  return [{ namespace, rule: onRole(resource, name, 'bind') }];
+}
+
+function onRole(resource: string, name: string, verb: string): PolicyRule {
+  return { apiGroups: [rbac], resources: [resource], resourceNames: [name], verbs: [verb] };
+}
+
+function addressOf({ object, namespace }: PlacedObject): string {
+  const { kind, metadata } = object;
+  return addressText({ kind, name: metadata.name ?? '', namespace });
+}
+
+function addressText(role: { kind: string; name: string; namespace: string | undefined }): string {
+  return [role.kind, role.namespace ?? '', role.name].join('|');
+}
+
+const texts = z.array(z.string()).optional();
+
+const ruleSchema = z.object({
+  apiGroups: texts,
+  resources: texts,
+  resourceNames: texts,
+  nonResourceURLs: texts,
+  verbs: z.array(z.string()),
+});
+
+/** One rule of a Role or ClusterRole. */
+export interface PolicyRule extends z.infer<typeof ruleSchema> {}
+
+/** A rule and where it holds. */
+export interface ScopedRule {
+  /** Undefined for the whole cluster. */
+  readonly namespace: string | undefined;
+  readonly rule: PolicyRule;
+}
+
+/** The rules in an object's `rules`, as far as they are some. */
+function parseRules(rules: unknown): readonly PolicyRule[] {
+  return z.array(ruleSchema).catch([]).parse(rules);
+}
+
+/**
+ * Where spec.prune or spec.deletionPolicy makes it depend on custom resources what becomes of a CRD,
+ * they are looked for, in all namespaces: also where the spec leaves it to core's own defaults, which
+ * nobody can read. `definitions` are names of CRDs.
+ */
+export function customResourceLists(
+  { spec }: BundleDeployment,
+  definitions: readonly string[],
+): readonly Permission[] {
+  const { confirmData = true } = spec.prune ?? {};
+  const { deletionPolicy = 'KeepCRDs' } = spec;
+  const isAsked = confirmData || deletionPolicy === 'KeepCRDs';
+  if (!isAsked) return [];
+  return definitions.map((name) => {
+    const dot = name.indexOf('.');
+    return { verb: 'list', group: name.slice(dot + 1), resource: name.slice(0, dot) };
+  });
 }

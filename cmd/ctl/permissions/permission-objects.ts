@@ -7,23 +7,48 @@ import { defaultLimits } from '../../../core/content/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { gvkOf, isNotFound } from '../../../core/platform/kube/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
-import { certifiedObjects } from '../certificates/certified-objects.ts';
+import type { RegistryFlags } from '../../registry-flags.ts';
+import { type CertificatesFlag, certifiedObjects } from '../certificates.ts';
 import { type Cluster, withCluster } from '../cluster.ts';
-import { deploymentConfig } from '../config-flag.ts';
-import { installNamespaceIn } from '../install-namespace-flag.ts';
-import { loadContent } from '../load-content.ts';
-import { renderContent } from '../render-content.ts';
-import { namespaceResource } from '../verify/resources.ts';
-import { customResourceLists } from './custom-resource-lists.ts';
+import { loadContent } from '../content/load-content.ts';
+import { renderContent } from '../content/render-content.ts';
+import {
+  type ClusterFlags,
+  type ConfigFlags,
+  deploymentConfig,
+  type InstallNamespaceFlags,
+  installNamespaceIn,
+  type ServerFlags,
+} from '../flags.ts';
+import { namespaceResource } from '../verify/check.ts';
 import { type DeploymentContent, deploymentContent } from './deployment-content.ts';
 import { knownKinds } from './known-kinds.ts';
-import { missingRules } from './missing-rules.ts';
-import { type NeededRules, neededRules, UnknownKinds } from './needed-rules.ts';
-import type { PermissionsFlags } from './permissions-flags.ts';
+import {
+  customResourceLists,
+  type NeededRules,
+  neededRules,
+  UnknownKinds,
+} from './needed-rules.ts';
+import { missingRules, scopedRules } from './policy-rules.ts';
 import { roleObjects } from './role-objects.ts';
-import { scopedRules } from './scoped-rules.ts';
 
-export interface PermissionObjects {
+/** Flags of `rukpakctl permissions`. */
+export interface PermissionsFlags
+  extends ClusterFlags,
+    RegistryFlags,
+    ServerFlags,
+    ConfigFlags,
+    CertificatesFlag,
+    InstallNamespaceFlags {
+  readonly serviceAccount?: ServiceAccountRef;
+  readonly existingNamespace: readonly string[];
+  readonly missing?: boolean;
+  readonly class?: string;
+  readonly systemNamespace: string;
+  readonly output: 'yaml' | 'json';
+}
+
+interface PermissionObjects {
   readonly objects: readonly KubernetesObject[];
   /** What a person should know about them. */
   readonly notes: readonly string[];

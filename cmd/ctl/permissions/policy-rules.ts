@@ -1,5 +1,34 @@
-import type { Permission } from '../../../core/apply/index.ts';
-import type { PolicyRule, ScopedRule } from './policy-rule.ts';
+import { missingPermissions, type Permission } from '../../../core/apply/index.ts';
+import type { KubeClient } from '../../../core/platform/kube/index.ts';
+import type { NeededRules, PolicyRule, ScopedRule } from './needed-rules.ts';
+
+interface ScopedRules {
+  readonly rules: readonly ScopedRule[];
+  /** What a person should know about them. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Everything that is needed as rules. In a namespace that comes with the bundle there can be no
+ * Role before: what is needed in it is asked for in all, unless it is said to exist.
+ */
+export function scopedRules(needed: NeededRules, existing: readonly string[]): ScopedRules {
+  const { permissions, escalation, ownNamespaces } = needed;
+  const fresh = new Set(ownNamespaces.filter((name) => !existing.includes(name)));
+  function placed<T extends { readonly namespace?: string | undefined }>(each: T): T {
+    return fresh.has(each.namespace ?? '') ? { ...each, namespace: undefined } : each;
+  }
+  const rules = [...policyRules(permissions.map(placed)), ...escalation.map(placed)];
+  const used = [...permissions, ...escalation].map(({ namespace }) => namespace ?? '');
+  return { rules, notes: [...fresh].filter((name) => used.includes(name)).map(note) };
+}
+
+function note(name: string): string {
+  return (
+    `namespace "${name}" comes with the bundle, so that no Role can be in it before: what is needed in it is granted in all namespaces. ` +
+    `To grant it there alone, create the namespace, have the BundleDeployment adopt it, and say --existing-namespace=${name}`
+  );
+}
 
 /** As few rules as say the same: kinds share one where verbs are the same, and so do names. */
 export function policyRules(permissions: readonly Permission[]): readonly ScopedRule[] {
@@ -54,4 +83,37 @@ function verbsOf(permissions: readonly Permission[]): string[] {
 
 function sorted(texts: readonly string[]): string[] {
   return [...new Set(texts)].toSorted();
+}
+
+type Client = Pick<KubeClient, 'request'>;
+
+/** Those rules that the client's identity does not have in full. */
+export async function missingRules(
+  client: Client,
+  rules: readonly ScopedRule[],
+  signal: AbortSignal,
+): Promise<readonly ScopedRule[]> {
+  const missing: ScopedRule[] = [];
+  for (const scoped of rules) {
+    const lacking = await missingPermissions(client, expanded(scoped), signal);
+    if (lacking.length > 0) missing.push(scoped);
+  }
+  return missing;
+}
+
+/** Everything that a rule grants, one by one. A wildcard is granted by a wildcard alone. */
+function expanded({ namespace, rule }: ScopedRule): readonly Permission[] {
+  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [], verbs } = rule;
+  return verbs.flatMap((verb) => [
+    ...nonResourceURLs.map((path) => ({ verb, group: '', resource: '', path })),
+    ...apiGroups.flatMap((group) =>
+      resources.flatMap((resource) =>
+        namesOf(resourceNames).map((name) => ({ verb, group, resource, namespace, name })),
+      ),
+    ),
+  ]);
+}
+
+function namesOf(names: readonly string[]): readonly (string | undefined)[] {
+  return names.length === 0 ? [undefined] : names;
 }

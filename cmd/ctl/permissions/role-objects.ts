@@ -1,10 +1,10 @@
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
-import type { PolicyRule, ScopedRule } from './policy-rule.ts';
+import type { PolicyRule, ScopedRule } from './needed-rules.ts';
 
 const group = 'rbac.authorization.k8s.io';
 
-export interface RoleObjectsOptions {
+interface RoleObjectsOptions {
   readonly account: ServiceAccountRef;
   /** Tells the roles of this content from those of another that the account installs too. */
   readonly label: string;

@@ -8,7 +8,7 @@ import { freePorts } from '../../../deploy/local/cluster/ports.ts';
 import type { Cluster } from '../../../deploy/local/cluster/start-cluster.ts';
 import { readableLine } from '../readable-line.ts';
 
-export interface DevManagerOptions {
+interface DevManagerOptions {
   readonly cluster: Pick<Cluster, 'dir' | 'kubeconfig' | 'registry'>;
   /** The class's module. */
   readonly module: string;

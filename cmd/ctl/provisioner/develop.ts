@@ -1,11 +1,12 @@
+import { watch } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Cluster, startCluster } from '../../../deploy/local/cluster/start-cluster.ts';
 import { install } from '../../install.ts';
-import { devClusterFolder } from './dev-cluster-folder.ts';
 import { DevManager } from './dev-manager.ts';
-import { saves } from './saves.ts';
+import { devClusterFolder } from './project.ts';
 
-export interface Development {
+interface Development {
   /** The class's module; saves of any file beside or below it count. */
   readonly module: string;
   /** The project's. */
@@ -54,5 +55,37 @@ async function runOn(
     }
   } finally {
     await manager.stop();
+  }
+}
+
+/** Editors write a file more than once, and several at once; milliseconds. */
+const settling = 100;
+
+/** Tests, hidden files and what editors leave beside a file do not change what runs. */
+const unrelated = /\.test\.[cm]?[jt]s$|(^|\/)\.|~$|\.sw.$|(^|\/)\d+$/;
+
+/** The file that was saved last in the folder or below, once for saves that come together. */
+export async function* saves(folder: string, signal: AbortSignal): AsyncGenerator<string> {
+  let saved = '';
+  let happened = Promise.withResolvers<void>();
+  const watcher = watch(folder, { recursive: true }, (_event, name) => {
+    if (name === null || unrelated.test(name)) return;
+    saved = name;
+    happened.resolve();
+  });
+  const stop = (): void => happened.resolve();
+  signal.addEventListener('abort', stop);
+  try {
+    for (;;) {
+      await happened.promise;
+      if (signal.aborted) return;
+      await delay(settling);
+      happened = Promise.withResolvers();
+      yield saved;
+      if (signal.aborted) return;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+    watcher.close();
   }
 }

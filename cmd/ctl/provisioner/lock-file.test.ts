@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { writeLockFile } from './lock-file.ts';
+import { writeLockFile } from './write-project.ts';
 
 let folder: string;
 const { signal } = new AbortController();

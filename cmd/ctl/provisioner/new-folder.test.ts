@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { fillFolder } from './new-folder.ts';
+import { fillFolder } from './write-project.ts';
 
 let parent: string;
 

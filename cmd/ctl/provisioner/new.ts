@@ -2,10 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { progressOn } from '../progress.ts';
-import { writeOutput } from '../write-output.ts';
-import { className } from './class-name.ts';
-import { parseSdk, type Sdk } from './sdk.ts';
+import { progressOn, writeOutput } from '../output.ts';
+import { className, parseSdk, type Sdk } from './project.ts';
 import type { Project } from './write-project.ts';
 
 interface NewFlags {
@@ -30,7 +28,7 @@ export function newCommand(): Command {
 
 async function newProject(name: string, { dir = name, sdk }: NewFlags): Promise<void> {
   const [{ fillFolder }, { stopSignal }] = await Promise.all([
-    import('./new-folder.ts'),
+    import('./write-project.ts'),
     import('../../../core/platform/runtime/index.ts'),
   ]);
   const folder = resolve(dir);
@@ -44,10 +42,7 @@ async function newProject(name: string, { dir = name, sdk }: NewFlags): Promise<
 }
 
 async function fill(folder: string, project: Project, signal: AbortSignal): Promise<void> {
-  const [{ writeProject }, { writeLockFile }] = await Promise.all([
-    import('./write-project.ts'),
-    import('./lock-file.ts'),
-  ]);
+  const { writeLockFile, writeProject } = await import('./write-project.ts');
   await writeProject(folder, project);
   const progress = progressOn(process.stderr);
   await progress('npm writes package-lock.json', () => writeLockFile(folder, signal));
@@ -57,7 +52,7 @@ async function withOwnPackage(
   signal: AbortSignal,
   work: (sdk: Sdk) => Promise<void>,
 ): Promise<void> {
-  const { packOwnPackage } = await import('./own-package.ts');
+  const { packOwnPackage } = await import('./write-project.ts');
   const packed = await mkdtemp(join(tmpdir(), 'rukpak-sdk-'));
   try {
     const progress = progressOn(process.stderr);

@@ -4,14 +4,13 @@ import { Argument, Command } from 'commander';
 import { TerminalError } from '../../../core/errors.ts';
 import { durationOption } from '../../flag-values.ts';
 import type { Cluster } from '../cluster.ts';
-import { addClusterFlags, type ClusterFlags } from '../cluster-flags.ts';
-import { progressOn } from '../progress.ts';
+import { addClusterFlags, type ClusterFlags } from '../flags.ts';
+import { progressOn, writeOutput } from '../output.ts';
 import { statusTree } from '../status/status-tree.ts';
-import { treeLines } from '../status/tree.ts';
-import { visibleText } from '../visible-text.ts';
-import { writeOutput } from '../write-output.ts';
-import { devClusterFolder } from './dev-cluster-folder.ts';
-import type { Sample } from './read-sample.ts';
+import { visibleText } from '../terminal/text.ts';
+import { treeLines } from '../terminal/tree.ts';
+import { devClusterFolder } from './project.ts';
+import type { Sample } from './sample-objects.ts';
 
 interface SampleFlags extends ClusterFlags {
   readonly systemNamespace: string;
@@ -36,7 +35,7 @@ export function sampleCommand(): Command {
 async function sample(folder: string, flags: SampleFlags): Promise<void> {
   const [{ withCluster }, { readSample }] = await Promise.all([
     import('../cluster.ts'),
-    import('./read-sample.ts'),
+    import('./sample-objects.ts'),
   ]);
   const objects = readSample(folder, flags.systemNamespace);
   const lines = await withCluster(chosenCluster(flags), (cluster) =>
@@ -54,7 +53,7 @@ interface Place {
 /** What became of it, as `rukpakctl status` has it. */
 async function deployed(objects: Sample, { cluster, flags }: Place): Promise<readonly string[]> {
   const [{ deploySample }, { statusReport }] = await Promise.all([
-    import('./deploy-sample.ts'),
+    import('./sample-objects.ts'),
     import('../status/status-report.ts'),
   ]);
   const { timeout, systemNamespace } = flags;

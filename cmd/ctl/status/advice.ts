@@ -5,7 +5,7 @@ import {
   kstatusCondition,
   progressReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { age } from '../objects/age.ts';
+import { age } from '../terminal/text.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { conditionOf, deploymentState, isGood } from './deployment-state.ts';
 import { cureOfBundle, cureOfDeployment } from './known-causes.ts';

@@ -5,7 +5,7 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import { templateBundle } from '../template-bundle.ts';
+import { templateBundle } from './deployment-state.ts';
 
 /** One Bundle of a deployment. */
 export interface BundleReport {

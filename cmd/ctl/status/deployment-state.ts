@@ -1,10 +1,10 @@
 import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
-import { templateBundle } from '../template-bundle.ts';
+import { bundleName, templateHash } from '../../../api/v1alpha1/template-hash.ts';
 
 /** One word for a deployment, and the sentence that explains it. */
-export interface DeploymentState {
+interface DeploymentState {
   readonly state:
     | 'Healthy'
     | 'Installed'
@@ -117,4 +117,9 @@ function heldUpBy(deployment: BundleDeployment): ReturnType<typeof conditionOf> 
 
 function textOf({ reason, message }: Pick<Condition, 'reason' | 'message'>): string {
   return message === '' ? reason : `${reason}: ${message}`;
+}
+
+/** Name of the Bundle that a deployment's template asks for. */
+export function templateBundle({ metadata, spec }: BundleDeployment): string {
+  return bundleName(metadata.name ?? '', templateHash(spec.template));
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { BundleSource } from '../../../api/v1alpha1/index.ts';
 import { aStoredDeployment, aTemplate } from '../../../test/helpers/stored-objects.ts';
-import type { Failing } from './cause.ts';
 import { cureOfBundle, cureOfDeployment } from './known-causes.ts';
+import type { Failing } from './source-causes.ts';
 
 const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web' };
 

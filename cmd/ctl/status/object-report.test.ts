@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { Inventory } from '../../../core/apply/index.ts';
 import { inProcessJudge } from '../../../test/helpers/in-process-judge.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
-import { judgedBy } from './custom-statuses.ts';
-import { objectReports } from './object-report.ts';
+import { judgedBy, objectReports } from './object-report.ts';
 
 const resource = {
   group: 'example.com',

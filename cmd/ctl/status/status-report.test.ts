@@ -3,13 +3,13 @@ import type { Condition } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { aBundleOf, nameOf, v1, v2 } from '../../../test/helpers/bundle-deployment-fixture.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
+import { treeLines } from '../terminal/tree.ts';
 import { advice } from './advice.ts';
 import { type BundleReport, bundleReports, describeSource } from './bundle-report.ts';
 import { deploymentState, isGood } from './deployment-state.ts';
 import type { ObjectReport } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
 import { statusTree } from './status-tree.ts';
-import { treeLines } from './tree.ts';
 
 const now = Date.parse('2030-01-01T01:00:00Z');
 const old = '2030-01-01T00:00:00Z';

@@ -1,8 +1,14 @@
+import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
+import { label } from '../../../api/v1alpha1/labels.ts';
+import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import type { InventoryEntry } from '../../../core/apply/index.ts';
+import { listAll } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
+import { ownedObjects } from '../objects/owned-objects.ts';
 import { type BundleReport, bundleReports } from './bundle-report.ts';
-import { type DeploymentRequest, readDeployment } from './deployment-reading.ts';
-import { isHealthy, type ObjectReport } from './object-report.ts';
+import { customStatuses, isHealthy, type ObjectReport, objectReports } from './object-report.ts';
 
 /** Everything about one deployment. */
 export interface StatusReport {
@@ -37,4 +43,55 @@ export async function statusReport(
       hidden,
     },
   };
+}
+
+export interface DeploymentRequest {
+  readonly name: string;
+  readonly systemNamespace: string;
+  /** Objects of all namespaces, and of none, where absent. */
+  readonly namespace?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A deployment with its Bundles and objects, as they are in the cluster. */
+interface DeploymentReading {
+  readonly deployment: BundleDeployment;
+  readonly bundles: readonly Bundle[];
+  readonly entries: readonly InventoryEntry[];
+  /** Of the entries, in the order of installation. */
+  readonly objects: readonly ObjectReport[];
+  /** `Kind.group` of what the user may not list. */
+  readonly hidden: readonly string[];
+}
+
+/** @throws ApiError, also where there is no such deployment. */
+export async function readDeployment(
+  cluster: Pick<Cluster, 'client' | 'discovery'>,
+  { name, systemNamespace, namespace, signal }: DeploymentRequest,
+): Promise<DeploymentReading> {
+  const { client } = cluster;
+  const live = await client.get(bundleDeploymentResource, { name }, signal);
+  const deployment = live as BundleDeployment;
+  const bundles = await bundlesOf(client, name, signal);
+  const owned = await ownedObjects(cluster, { owner: deployment, systemNamespace, signal });
+  const entries = owned.inventory
+    .ownedBy(name)
+    .filter(({ key }) => namespace === undefined || key.namespace === namespace);
+  const custom = await customStatuses({ deployment, entries, signal });
+  const objects = objectReports(entries, custom, Date.now());
+  return { deployment, bundles, entries, objects, hidden: owned.hidden };
+}
+
+/** Those that a deployment has made. */
+async function bundlesOf(
+  client: Cluster['client'],
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly Bundle[]> {
+  const { items } = await listAll(client, bundleResource, {
+    labelSelector: `${label.ownerKind}=${bundleDeploymentResource.kind},${label.ownerName}=${name}`,
+    transform: (bundle) => bundle as Bundle,
+    signal,
+  });
+  return items.filter((bundle) => generatedFor(bundle) === name);
 }

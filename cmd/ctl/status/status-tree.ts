@@ -1,9 +1,9 @@
 import { kstatusCondition } from '../../../api/v1alpha1/conditions.ts';
+import type { TreeNode } from '../terminal/tree.ts';
 import type { BundleReport } from './bundle-report.ts';
 import { deploymentState } from './deployment-state.ts';
 import { isHealthy, type ObjectReport } from './object-report.ts';
 import type { StatusReport } from './status-report.ts';
-import type { TreeNode } from './tree.ts';
 
 /** More objects than this are listed only where they are not healthy. */
 const listedObjects = 50;

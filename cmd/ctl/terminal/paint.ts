@@ -1,4 +1,4 @@
-import { type Colour, coloured } from '../../colour.ts';
+import { styleText } from 'node:util';
 
 /** Gives a printed line its colours. Lines come without control characters. */
 export type Paint = (line: string) => string;
@@ -37,4 +37,21 @@ export function paintDiff(line: string): string {
 
 function each(colour: Colour, ...words: readonly string[]): readonly (readonly [string, Colour])[] {
   return words.map((word) => [word, colour]);
+}
+
+export type Colour = Extract<Parameters<typeof styleText>[0], string>;
+
+/** The parts of an output stream that say whether a person is looking at it. */
+export interface Screen {
+  readonly isTTY?: boolean | undefined;
+}
+
+/** Files, pipes and who sets NO_COLOR (https://no-color.org) get no escape sequences. */
+export function showsColour({ isTTY }: Screen, env: NodeJS.ProcessEnv = process.env): boolean {
+  return isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
+
+/** The text with the escape sequences of a colour, whoever reads it. */
+export function coloured(colour: Colour, text: string): string {
+  return styleText(colour, text, { validateStream: false });
 }

@@ -1,5 +1,6 @@
+import type { Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
-import type { ServerFlags } from '../server-flags.ts';
+import type { ServerFlags } from '../flags.ts';
 
 /** What was found out about one part of the installation. */
 export interface Check {
@@ -45,3 +46,41 @@ export function checkLine({ subject, state, message, fix }: Check): string {
   const text = `${subject}: ${message}${fix === undefined ? '' : `; ${fix}`}`;
   return `${state.padEnd(7)}  ${text.replaceAll(/\s*\n\s*/g, ' ')}`;
 }
+
+const core = { group: '', version: 'v1' };
+
+export const namespaceResource: Resource = {
+  ...core,
+  kind: 'Namespace',
+  plural: 'namespaces',
+  namespaced: false,
+};
+
+export const serviceResource: Resource = {
+  ...core,
+  kind: 'Service',
+  plural: 'services',
+  namespaced: true,
+};
+
+export const deploymentResource: Resource = {
+  group: 'apps',
+  version: 'v1',
+  kind: 'Deployment',
+  plural: 'deployments',
+  namespaced: true,
+};
+
+/** Webhook configurations by their kind. */
+export const webhookConfigurations: ReadonlyMap<string, Resource> = new Map(
+  ['ValidatingWebhookConfiguration', 'MutatingWebhookConfiguration'].map((kind) => [
+    kind,
+    {
+      group: 'admissionregistration.k8s.io',
+      version: 'v1',
+      kind,
+      plural: `${kind.toLowerCase()}s`,
+      namespaced: false,
+    },
+  ]),
+);

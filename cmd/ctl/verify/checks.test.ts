@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bundleCRD } from '../../../api/crd.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { ApiError } from '../../../core/platform/kube/index.ts';
-import { refusalCheck } from './admission.ts';
+import { refusalCheck } from './answers.ts';
 import { checkLine } from './check.ts';
 import { definitionCheck } from './definitions.ts';
 import { leaseCheck } from './processes.ts';

@@ -13,12 +13,12 @@ import {
   type Checker,
   crdNamespace,
   failed,
+  namespaceResource,
   ok,
   skipped,
   type VerifyContext,
   warning,
 } from './check.ts';
-import { namespaceResource } from './resources.ts';
 
 /** What must be so before an installation; by the subject that stands for all of each. */
 export const preCheckers: readonly (readonly [subject: string, check: Checker])[] = [

@@ -1,18 +1,19 @@
+import { z } from 'zod';
 import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { computeStatus } from '../../../core/apply/index.ts';
-import { liveObject, type ObjectKey } from '../../../core/platform/kube/index.ts';
+import { type KubeClient, liveObject, type ObjectKey } from '../../../core/platform/kube/index.ts';
 import { type Lease, leaseResource } from '../../../core/platform/runtime/index.ts';
 import {
   type Check,
   crdNamespace,
+  deploymentResource,
   failed,
   ok,
   skipped,
   type VerifyContext,
   warning,
 } from './check.ts';
-import { deploymentResource } from './resources.ts';
 
 /** The Deployments of the system, the versions that they run, and who leads. */
 export async function processChecks({
@@ -54,17 +55,17 @@ function deploymentCheck(
     return skipped(subject, `no Deployment ${name} in namespace ${namespace}`);
   const { status, message } = computeStatus(live, Date.now());
   return status === 'Current'
-    ? ok(subject, `${message}, ${imagesOf(live).join(', ')}`)
+    ? ok(subject, `${message}, ${runImages(live).join(', ')}`)
     : failed(subject, message, `kubectl describe deployment ${name} --namespace ${namespace}`);
 }
 
-function imagesOf({ spec }: KubernetesObject): readonly string[] {
+function runImages({ spec }: KubernetesObject): readonly string[] {
   const containers = listOf(fieldAt(spec, 'template', 'spec', 'containers'));
   return containers.map((container) => stringAt(container, 'image') ?? '');
 }
 
 function imageChecks(deployments: readonly KubernetesObject[]): readonly Check[] {
-  const images = new Set(deployments.flatMap(imagesOf));
+  const images = new Set(deployments.flatMap(runImages));
   if (images.size < 2) return [];
   const message = `the processes are of several: ${[...images].join(', ')}`;
   return [warning('images', message, 'apply one overlay for all of them')];
@@ -86,4 +87,47 @@ export function leaseCheck(lease: Lease | undefined, isInCluster: boolean, now: 
   return age > leaseDurationSeconds
     ? problem(`its holder ${holderIdentity} has not renewed it for ${age} s`)
     : ok(subject, `held by ${holderIdentity}, renewed ${Math.max(0, age)} s ago`);
+}
+
+/** What one program runs as: a version of Kubernetes, an image of ours. */
+interface ProgramVersion {
+  readonly program: string;
+  readonly version: string;
+}
+
+const versionSchema = z.object({ gitVersion: z.string() });
+
+const deploymentSchema = z.object({
+  spec: z.object({
+    template: z.object({
+      spec: z.object({ containers: z.array(z.object({ image: z.string().optional() })) }),
+    }),
+  }),
+});
+
+/** Of the Deployments that an installation has, and of the API server. */
+export async function serverVersions(
+  client: Pick<KubeClient, 'get' | 'request'>,
+  { systemNamespace, signal }: { readonly systemNamespace: string; readonly signal: AbortSignal },
+): Promise<readonly ProgramVersion[]> {
+  const places = [
+    ['core', systemNamespace],
+    ['rukpak-webhooks', systemNamespace],
+    ['crd-validation-webhook', crdNamespace],
+  ] as const;
+  const versions: ProgramVersion[] = [];
+  for (const [program, namespace] of places) {
+    const target = { resource: deploymentResource, key: { namespace, name: program } };
+    const live = await liveObject(client, target, signal);
+    const version =
+      live === undefined ? `no Deployment in namespace ${namespace}` : imagesOf(live).join(', ');
+    versions.push({ program, version });
+  }
+  const answer = await client.request({ method: 'GET', path: '/version', signal });
+  return [...versions, { program: 'Kubernetes', version: versionSchema.parse(answer).gitVersion }];
+}
+
+function imagesOf(live: object): readonly string[] {
+  const { containers } = deploymentSchema.parse(live).spec.template.spec;
+  return containers.map(({ image = 'no image' }) => image);
 }

@@ -1,12 +1,17 @@
 import { errorMessage } from '../../../core/errors.ts';
-import { ApiError } from '../../../core/platform/kube/index.ts';
-import { admissionChecks } from './admission.ts';
+import { ApiError, clockProblem } from '../../../core/platform/kube/index.ts';
+import { admissionChecks, contentChecks } from './answers.ts';
 import { certificateChecks } from './certificates.ts';
-import { type Check, type Checker, failed, skipped, type VerifyContext } from './check.ts';
-import { clockChecks } from './clock.ts';
-import { contentChecks } from './content.ts';
-import { definitionChecks } from './definitions.ts';
-import { namespaceChecks } from './namespaces.ts';
+import {
+  type Check,
+  type Checker,
+  failed,
+  ok,
+  skipped,
+  type VerifyContext,
+  warning,
+} from './check.ts';
+import { definitionChecks, namespaceChecks } from './definitions.ts';
 import { permissionChecks } from './permissions.ts';
 import { processChecks } from './processes.ts';
 import { webhookChecks } from './webhooks.ts';
@@ -44,4 +49,18 @@ function problemOf(subject: string, error: unknown): Check {
   return error instanceof ApiError && error.code === 403
     ? skipped(subject, `you may not look at them: ${message}`)
     : failed(subject, message, 'see that the cluster and the kubeconfig are the right ones');
+}
+
+/** What else is said of times, such as of the Lease, is by this computer's clock. */
+async function clockChecks({ cluster, signal }: VerifyContext): Promise<readonly Check[]> {
+  const problem = clockProblem(await cluster.clockOffset(signal));
+  return [
+    problem === undefined
+      ? ok('clock', "agrees with the API server's")
+      : warning(
+          'clock',
+          `this computer's is ${problem} the API server's`,
+          'synchronize both; where core runs, "rukpak_clock_offset_seconds" and its log tell the same',
+        ),
+  ];
 }

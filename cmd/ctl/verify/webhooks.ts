@@ -3,8 +3,14 @@ import type { KubernetesObject } from '../../../api/meta.ts';
 import { parseCertificates } from '../../../core/platform/certificates/index.ts';
 import { liveObject } from '../../../core/platform/kube/index.ts';
 import { installManifests } from '../../../deploy/install-manifests.ts';
-import { type Check, failed, ok, skipped, type VerifyContext } from './check.ts';
-import { webhookConfigurations } from './resources.ts';
+import {
+  type Check,
+  failed,
+  ok,
+  skipped,
+  type VerifyContext,
+  webhookConfigurations,
+} from './check.ts';
 
 /** What is lost where an optional configuration is not there. */
 const losses: ReadonlyMap<string, string> = new Map([

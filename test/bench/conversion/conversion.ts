@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadDirectory } from '../../../cmd/ctl/load-directory.ts';
+import { loadDirectory } from '../../../cmd/ctl/content/load-content.ts';
 import { type BundleFiles, defaultLimits } from '../../../core/sdk.ts';
 import {
   realBundleDirectory,

@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { loadDirectory } from '../../../cmd/ctl/load-directory.ts';
-import { renderBundle } from '../../../cmd/ctl/render-bundle.ts';
+import { loadDirectory } from '../../../cmd/ctl/content/load-content.ts';
+import { renderBundle } from '../../../cmd/ctl/content/render-content.ts';
 import { errorMessage } from '../../../core/errors.ts';
 import { defaultLimits } from '../../../core/sdk.ts';
 import { classNameOf } from '../../../provisioners/class-of-content.ts';

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Validation } from '../../../catalog/bundle-checks/index.ts';
+import type { DeploymentContext, Provisioner } from '../../../core/contracts/provisioner.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import { checkObjectCount } from '../../../core/manifests/index.ts';
+import {
+  type BundleFiles,
+  defaultLimits,
+  type InputReference,
+  type JsonObject,
+  type KubernetesObject,
+  type ProvisionerContext,
+} from '../../../core/sdk.ts';
+import plain from '../../../provisioners/plain/index.ts';
+import { warningLogger } from '../loggers.ts';
+import { type ChartOptions, offlineCluster } from './render-chart.ts';
+
+/** What a deployment is rendered with besides its content and itself. */
+export type RenderFacts = Pick<DeploymentContext, 'inputs' | 'cluster' | 'seed'>;
+
+interface ClassContent {
+  readonly files: BundleFiles;
+  /** Class of the Bundle. */
+  readonly bundleClass: Provisioner;
+  readonly deploymentClass: Provisioner;
+  readonly deployment: BundleDeployment;
+  /** Gives what the class of the deployment asked for. */
+  readonly facts: (references: readonly InputReference[]) => Promise<RenderFacts>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The objects that core would apply: the Bundle's class converts the content and adapts it to the
+ * deployment, the deployment's class makes objects of it.
+ * @throws Error with the message that the condition would have.
+ */
+export async function classObjects(content: ClassContent): Promise<readonly KubernetesObject[]> {
+  const { files, bundleClass, deploymentClass, deployment, signal } = content;
+  const context: ProvisionerContext = { signal, logger: warningLogger, limits: defaultLimits };
+  const { apiVersion, metadata, spec } = deployment;
+  const object = { apiVersion, kind: 'Bundle', metadata: { name: metadata.name ?? '' } } as const;
+  const bundle = { ...object, spec: spec.template.spec };
+  const stored = (await bundleClass.bundle?.(files, bundle, context)) ?? files;
+  const references = (await deploymentClass.inputs?.(deployment, context)) ?? [];
+  const given = { ...context, ...(await content.facts(references)) };
+  const adapted =
+    (await bundleClass.configure?.(stored, deployment, { ...given, inputs: [] })) ?? stored;
+  const objects = await deploymentClass.deployment?.(adapted, deployment, given);
+  if (objects !== undefined) return objects;
+  throw new TerminalError(
+    `class "${deploymentClass.className}" serves Bundles, and makes no objects of their content`,
+  );
+}
+
+/** The class of a deployment of such a Bundle: its own, or the plain one where it makes no objects. */
+function deploymentClassOf(bundleClass: Provisioner): Provisioner {
+  return bundleClass.deployment === undefined ? plain : bundleClass;
+}
+
+interface OfflineOptions {
+  readonly config?: JsonObject;
+  /** Where objects without a namespace go; core's own otherwise. */
+  readonly installNamespace?: string;
+  readonly chart?: Pick<ChartOptions, 'releaseName' | 'kubeVersion' | 'apiVersions'>;
+}
+
+const uploadSource = { type: 'upload', upload: {} } as const;
+
+/**
+ * What a BundleDeployment of content of a third party's class would apply, as far as it is known
+ * without a cluster.
+ * @throws Error with the message that the conditions would have.
+ */
+export async function offlineObjects(
+  files: BundleFiles,
+  bundleClass: Provisioner,
+  { config, installNamespace, chart = {} }: OfflineOptions = {},
+): Promise<readonly KubernetesObject[]> {
+  const deploymentClass = deploymentClassOf(bundleClass);
+  const { className } = bundleClass;
+  const deployment = {
+    apiVersion: 'core.rukpak.io/v1alpha1',
+    kind: 'BundleDeployment',
+    metadata: {
+      name: chart.releaseName ?? 'release-name',
+      creationTimestamp: new Date().toISOString(),
+    },
+    spec: {
+      provisionerClassName: deploymentClass.className,
+      template: { spec: { provisionerClassName: className, source: uploadSource } },
+      ...(config === undefined ? {} : { config }),
+      ...(installNamespace === undefined ? {} : { installNamespace }),
+    },
+  } as const;
+  const place = installNamespace === undefined ? {} : { systemNamespace: installNamespace };
+  const facts = async (references: readonly InputReference[]): Promise<RenderFacts> => ({
+    inputs: references.map(withoutCluster),
+    cluster: { ...offlineCluster(chart), ...place },
+    seed: randomBytes(32),
+  });
+  const signal = new AbortController().signal;
+  return await classObjects({ files, bundleClass, deploymentClass, deployment, facts, signal });
+}
+
+function withoutCluster({ kind, name, key, optional }: InputReference): undefined {
+  if (optional === true) return undefined;
+  throw new TerminalError(
+    `the class asks for key "${key}" of ${kind} "${name}", which only a cluster has: rukpakctl diff reads it`,
+  );
+}
+
+/** Whether the class takes the content, in its own words: nobody else knows its rules. */
+export async function validateOffline(
+  files: BundleFiles,
+  bundleClass: Provisioner,
+  options: OfflineOptions,
+): Promise<Validation> {
+  const { className } = bundleClass;
+  try {
+    const { length } = await offlineObjects(files, bundleClass, options);
+    checkObjectCount(length, defaultLimits.maxEntries);
+    return { class: className, installable: true, objects: length, problems: [] };
+  } catch (error) {
+    const message = errorMessage(error);
+    const problem = { severity: 'error', message, fix: 'correct the bundle' } as const;
+    return { class: className, installable: false, objects: 0, problems: [problem] };
+  }
+}

@@ -1,0 +1,137 @@
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BundleFilesBuilder } from '../../../core/content/index.ts';
+import type { BundleFiles, ContentLimits } from '../../../core/contracts/bundle-files.ts';
+import { errorMessage, TerminalError } from '../../../core/errors.ts';
+import type { Keychain } from '../../../core/registry/index.ts';
+import type { RegistryFlags } from '../../registry-flags.ts';
+
+interface LoadOptions {
+  readonly limits: ContentLimits;
+  readonly registries: RegistryFlags;
+}
+
+/**
+ * Content by what a person types: a directory where one of that name exists, else an image, pulled
+ * with the credentials of `docker login` where there are some.
+ * @throws TerminalError that names what was typed.
+ */
+export async function loadContent(reference: string, options: LoadOptions): Promise<BundleFiles> {
+  const isPath = /^[./~]/.test(reference) || existsSync(reference);
+  return isPath ? loadDirectory(reference, options.limits) : await pullImage(reference, options);
+}
+
+async function pullImage(reference: string, options: LoadOptions): Promise<BundleFiles> {
+  // Not needed for directories, and slow to load.
+  const [{ ImagePuller }, { imagePullerOptions }] = await Promise.all([
+    import('../../../core/sources/index.ts'),
+    import('../../../core/manager/index.ts'),
+  ]);
+  const puller = new ImagePuller(await imagePullerOptions(options.registries));
+  try {
+    const keychain = await dockerKeychain();
+    const signal = new AbortController().signal;
+    const { files } = await puller.pull(reference, { limits: options.limits, keychain, signal });
+    return files;
+  } catch (error) {
+    throw new TerminalError(
+      `${reference} is no directory here, and pulling it as an image failed: ${errorMessage(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+/** What `docker login` stored; empty where there is nothing. Credential helpers are not asked. */
+async function dockerKeychain(): Promise<Keychain> {
+  const [{ emptyKeychain, parseDockerConfig }, { homeFolder }] = await Promise.all([
+    import('../../../core/registry/index.ts'),
+    import('../../../core/platform/kube/index.ts'),
+  ]);
+  const directory = process.env['DOCKER_CONFIG'] ?? join(homeFolder(), '.docker');
+  const file = join(directory, 'config.json');
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return emptyKeychain;
+  try {
+    return parseDockerConfig(text, 'config.json');
+  } catch (error) {
+    throw new TerminalError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Reads a directory as bundle content, in one go and without yielding: meant for command-line
+ * processes and worker threads. Files and directories only: a link, pipe, socket or device is
+ * refused, so nothing outside the directory is ever read and nothing blocks.
+ * @throws TerminalError that names the path, also where a limit is passed.
+ */
+export function loadDirectory(root: string, limits: ContentLimits): BundleFiles {
+  const stats = statSync(root, { throwIfNoEntry: false });
+  if (stats === undefined) throw new TerminalError(`open ${root}: no such file or directory`);
+  if (!stats.isDirectory()) throw new TerminalError(`${root} is not a directory`);
+  const reader = new DirectoryReader(root, limits);
+  reader.read('');
+  return reader.build();
+}
+
+class DirectoryReader {
+  readonly #root: string;
+  readonly #limits: ContentLimits;
+  readonly #builder: BundleFilesBuilder;
+
+  constructor(root: string, limits: ContentLimits) {
+    this.#root = root;
+    this.#limits = limits;
+    this.#builder = new BundleFilesBuilder(limits);
+  }
+
+  read(directory: string): void {
+    for (const entry of this.#entries(directory)) {
+      const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
+      if (entry.isDirectory()) {
+        this.#builder.addDirectory(path);
+        this.read(path);
+      } else if (entry.isFile()) {
+        this.#builder.addFile(path, this.#content(path));
+      } else {
+        throw new TerminalError(
+          `${join(this.#root, path)} is neither a file nor a directory: replace the link or device by what it stands for`,
+        );
+      }
+    }
+  }
+
+  build(): BundleFiles {
+    return this.#builder.build();
+  }
+
+  #entries(directory: string): ReturnType<typeof readEntries> {
+    return this.#explained(directory, readEntries);
+  }
+
+  #content(path: string): Uint8Array {
+    return this.#explained(path, (absolute) => {
+      // The builder counts what was read; this keeps a huge file from being read at all.
+      if (lstatSync(absolute).size > this.#limits.maxBytes) {
+        throw new TerminalError(
+          `${absolute} alone is larger than the limit of ${this.#limits.maxBytes} bytes`,
+        );
+      }
+      return readFileSync(absolute);
+    });
+  }
+
+  #explained<T>(path: string, read: (absolute: string) => T): T {
+    const absolute = join(this.#root, path);
+    try {
+      return read(absolute);
+    } catch (error) {
+      if (error instanceof TerminalError) throw error;
+      throw new TerminalError(`cannot read ${absolute}: ${errorMessage(error)}`, { cause: error });
+    }
+  }
+}
+
+function readEntries(directory: string) {
+  return readdirSync(directory, { withFileTypes: true });
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { anArchive } from '../../../test/helpers/archives.ts';
+import { aRegistryTree, aTree } from '../../../test/helpers/registry-bundle.ts';
+import { renderContent } from './render-content.ts';
+import { validateContent } from './validate-content.ts';
+
+const chart = {
+  'Chart.yaml': 'apiVersion: v2\nname: web\nversion: 1.0.0\n',
+  'templates/a.yaml': `apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}}
+data:
+  color: {{ .Values.color | default "red" }}
+  kube: {{ .Capabilities.KubeVersion.Version }}
+  ingress: {{ .Capabilities.APIVersions.Has "networking.k8s.io/v1/Ingress" | quote }}
+  monitor: {{ .Capabilities.APIVersions.Has "monitoring.coreos.com/v1" | quote }}
+`,
+};
+
+describe('renderContent', () => {
+  it('tells charts by their content, packed or not', async () => {
+    const inFolder = Object.fromEntries(
+      Object.entries(chart).map(([path, text]) => [`web/${path}`, text]),
+    );
+    const packed = { 'web-1.0.0.tgz': await anArchive(inFolder) };
+    for (const files of [chart, inFolder, packed]) {
+      expect(await renderContent(aTree(files), {})).toEqual([
+        {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'release-name' },
+          data: { color: 'red', kube: 'v1.36.0', ingress: 'true', monitor: 'false' },
+        },
+      ]);
+    }
+  });
+
+  it('renders them as they are asked for', async () => {
+    const [object] = await renderContent(aTree(chart), {
+      className: 'helm',
+      installNamespace: 'shop',
+      chart: {
+        releaseName: 'mine',
+        values: 'color: blue',
+        kubeVersion: 'v1.30.1',
+        apiVersions: ['monitoring.coreos.com/v1'],
+      },
+    });
+    expect(object).toMatchObject({
+      metadata: { name: 'mine', namespace: 'shop' },
+      data: { color: 'blue', kube: 'v1.30.1', monitor: 'true' },
+    });
+  });
+
+  it('renders what is no chart as before', async () => {
+    expect((await renderContent(aRegistryTree(), {}))[0]?.kind).toBe('Namespace');
+  });
+});
+
+describe('validateContent', () => {
+  it('takes a chart with its own values', async () => {
+    const found = { class: 'core-rukpak-io-helm', installable: true, objects: 1, problems: [] };
+    expect(await validateContent(aTree(chart))).toEqual(found);
+  });
+
+  it('knows charts that are none from those that want values', async () => {
+    const library = aTree({ ...chart, 'Chart.yaml': `${chart['Chart.yaml']}type: library\n` });
+    const { problems } = await validateContent(library);
+    expect(problems).toMatchObject([
+      { severity: 'error', message: expect.stringContaining('library charts are not installable') },
+    ]);
+    const wanting = aTree({
+      ...chart,
+      'templates/b.yaml': '{{ required "say a port" .Values.port }}',
+    });
+    expect((await validateContent(wanting)).problems).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('say a port') },
+    ]);
+    const config = { vaules: { port: 1 } };
+    expect((await validateContent(wanting, { config })).problems).toMatchObject([
+      { severity: 'error', fix: 'correct the file of --config' },
+    ]);
+  });
+
+  it('leaves other classes to their rules', async () => {
+    expect(await validateContent(aRegistryTree())).toMatchObject({
+      class: 'core-rukpak-io-registry',
+    });
+  });
+});

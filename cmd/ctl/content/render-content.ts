@@ -1,0 +1,113 @@
+import type { JsonObject } from '../../../api/json.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { distinctObjects, withoutLeftOut } from '../../../core/manifests/index.ts';
+import {
+  type BundleFiles,
+  type ClusterFacts,
+  type KubernetesObject,
+  readPlainBundle,
+} from '../../../core/sdk.ts';
+import { classNameOf, helmClass } from '../../../provisioners/class-of-content.ts';
+import {
+  convertRegistryBundle,
+  parseConfig,
+  type RegistryConfig,
+} from '../../../provisioners/registry/index.ts';
+import { warningLogger } from '../loggers.ts';
+import type { ChartOptions } from './render-chart.ts';
+
+export interface RenderContentOptions extends RenderOptions {
+  /** What a chart is rendered with. */
+  readonly chart?: ChartOptions;
+}
+
+/**
+ * The objects that a BundleDeployment of any built-in class would apply, as far as they are known
+ * without a cluster.
+ * @throws TerminalError with the message that the conditions would have.
+ */
+export async function renderContent(
+  files: BundleFiles,
+  options: RenderContentOptions,
+): Promise<readonly KubernetesObject[]> {
+  if (classNameOf(files, options.className) !== helmClass) return renderBundle(files, options);
+  // Not needed for the other classes.
+  const { renderChart } = await import('./render-chart.ts');
+  const { installNamespace: namespace, config } = options;
+  return await renderChart(files, {
+    ...options.chart,
+    ...(config === undefined ? {} : { config }),
+    ...(namespace === undefined ? {} : { namespace }),
+  });
+}
+
+interface RenderOptions extends RegistryConfigOptions {
+  /** A class's name, or what is left of it without `core-rukpak-io-`; told by content if absent. */
+  readonly className?: string;
+  /** What is known of the cluster that it is for; a registry bundle is judged by it. */
+  readonly cluster?: ClusterFacts;
+}
+
+type Renderer = (files: BundleFiles, options: RenderOptions) => readonly KubernetesObject[];
+
+/** Without storing anything in between: a Bundle's handler and then the deployment of its content. */
+const renderers: ReadonlyMap<string, Renderer> = new Map<string, Renderer>([
+  ['core-rukpak-io-plain', renderPlain],
+  ['core-rukpak-io-registry', renderRegistry],
+]);
+
+/**
+ * The objects that a BundleDeployment of this content would apply, as far as they are known without
+ * a cluster: plain objects without a namespace are left as written. Charts are not for it: they
+ * take an engine, see `renderContent`.
+ * @throws TerminalError with the message of the Bundle's Unpacked condition.
+ */
+export function renderBundle(
+  files: BundleFiles,
+  options: RenderOptions,
+): readonly KubernetesObject[] {
+  const className = classNameOf(files, options.className);
+  const renderer = renderers.get(className);
+  if (renderer !== undefined) return renderer(files, options);
+  throw new TerminalError(`class "${className}" cannot be rendered here`);
+}
+
+function renderPlain(files: BundleFiles, { config }: RenderOptions): readonly KubernetesObject[] {
+  if (config === undefined) return withoutLeftOut(distinctObjects(readPlainBundle(files))).objects;
+  throw new TerminalError(
+    '--config: plain content is applied as written, whatever spec.config has',
+  );
+}
+
+function renderRegistry(files: BundleFiles, options: RenderOptions): readonly KubernetesObject[] {
+  const { cluster } = options;
+  const config = registryConfigOf(options);
+  const objects = convertRegistryBundle(files, {
+    ...(config === undefined ? {} : { config }),
+    ...(cluster === undefined ? {} : { cluster }),
+  });
+  return withoutLeftOut(objects).objects;
+}
+
+interface RegistryConfigOptions {
+  /** spec.config as written. */
+  readonly config?: JsonObject;
+  /** In place of the installNamespace in it. */
+  readonly installNamespace?: string;
+}
+
+/**
+ * What a registry bundle is installed with; undefined where nothing is said, which is not the same
+ * as an empty spec.config.
+ * @throws TerminalError that names the field.
+ */
+export function registryConfigOf({
+  config,
+  installNamespace,
+}: RegistryConfigOptions): RegistryConfig | undefined {
+  if (config === undefined && installNamespace === undefined) return undefined;
+  return parseConfig(
+    { ...config, ...(installNamespace === undefined ? {} : { installNamespace }) },
+    warningLogger,
+  );
+}

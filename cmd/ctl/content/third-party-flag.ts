@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import type { Provisioner } from '../../../core/contracts/provisioner.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { builtInClasses } from '../../../provisioners/class-of-content.ts';
+import { warningLogger } from '../loggers.ts';
+
+export interface ThirdPartyFlags {
+  /** Paths, or names of packages. */
+  readonly provisioner: readonly string[];
+}
+
+export function addThirdPartyFlag(command: Command): Command {
+  return command.option(
+    '--provisioner <path|package>',
+    'class of this TypeScript or JavaScript module, run in processes of its own as by rukpak core; repeatable',
+    (value: string, values: readonly string[]) => [...values, value],
+    [],
+  );
+}
+
+/** As of `rukpak core`; mebibytes. */
+const memoryOfClass = 256;
+
+/**
+ * Runs something with the classes that the flag names, and ends their processes after it.
+ * @throws Error of one line that names the flag, where one cannot be loaded.
+ */
+export async function withThirdParties<T>(
+  { provisioner }: ThirdPartyFlags,
+  work: (classes: readonly Provisioner[]) => Promise<T>,
+): Promise<T> {
+  if (provisioner.length === 0) return await work([]);
+  const [{ openProvisioners }, { defaultMemoryBudget }, { systemClock }, { ByteBudget }] =
+    await Promise.all([
+      import('../../provisioner-classes.ts'),
+      import('../../../core/manager/index.ts'),
+      import('../../../core/platform/clock.ts'),
+      import('../../../core/platform/runtime/index.ts'),
+    ]);
+  const memory = new ByteBudget({ bytes: defaultMemoryBudget(), clock: systemClock });
+  const flags = { provisioner, provisionerMemory: memoryOfClass };
+  const opened = await openProvisioners(flags, builtInClasses, { memory, logger: warningLogger });
+  try {
+    return await work(opened.provisioners);
+  } finally {
+    await opened.close();
+  }
+}
+
+/**
+ * The third party's class that is meant: the named one, or the only one; undefined where a built-in
+ * class is.
+ */
+export function chosenClass(
+  classes: readonly Provisioner[],
+  className: string | undefined,
+): Provisioner | undefined {
+  if (className !== undefined) return classes.find((each) => each.className === className);
+  if (classes.length < 2) return classes[0];
+  const names = classes.map((each) => each.className).join(', ');
+  throw new TerminalError(`name the class of the bundle with --class, one of ${names}`);
+}

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentCondition } from '../../../api/v1alpha1/conditions.ts';
+import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { type KubeClient, liveObject } from '../../../core/platform/kube/index.ts';
+import {
+  conditionOf,
+  deploymentState,
+  isGood,
+  templateBundle,
+} from '../status/deployment-state.ts';
+
+const interval = 300;
+
+interface PollOptions<T> {
+  /** May throw where what is waited for will never come. */
+  readonly isDone: (answer: T) => boolean;
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** What to tell the user when the time is over: `time` is how long that was, with its unit. */
+  readonly late: (last: T, time: string) => string | Promise<string>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Asks again and again, and returns the first answer that is as wanted.
+ * @throws TerminalError where none is in time.
+ */
+export async function pollUntil<T>(
+  ask: () => Promise<T>,
+  { isDone, timeout, late, signal }: PollOptions<T>,
+): Promise<T> {
+  const deadline = Date.now() + timeout;
+  for (;;) {
+    const answer = await ask();
+    if (isDone(answer)) return answer;
+    if (Date.now() >= deadline) {
+      throw new TerminalError(await late(answer, `${timeout / 1000} s`));
+    }
+    await delay(interval, undefined, { signal });
+  }
+}
+
+interface AwaitedDeployment {
+  readonly name: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits until what the template asks for is installed, and healthy where that is reported.
+ * @throws TerminalError with the last state, where it is not in time.
+ */
+export async function awaitGood(
+  client: Pick<KubeClient, 'get'>,
+  { name, timeout, signal }: AwaitedDeployment,
+): Promise<void> {
+  await pollUntil(() => client.get(bundleDeploymentResource, { name }, signal), {
+    isDone: (live) => {
+      const deployment = live as BundleDeployment;
+      const isNext = deployment.status?.activeBundle === templateBundle(deployment);
+      return isNext && isGood(deployment);
+    },
+    late: (live, time) => {
+      const { state, reason } = deploymentState(live as BundleDeployment);
+      const why = reason === '' ? '' : `: ${reason}`;
+      return `BundleDeployment "${name}" is ${state} after ${time}${why}; rukpakctl status ${name} says what to do`;
+    },
+    timeout,
+    signal,
+  });
+}
+
+interface AwaitedDeletion {
+  readonly deployment: BundleDeployment;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits until a deployment is gone, or another one has its name.
+ * @throws TerminalError that says what the deletion waits for, where it is not done in time.
+ */
+export async function awaitGone(
+  client: Pick<KubeClient, 'get'>,
+  { deployment: { metadata }, timeout, signal }: AwaitedDeletion,
+): Promise<void> {
+  const target = { resource: bundleDeploymentResource, key: { name: metadata.name ?? '' } };
+  await pollUntil(() => liveObject(client, target, signal), {
+    isDone: (live) => live === undefined || live.metadata.uid !== metadata.uid,
+    late: (live, time) =>
+      `BundleDeployment "${metadata.name}" is being deleted, and is still there after ${time}: ${waitsFor(live as BundleDeployment)}`,
+    timeout,
+    signal,
+  });
+}
+
+function waitsFor(deployment: BundleDeployment): string {
+  const progressing = conditionOf(deployment, bundleDeploymentCondition.progressing);
+  if (progressing?.status === 'False' && progressing.message !== '') return progressing.message;
+  const { finalizers = [] } = deployment.metadata;
+  return `it waits for ${finalizers.join(', ')}, which core removes: is it running?`;
+}
+
+interface AwaitedBundle {
+  readonly name: string;
+  readonly bundle: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits until the deployment has the Bundle installed, and healthy where that is reported.
+ * @throws TerminalError where it is given up for another one, or the time is over.
+ */
+export async function awaitBundle(
+  client: Pick<KubeClient, 'get'>,
+  { name, bundle, timeout, signal }: AwaitedBundle,
+): Promise<void> {
+  await pollUntil(() => client.get(bundleDeploymentResource, { name }, signal), {
+    isDone: (live) => {
+      const { activeBundle, rollback } = (live as BundleDeployment).status ?? {};
+      if (rollback?.from === bundle) {
+        throw new TerminalError(`Bundle "${bundle}" was given up: ${rollback.reason}`);
+      }
+      const { state } = deploymentState(live as BundleDeployment);
+      return activeBundle === bundle && (state === 'Healthy' || state === 'Installed');
+    },
+    late: (live, time) => {
+      const { state, reason } = deploymentState(live as BundleDeployment);
+      return `Bundle "${bundle}" is not installed and healthy after ${time}: ${state} ${reason}`;
+    },
+    timeout,
+    signal,
+  });
+}

@@ -1,0 +1,70 @@
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type { Revision } from '../../../api/v1alpha1/deployment-progress.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { describeSource } from '../status/bundle-report.ts';
+import { templateBundle } from '../status/deployment-state.ts';
+
+/**
+ * The revision to go back to: the one of the Bundle `to`, else what an automatic rollback has gone
+ * back to, else the last healthy one before the template's.
+ * @throws TerminalError that lists the revisions where there is none.
+ */
+export function chooseRevision(deployment: BundleDeployment, to?: string): Revision {
+  const { history = [], rollback } = deployment.status ?? {};
+  const current = templateBundle(deployment);
+  if (to === current) {
+    throw new TerminalError(
+      `the template of ${nameOf(deployment)} is that of Bundle "${to}" already`,
+    );
+  }
+  const wanted = to ?? rollback?.to;
+  const found = history.find(({ bundle, healthyAt }) =>
+    wanted === undefined ? bundle !== current && healthyAt !== undefined : bundle === wanted,
+  );
+  if (found !== undefined) return found;
+  const lack =
+    wanted === undefined
+      ? 'no earlier revision that was healthy'
+      : `no revision of Bundle "${wanted}"`;
+  throw new TerminalError(`${nameOf(deployment)} has ${lack}: ${listed(deployment, history)}`);
+}
+
+function listed(deployment: BundleDeployment, history: readonly Revision[]): string {
+  if (history.length === 0) {
+    return 'it keeps none; with spec.revisionHistoryLimit or spec.rollback, what is applied from then on is kept';
+  }
+  const current = templateBundle(deployment);
+  const names = history.map(({ bundle, healthyAt }) => {
+    if (bundle === current) return `${bundle} (of the template)`;
+    return healthyAt === undefined ? `${bundle} (never healthy)` : bundle;
+  });
+  return `its revisions are ${names.join(', ')}; --to takes one of them`;
+}
+
+function nameOf({ metadata }: BundleDeployment): string {
+  return `BundleDeployment "${metadata.name}"`;
+}
+
+/** The history as a table, headings first; empty where there is none. */
+export function revisionRows(deployment: BundleDeployment): readonly (readonly string[])[] {
+  const { history = [] } = deployment.status ?? {};
+  if (history.length === 0) return [];
+  return [
+    ['REVISION', 'BUNDLE', 'SOURCE', 'APPLIED', 'BY', 'HEALTHY', 'NOW'],
+    ...history.map((entry) => [
+      String(entry.revision),
+      entry.bundle,
+      describeSource(entry.template.spec.source),
+      entry.appliedAt,
+      entry.appliedBy ?? '-',
+      entry.healthyAt ?? '-',
+      revisionState(entry, deployment),
+    ]),
+  ];
+}
+
+function revisionState({ bundle, rolledBackAt }: Revision, deployment: BundleDeployment): string {
+  if (bundle === deployment.status?.activeBundle) return 'active';
+  if (rolledBackAt !== undefined) return `given up ${rolledBackAt}`;
+  return bundle === templateBundle(deployment) ? 'next' : '-';
+}

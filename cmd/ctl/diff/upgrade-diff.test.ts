@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import { shownObject } from './upgrade-diff.ts';
+
+function aSecret(data: Readonly<Record<string, string>>): KubernetesObject {
+  const copy = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"a":"topsecret"}}' };
+  return { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's', annotations: copy }, data };
+}
+
+test('a Secret shows which values differ, and none of them', () => {
+  const { before, after } = shownObject({
+    before: aSecret({ same: 'topsecret', changed: 'topsecret', gone: 'topsecret' }),
+    after: aSecret({ same: 'topsecret', changed: 'topsecret2', made: 'topsecret' }),
+  });
+  expect(before).toContain('data:\n  same: "***"\n  changed: "*** (before)"\n  gone: "***"\n');
+  expect(after).toContain('data:\n  same: "***"\n  changed: "*** (after)"\n  made: "***"\n');
+  expect(before + after).not.toContain('topsecret');
+});
+
+test('a Secret that is made or removed hides its values too', () => {
+  const stringData = { a: 'topsecret' };
+  const made = shownObject({ before: undefined, after: { ...aSecret({}), stringData } });
+  expect(made).toMatchObject({ before: '', after: expect.stringContaining('a: "***"') });
+  const gone = shownObject({ before: aSecret({ a: 'topsecret' }), after: undefined });
+  expect(JSON.stringify([made, gone])).not.toContain('topsecret');
+});
+
+test('another kind is shown as it is, without what is the server’s', () => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'c', uid: 'u', resourceVersion: '1', generation: 2, managedFields: [] },
+    data: { a: 'b' },
+    status: {},
+  } as KubernetesObject;
+  const { after } = shownObject({ before: undefined, after: object });
+  expect(after).toBe('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\ndata:\n  a: b\n');
+});

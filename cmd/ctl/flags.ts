@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import type { JsonObject } from '../../api/json.ts';
+import { isMap } from '../../api/json-fields.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import type { KubeconfigOptions } from '../../core/platform/kube/index.ts';
+import { durationOption, httpUrl } from '../flag-values.ts';
+
+/** Which cluster a command talks to, and as whom. */
+export interface ClusterFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+}
+
+/** The flags of every command that talks to a cluster. */
+export function addClusterFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
+    .option('--context <name>', 'context of the kubeconfig; its current one otherwise')
+    .option('--as <user>', 'user to act as; system:serviceaccount:<namespace>:<name> is one too')
+    .option(
+      '--as-group <group>',
+      'group to act in, with --as; repeatable',
+      (group: string, groups: readonly string[] | undefined) => [...(groups ?? []), group],
+    );
+}
+
+/** Of commands that look into one namespace, or install into it: BundleDeployments have none. */
+export function namespaceOption(meaning: string): Option {
+  return new Option('-n, --namespace <name>', meaning);
+}
+
+/** @throws TerminalError where a group is to be acted in by nobody. */
+export function kubeconfigOptions(flags: ClusterFlags): KubeconfigOptions {
+  const { kubeconfig, context, as, asGroup } = flags;
+  if (asGroup !== undefined && as === undefined) {
+    throw new TerminalError('--as-group needs --as: name the user who is in the group');
+  }
+  return {
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+    ...(as === undefined ? {} : { as }),
+    // Completion knows the last one alone, as a text.
+    ...(asGroup === undefined ? {} : { asGroups: [asGroup].flat() }),
+  };
+}
+
+/** Of commands that show what would be installed into a namespace. */
+export interface InstallNamespaceFlags {
+  readonly installNamespace?: string;
+  readonly namespace?: string;
+}
+
+export function addInstallNamespaceFlag(command: Command, meaning: string): Command {
+  return command
+    .option('--install-namespace <name>', meaning)
+    .addOption(namespaceOption('the same as --install-namespace'));
+}
+
+/** @throws TerminalError where the two flags contradict each other. */
+export function installNamespaceIn({
+  installNamespace,
+  namespace,
+}: InstallNamespaceFlags): string | undefined {
+  if (installNamespace === undefined || namespace === undefined || installNamespace === namespace) {
+    return installNamespace ?? namespace;
+  }
+  throw new TerminalError(
+    `--install-namespace ${installNamespace} and --namespace ${namespace} are one flag: give one of them`,
+  );
+}
+
+export interface ConfigFlags {
+  readonly config?: string;
+}
+
+export function addConfigFlag(command: Command): Command {
+  return command.option(
+    '--config <file>',
+    'spec.config of the BundleDeployment, as YAML: watchNamespace, env and so on of a registry bundle, values of a chart',
+  );
+}
+
+/** @throws TerminalError that names the flag, where the file is not a map in YAML. */
+export async function deploymentConfig({ config }: ConfigFlags): Promise<JsonObject | undefined> {
+  if (config === undefined) return undefined;
+  try {
+    const { parseYaml } = await import('../../core/sdk.ts');
+    const value = parseYaml(await readFile(config));
+    if (isMap(value)) return value;
+    throw new TerminalError(
+      'it holds no map: write what stands below spec.config, without "config:"',
+    );
+  } catch (error) {
+    throw new TerminalError(`--config ${config}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** Where RukPak's cert-manager keeps the authority. */
+export const defaultCaSecret = 'rukpak-ca';
+
+/** How the content server is reached. */
+export interface ServerFlags {
+  /** URL that is spoken to directly, instead of through the API server. */
+  readonly server?: string;
+  /** PEM file of the authority of `server`; the system's otherwise. */
+  readonly caFile?: string;
+  /** Holds the authority of a server behind a Service, key `ca.crt`. */
+  readonly caSecretName: string;
+}
+
+/** How the server that takes uploads is reached. */
+export interface UploadFlags extends ServerFlags {
+  readonly systemNamespace: string;
+  readonly uploadServiceName: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+export function addServerFlags(command: Command): Command {
+  return command
+    .option(
+      '--ca-secret-name <name>',
+      'Secret with the CA of the server, key ca.crt; of the default, that of its certificate goes before',
+      defaultCaSecret,
+    )
+    .option(
+      '--server <url>',
+      'speak to the content server at this URL, without a port-forward',
+      httpUrl,
+    )
+    .option('--ca-file <path>', 'CA file for --server; the system’s authorities otherwise');
+}
+
+export function addUploadFlags(command: Command): Command {
+  return addServerFlags(
+    command
+      .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+      .option('--upload-service-name <name>', 'Service of the upload manager', 'core')
+      .addOption(durationOption('--timeout', 'how long to wait for each step', '60s')),
+  );
+}
+
+export interface WatchFlag {
+  readonly watch?: true;
+}
+
+export function watchOption(meaning: string): Option {
+  return new Option('-w, --watch', `${meaning}, until Ctrl-C`);
+}
+
+/** Milliseconds. */
+const pause = 1_000;
+
+/** Runs `work` once, or every second until the signal is aborted; that ends it without an error. */
+export async function repeated(
+  { watch, signal }: { readonly watch: boolean; readonly signal: AbortSignal },
+  work: () => Promise<void>,
+): Promise<void> {
+  if (!watch) return await work();
+  try {
+    for (;;) {
+      await work();
+      await delay(pause, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,150 @@
+import type { Condition, KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import { bundleDeploymentResource, bundleResource } from '../../../api/v1alpha1/resources.ts';
+import type { BundleFiles } from '../../../core/contracts/bundle-files.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import type { Cluster } from '../cluster.ts';
+import { pollUntil } from '../deployments/awaiting.ts';
+import type { UploadFlags } from '../flags.ts';
+import type { Progress } from '../output.ts';
+import {
+  type ContentServer,
+  kubeconfigCaller,
+  openContentServer,
+  reachableServer,
+} from './content-server.ts';
+import { packUpload, type Sent, sendUpload } from './send-upload.ts';
+import {
+  bundleSelector,
+  deployed,
+  deploymentObject,
+  isOfTemplate,
+  type UploadedDeployment,
+  withoutUnfinished,
+} from './uploaded-deployment.ts';
+
+export interface RunRequest extends Omit<UploadedDeployment, 'digest'> {
+  readonly files: BundleFiles;
+  readonly server: UploadFlags;
+  /** How long the Bundle, and then a server that takes it, are waited for; milliseconds. */
+  readonly timeout: number;
+  /** Whether a deployment that did not exist before goes again where its content cannot be uploaded. */
+  readonly isRemovedOnFailure: boolean;
+  /** Called when the deployment is as asked for. */
+  readonly onApplied?: () => Promise<void>;
+}
+
+export interface RunContext {
+  readonly cluster: Cluster;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+interface RunResult {
+  readonly bundleDeployment: string;
+  readonly bundle: string;
+  readonly digest: string;
+  readonly result: Sent;
+}
+
+/** Applies a BundleDeployment, waits for its Bundle, and uploads the content to it. */
+export async function runBundle(request: RunRequest, context: RunContext): Promise<RunResult> {
+  const { cluster, signal } = context;
+  const { archive, digest } = await packUpload(request.files);
+  const before = await deployed(cluster, request.name, signal);
+  if (before !== undefined) refuseOtherSource(before);
+  // Before the deployment: whoever cannot upload is to change nothing.
+  const contentServer = await contentServerFor(request, context);
+  try {
+    const applied = await cluster.client.apply(
+      bundleDeploymentResource,
+      deploymentObject({ ...request, digest }),
+      { fieldManager: 'rukpakctl', force: true, signal },
+    );
+    await request.onApplied?.();
+    const made = before === undefined && request.isRemovedOnFailure ? applied : undefined;
+    return await upload({ ...request, digest, archive, contentServer }, context).catch(
+      async (error: unknown) => {
+        throw made === undefined ? error : await withoutUnfinished(error, made, cluster);
+      },
+    );
+  } finally {
+    await contentServer.close();
+  }
+}
+
+/**
+ * An apply would add its source to the one that is there, and nothing of somebody's is replaced unasked.
+ * @throws TerminalError with the command that has the deployment take uploads.
+ */
+function refuseOtherSource({ metadata: { name = '' }, spec }: BundleDeployment): void {
+  const { type } = spec.template.spec.source;
+  if (type === 'upload') return;
+  const source = { type: 'upload', upload: {}, [type]: null };
+  const patch = JSON.stringify({ spec: { template: { spec: { source } } } });
+  throw new TerminalError(
+    `BundleDeployment "${name}" has its content from a source of type ${type}: give the new one another name, ` +
+      `or have this one take uploads first: kubectl patch bundledeployment ${name} --type=merge --patch='${patch}'`,
+  );
+}
+
+async function contentServerFor(
+  { server: flags }: RunRequest,
+  { cluster, signal }: RunContext,
+): Promise<ContentServer> {
+  const caller = await kubeconfigCaller(cluster);
+  const server = await reachableServer(cluster, flags);
+  const place = { ...server, namespace: server.systemNamespace, service: server.uploadServiceName };
+  return await openContentServer(cluster, place, { caller, signal });
+}
+
+interface Upload extends RunRequest {
+  readonly digest: string;
+  readonly archive: Uint8Array;
+  readonly contentServer: ContentServer;
+}
+
+async function upload(request: Upload, context: RunContext): Promise<RunResult> {
+  const { name, timeout, digest, archive, contentServer } = request;
+  const { progress, signal } = context;
+  const bundle = await progress(`waiting for the Bundle of "${name}"`, () =>
+    awaitBundle(request, timeout, context),
+  );
+  const options = { bundle, archive, signal, patience: timeout };
+  const result = await progress(`uploading the content of "${bundle}"`, () =>
+    sendUpload(contentServer, options),
+  );
+  return { bundleDeployment: name, bundle, digest, result };
+}
+
+async function awaitBundle(
+  deployment: UploadedDeployment,
+  timeout: number,
+  { cluster, signal }: RunContext,
+): Promise<string> {
+  const labelSelector = bundleSelector(deployment);
+  const ask = async () => {
+    const { items } = await cluster.client.list(bundleResource, { labelSelector, signal });
+    return items.find((item) => isOfTemplate(item, deployment));
+  };
+  const bundle = await pollUntil(ask, {
+    isDone: (found) => found !== undefined,
+    late: async (_, time) =>
+      `BundleDeployment "${deployment.name}" has made no Bundle in ${time}: ${await reasonOf(deployment.name, cluster)}`,
+    timeout,
+    signal,
+  });
+  return bundle?.metadata.name ?? '';
+}
+
+async function reasonOf(name: string, { client }: Cluster): Promise<string> {
+  const live = await client.get(bundleDeploymentResource, { name });
+  const condition = conditionsOf(live).find(({ type }) => type === 'HasValidBundle');
+  if (condition !== undefined) return `${condition.reason}: ${condition.message}`;
+  return `nobody has looked at it; is the core running, and is its class right?`;
+}
+
+function conditionsOf(object: KubernetesObject): readonly Condition[] {
+  const status = object['status'] as { readonly conditions?: readonly Condition[] } | undefined;
+  return status?.conditions ?? [];
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Resource } from '../../../core/platform/kube/index.ts';
+import { FakeKubeClient } from '../../../test/helpers/fake-kube-client.ts';
+import { asTemporaryReader } from './temporary-reader.ts';
+
+it('leaves no binding where it is interrupted while the API server makes it', async () => {
+  const stop = new AbortController();
+  /** Carries out what its caller no longer waits for, as servers do. */
+  class SlowAnswer extends FakeKubeClient {
+    override async create(
+      resource: Resource,
+      object: KubernetesObject,
+      signal?: AbortSignal,
+    ): Promise<KubernetesObject> {
+      const created = await super.create(resource, object);
+      stop.abort(new Error('received SIGINT'));
+      signal?.throwIfAborted();
+      return created;
+    }
+  }
+  const client = new SlowAnswer();
+  const options = { namespace: 'rukpak-system', signal: stop.signal };
+  const reading = asTemporaryReader({ client }, options, async () => 'content');
+  await expect(reading).rejects.toThrow('received SIGINT');
+  expect(client.everything.filter(({ kind }) => kind === 'ClusterRoleBinding')).toEqual([]);
+});

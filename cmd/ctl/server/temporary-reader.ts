@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { KubernetesObject } from '../../../api/meta.ts';
+import type { Resource } from '../../../core/platform/kube/index.ts';
+import type { Cluster } from '../cluster.ts';
+import type { Caller } from './content-server.ts';
+
+const rbac = 'rbac.authorization.k8s.io';
+
+const bindingResource: Resource = {
+  group: rbac,
+  version: 'v1',
+  kind: 'ClusterRoleBinding',
+  plural: 'clusterrolebindings',
+  namespaced: false,
+};
+
+const accountResource: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};
+
+/** The shortest that the API server gives; seconds. */
+const tokenLifetime = 600;
+
+const tokenSchema = z.object({ status: z.object({ token: z.string() }) });
+
+/**
+ * Runs `work` as a service account that may read bundles and nothing else, and that is gone
+ * afterwards, however `work` ends. The binding owns the account, so that
+ * deleting the one deletes the other.
+ */
+export async function asTemporaryReader<T>(
+  { client }: Pick<Cluster, 'client'>,
+  { namespace, signal }: { readonly namespace: string; readonly signal: AbortSignal },
+  work: (caller: Caller) => Promise<T>,
+): Promise<T> {
+  // A name of its own: two people may look into bundles at the same time.
+  const suffix = randomBytes(4).toString('hex');
+  const account = `rukpakctl-sa-${suffix}`;
+  const binding = bindingOf(`rukpakctl-crb-${suffix}`, { namespace, account });
+  // An interrupted request may be carried out all the same, and would leave a binding behind.
+  const { metadata } = await client.create(bindingResource, binding);
+  try {
+    const { apiVersion, kind } = binding;
+    const owner = { apiVersion, kind, name: metadata.name ?? '', uid: metadata.uid ?? '' };
+    await client.create(
+      accountResource,
+      {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: account, namespace, ownerReferences: [owner] },
+      },
+      signal,
+    );
+    const answer = await client.request({
+      method: 'POST',
+      path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts/${account}/token`,
+      body: {
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: tokenLifetime },
+      },
+      signal,
+    });
+    const { token } = tokenSchema.parse(answer).status;
+    return await work({ token });
+  } finally {
+    await client.delete(bindingResource, { name: metadata.name ?? '' });
+  }
+}
+
+function bindingOf(
+  name: string,
+  { namespace, account }: { readonly namespace: string; readonly account: string },
+): KubernetesObject {
+  return {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'bundle-reader' },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+  };
+}
