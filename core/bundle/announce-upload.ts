@@ -6,8 +6,7 @@ import type { ContentKey } from '../contracts/store.ts';
 import { WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isConflict, isNotFound, type KubeClient } from '../platform/kube/index.ts';
-import { notUnpacked } from './status.ts';
-import { recordTransition } from './transitions.ts';
+import { notUnpacked, recordTransition } from './status.ts';
 
 const received = new WaitingError('received bundle upload, waiting for provisioner to unpack it.');
 const maxTries = 20;

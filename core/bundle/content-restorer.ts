@@ -2,12 +2,11 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { errorMessage, WaitingError } from '../errors.ts';
 import { aborted } from '../platform/clock.ts';
 import type { ContentMetrics } from '../platform/observe/index.ts';
-import { storedContentKey } from './content-key.ts';
-import type { BundleCache, UnpackDependencies } from './dependencies.ts';
-import { isPinned } from './known-pin.ts';
+import { type BundleCache, storedContentKey, type UnpackDependencies } from './dependencies.ts';
+import { isPinned } from './pin.ts';
 import { unpack } from './unpack.ts';
 
-export interface ContentRestorerDependencies extends UnpackDependencies {
+interface ContentRestorerDependencies extends UnpackDependencies {
   readonly cache: Pick<BundleCache, 'get'>;
   readonly metrics: { readonly content: Pick<ContentMetrics, 'restored'> };
   /** The life of the process. */

@@ -1,18 +1,19 @@
-import type { Bundle } from '../../api/v1alpha1/bundle.ts';
-import type { ContentLimits } from '../contracts/bundle-files.ts';
+import type { Bundle, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import type { BundleFiles, ContentLimits } from '../contracts/bundle-files.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { ConfigMapReader, Source } from '../contracts/source.ts';
-import type { ContentStore } from '../contracts/store.ts';
+import type { ContentKey, ContentStore } from '../contracts/store.ts';
 import type { UnservedDeletions } from '../contracts/unserved-deletions.ts';
 import type { UploadStore } from '../contracts/upload-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { KubeClient } from '../platform/kube/index.ts';
 import type { UnpackMetrics } from '../platform/observe/index.ts';
 import type { ByteBudget } from '../platform/runtime/index.ts';
+import type { FetchedContent, OwnFetch } from './shared-fetches.ts';
 import type { SourceSecrets } from './source-secrets.ts';
-import type { ClassPlaces } from './unpack-places.ts';
+import type { ClassPlaces, UnpackSlot } from './unpack-slots.ts';
 
 /** Read and write access to the Bundles that the watch cache holds. */
 export interface BundleCache {
@@ -53,4 +54,35 @@ export interface BundleDependencies extends UnpackDependencies {
   /** Deletions of classes that no process serves; not this process's to end where absent. */
   readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
+}
+
+/** What one reconcile of a Bundle has found out so far. */
+export interface BundleState {
+  /** As last read from or written to the API server. */
+  bundle: Bundle;
+  /** The status to write at the end. */
+  status: BundleStatus;
+  /** Held from the fetch to the end of the unpacking. */
+  slot?: UnpackSlot;
+  /** Where the content is for this Bundle to fetch, and not for another one. */
+  ownFetch?: OwnFetch;
+  fetched?: FetchedContent;
+  converted?: BundleFiles;
+  /** What takes its time now, as a clause. */
+  doing?: string;
+}
+
+export interface StepContext {
+  readonly signal: AbortSignal;
+  /** Aborted when the process begins to stop: what waits to begin ends. */
+  readonly stopping: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** `done` ends the reconcile; the status is written either way. */
+export type StepOutcome = 'continue' | 'done';
+
+/** Where a Bundle's content is stored. */
+export function storedContentKey(bundle: Bundle): ContentKey {
+  return { name: bundle.metadata.name ?? '', uid: bundle.metadata.uid ?? '' };
 }

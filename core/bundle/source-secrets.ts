@@ -1,14 +1,13 @@
-import type { Bundle } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
-import type { SecretContent, SecretReader } from '../contracts/source.ts';
+import type { SecretContent, SecretReader, SourceServer } from '../contracts/source.ts';
 import { errorMessage } from '../errors.ts';
 import { ApiError } from '../platform/kube/index.ts';
 import { matchesHost } from '../registry/index.ts';
 import type { SourceTypes } from './pin.ts';
-import { credentialHosts } from './source-host.ts';
 
-export interface SourceSecretsOptions {
+interface SourceSecretsOptions {
   readonly sources: SourceTypes;
   /** Of the system namespace. */
   readonly system: SecretReader;
@@ -94,4 +93,31 @@ async function read(
       { cause: error },
     );
   }
+}
+
+/** Which server a source is fetched from, without its port; for one of no server its type. */
+export function sourceHost(source: BundleSource, sources: SourceTypes): string {
+  return sources.get(source.type)?.host(source)?.hostname || source.type;
+}
+
+/**
+ * The names of the server that a source shows its Secret to: `host:port`, and `host` where the port
+ * is its protocol's own. None where there is no such server.
+ */
+function credentialHosts(source: BundleSource, sources: SourceTypes): readonly string[] {
+  const server = sources.get(source.type)?.host(source);
+  return server === undefined ? [] : namesOf(server);
+}
+
+const defaultPorts: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'ssh:': '22',
+};
+
+function namesOf({ protocol, hostname, port }: SourceServer): readonly string[] {
+  const defaultPort = defaultPorts[protocol];
+  const actual = port || defaultPort;
+  if (actual === undefined) return [hostname];
+  return actual === defaultPort ? [hostname, `${hostname}:${actual}`] : [`${hostname}:${actual}`];
 }

@@ -1,5 +1,6 @@
-import type { BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import type { Bundle, BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
 import { bundleCondition, bundleReason, readyReason } from '../../api/v1alpha1/conditions.ts';
+import type { EventSink } from '../contracts/event-sink.ts';
 import { errorMessage, TerminalError, WaitingError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import {
@@ -8,6 +9,7 @@ import {
   setCondition,
   withReadiness,
 } from '../platform/runtime/index.ts';
+import { isNoted, pinIn, type SourceTypes } from './pin.ts';
 
 /** The statuses of a Bundle (docs/spec/bundle.md), one function for each. */
 
@@ -147,4 +149,41 @@ function withReady(
 function withoutContent(status: BundleStatus): BundleStatus {
   const { contentURL: _, ...rest } = status;
   return rest;
+}
+
+const failures: ReadonlySet<string> = new Set([
+  bundleReason.unpackFailed,
+  bundleReason.processingFinalizerFailed,
+]);
+
+/** Of an upload it is no failure that it has not come yet. */
+function isFailure(reason: string, { spec: { source } }: Bundle): boolean {
+  if (reason === bundleReason.unpackPending) return source.type !== 'upload';
+  return failures.has(reason);
+}
+
+/** Records an Event where the condition says something new. */
+export function recordTransition(
+  events: EventSink,
+  { before, after }: { before: Bundle; after: Bundle },
+): void {
+  const old = findCondition(before.status?.conditions, bundleCondition.unpacked);
+  const now = findCondition(after.status?.conditions, bundleCondition.unpacked);
+  if (now === undefined || (now.reason === old?.reason && now.message === old.message)) return;
+  const type = isFailure(now.reason, after) ? 'Warning' : 'Normal';
+  events.event(after, { type, reason: now.reason, message: now.message });
+}
+
+/** Says that somebody else than core has written what a Bundle is unpacked from. */
+export function recordForgery(
+  events: EventSink,
+  { before, after, sources }: { before: Bundle; after: Bundle; sources: SourceTypes },
+): void {
+  const { resolvedSource } = before.status ?? {};
+  const { source } = before.spec;
+  const pin = pinIn(sources, after.status?.resolvedSource, source);
+  if (resolvedSource === undefined || !isNoted(source, sources)) return;
+  if (pin === undefined || pinIn(sources, resolvedSource, source) === pin) return;
+  const message = `status.resolvedSource was not what this Bundle was unpacked from, ${pin}, and core has put it right: find out who else may write bundles/status`;
+  events.event(after, { type: 'Warning', reason: 'ResolvedSourceRestored', message });
 }

@@ -1,7 +1,30 @@
+import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import type { Clock } from '../platform/clock.ts';
 import { FairSemaphore, precedence, Semaphore } from '../platform/runtime/index.ts';
+import type { SharedFetches } from './shared-fetches.ts';
 
-export interface UnpackSlotsOptions {
+/** Where Bundles wait for each other. */
+interface UnpackPlaces {
+  readonly slots: UnpackSlots;
+  readonly fetches: SharedFetches;
+}
+
+/** The places of one class alone, for its deployments too: none waits for a process meanwhile. */
+export interface OwnPlaces extends UnpackPlaces {
+  readonly workers: FairSemaphore;
+}
+
+/** The places that a class shares with others, but for those that have some of their own. */
+export interface ClassPlaces extends UnpackPlaces {
+  /** By class name. */
+  readonly ownPlaces?: ReadonlyMap<string, OwnPlaces>;
+}
+
+export function placesOf({ spec }: Bundle, { ownPlaces, ...shared }: ClassPlaces): UnpackPlaces {
+  return ownPlaces?.get(spec.provisionerClassName) ?? shared;
+}
+
+interface UnpackSlotsOptions {
   /** Unpackings at work at once. One machine has half of them at most, so that it never has all. */
   readonly slots: number;
   /** Of that size; others may take places of it too. */
@@ -16,7 +39,7 @@ const slowFetch = 2_000;
 const slowFetchesPerSlot = 8;
 
 /** Who unpacks, and from where. */
-export interface UnpackClaim {
+interface UnpackClaim {
   readonly creator: string;
   /** Of the machine that the content is fetched from. */
   readonly address: string;

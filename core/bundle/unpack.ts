@@ -1,11 +1,17 @@
-import type { UnpackDependencies } from './dependencies.ts';
-import { measurePhase, measureUnpack } from './measure-unpack.ts';
-import type { BundleState, StepContext, StepOutcome } from './state.ts';
-import { awaitSlot } from './steps/await-slot.ts';
-import { convert } from './steps/convert.ts';
-import { fetch } from './steps/fetch.ts';
-import { joinFetch } from './steps/join-fetch.ts';
-import { persist } from './steps/persist.ts';
+import { handlerOf, nameClass } from '../classes/index.ts';
+import { checkFiles } from '../content/index.ts';
+import { WaitingError } from '../errors.ts';
+import type { UnpackMetrics } from '../platform/observe/index.ts';
+import { withTimeLimit } from '../platform/runtime/index.ts';
+import {
+  type BundleState,
+  type StepContext,
+  type StepOutcome,
+  storedContentKey,
+  type UnpackDependencies,
+} from './dependencies.ts';
+import { awaitSlot, fetch, joinFetch } from './fetch.ts';
+import { notUnpacked, unpacked } from './status.ts';
 
 type Step = (
   state: BundleState,
@@ -49,4 +55,103 @@ async function runPhases(
     const run = () => step(state, dependencies, context);
     if ((await measurePhase(state, dependencies, { phase, run })) === 'done') return;
   }
+}
+
+/** Lets the Bundle's class check and convert what was fetched. */
+async function convert(
+  state: BundleState,
+  dependencies: UnpackDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { provisioners, limits, clock, creatorOf } = dependencies;
+  const { bundle, fetched } = state;
+  const { logger } = context;
+  const provisioner = provisioners.get(bundle.spec.provisionerClassName);
+  const handler = provisioner?.bundle;
+  if (provisioner === undefined || handler === undefined || fetched === undefined) return 'done';
+  state.doing = `${handlerOf(provisioner, 'bundle')} is at work on it`;
+  try {
+    state.converted = await withTimeLimit(
+      (signal, countdown) => {
+        const turn = { creator: creatorOf(bundle), countdown };
+        const given = { signal, logger, limits, turn };
+        const run = () => handler(fetched.files, bundle, given);
+        return nameClass(provisioner, 'bundle', run);
+      },
+      { limit: limits.timeout, grace: limits.timeout / 20, signal: context.signal },
+    );
+    if (state.converted !== fetched.files) checkFiles(state.converted, limits);
+    return 'continue';
+  } catch (error) {
+    state.status = notUnpacked(state.status, { error, prefix: '' }, clock);
+    throw error;
+  }
+}
+
+/** Stores the converted content and says where it is. */
+async function persist(state: BundleState, dependencies: UnpackDependencies): Promise<StepOutcome> {
+  const { store, clock } = dependencies;
+  const { bundle, fetched, converted } = state;
+  if (fetched === undefined || converted === undefined) return 'done';
+  const key = storedContentKey(bundle);
+  let prefix = 'persist bundle content: ';
+  try {
+    await store.put(key, converted);
+    prefix = 'get content URL: ';
+    const contentURL = store.contentURL(key.name);
+    state.status = unpacked(state.status, { source: fetched.resolvedSource, contentURL }, clock);
+    return 'continue';
+  } catch (error) {
+    state.status = notUnpacked(state.status, { error, prefix }, clock);
+    throw error;
+  }
+}
+
+type Measured = Pick<UnpackDependencies, 'clock' | 'sources' | 'unpackMetrics'>;
+
+/** Runs an unpacking that has its slot; one that was aborted says nothing about its source. */
+async function measureUnpack(
+  state: BundleState,
+  { clock, sources, unpackMetrics }: Measured,
+  { run, signal }: { readonly run: () => Promise<void>; readonly signal: AbortSignal },
+): Promise<void> {
+  const source = sourceLabel(state, sources);
+  const startedAt = clock.monotonic();
+  const ended = (outcome: Parameters<UnpackMetrics['ended']>[1]): void =>
+    unpackMetrics?.ended(source, outcome, (clock.monotonic() - startedAt) / 1000);
+  try {
+    await run();
+  } catch (error) {
+    if (!signal.aborted) ended(error instanceof WaitingError ? 'waiting' : 'failed');
+    throw error;
+  }
+  ended('unpacked');
+}
+
+/** Runs one step of an unpacking, and counts what has come with it. */
+async function measurePhase<T>(
+  state: BundleState,
+  { clock, sources, unpackMetrics }: Measured,
+  { phase, run }: { readonly phase: string; readonly run: () => Promise<T> },
+): Promise<T> {
+  const source = sourceLabel(state, sources);
+  const startedAt = clock.monotonic();
+  try {
+    return await run();
+  } finally {
+    unpackMetrics?.phaseEnded(source, phase, (clock.monotonic() - startedAt) / 1000);
+    if (phase === 'fetch') unpackMetrics?.fetched(source, fetchedBytes(state));
+  }
+}
+
+/** Types that nobody serves are as many as users can think of. */
+function sourceLabel({ bundle }: BundleState, sources: Measured['sources']): string {
+  const { type } = bundle.spec.source;
+  return sources.has(type) ? type : 'other';
+}
+
+function fetchedBytes({ fetched }: BundleState): number {
+  let bytes = 0;
+  for (const content of fetched?.files.files.values() ?? []) bytes += content.length;
+  return bytes;
 }

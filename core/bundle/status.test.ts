@@ -3,7 +3,7 @@ import type { Bundle } from '../../api/v1alpha1/bundle.ts';
 import { bundleReason } from '../../api/v1alpha1/conditions.ts';
 import { EventList } from '../../test/helpers/event-list.ts';
 import { aStoredBundle } from '../../test/helpers/stored-objects.ts';
-import { recordTransition } from './transitions.ts';
+import { recordTransition } from './status.ts';
 
 const source = { type: 'upload', upload: {} };
 

@@ -1,13 +1,73 @@
-import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
-import type { SourceContext, SourceResult } from '../../contracts/source.ts';
-import { TerminalError } from '../../errors.ts';
-import { type InTurn, type MemoryShare, withTimeLimit } from '../../platform/runtime/index.ts';
-import { storedContentKey } from '../content-key.ts';
-import type { UnpackDependencies } from '../dependencies.ts';
-import { wantedSource } from '../known-pin.ts';
-import type { FetchedContent } from '../shared-fetches.ts';
-import type { BundleState, StepContext, StepOutcome } from '../state.ts';
-import { fetchFailed } from '../status.ts';
+import { stringifyJson } from '../../api/json.ts';
+import type { Bundle, BundleSource } from '../../api/v1alpha1/bundle.ts';
+import type { SourceContext, SourceResult } from '../contracts/source.ts';
+import { TerminalError } from '../errors.ts';
+import { type InTurn, type MemoryShare, withTimeLimit } from '../platform/runtime/index.ts';
+import {
+  type BundleState,
+  type StepContext,
+  type StepOutcome,
+  storedContentKey,
+  type UnpackDependencies,
+} from './dependencies.ts';
+import { wantedSource } from './pin.ts';
+import { type FetchedContent, OwnFetch } from './shared-fetches.ts';
+import { sourceHost } from './source-secrets.ts';
+import { fetchFailed } from './status.ts';
+import { placesOf } from './unpack-slots.ts';
+
+/** The same for Bundles that one fetch is enough for; what another identity may read is not taken. */
+function sharedKey(
+  bundle: Bundle,
+  { sources, secrets }: Pick<UnpackDependencies, 'sources' | 'secrets'>,
+): string | undefined {
+  const wanted = wantedSource(bundle, sources);
+  if (sources.get(wanted.type)?.shareable !== true) return undefined;
+  return stringifyJson([wanted, secrets.identityOf(bundle)]);
+}
+
+/** Takes the content that others fetch already; where nobody does, this Bundle is to fetch it. */
+export async function joinFetch(
+  state: BundleState,
+  dependencies: UnpackDependencies,
+  { signal, stopping }: StepContext,
+): Promise<StepOutcome> {
+  const { fetches } = placesOf(state.bundle, dependencies);
+  const waiting = AbortSignal.any([signal, stopping]);
+  try {
+    const joined = await fetches.join(sharedKey(state.bundle, dependencies), waiting);
+    if (joined instanceof OwnFetch) state.ownFetch = joined;
+    else state.fetched = joined;
+    return 'continue';
+  } catch (error) {
+    if (!waiting.aborted) state.status = fetchFailed(state.status, error, dependencies.clock);
+    throw error;
+  }
+}
+
+/**
+ * Waits until there is room for one more unpacking: at the source's machine and in this process. Content
+ * that is here already is held for nothing until it goes on, so it comes first.
+ */
+export async function awaitSlot(
+  state: BundleState,
+  dependencies: UnpackDependencies,
+  { signal, stopping }: StepContext,
+): Promise<StepOutcome> {
+  const { bundle } = state;
+  const { slots } = placesOf(bundle, dependencies);
+  const waiting = AbortSignal.any([signal, stopping]);
+  const creator = dependencies.creatorOf(bundle);
+  if (state.fetched !== undefined) {
+    state.slot = await slots.takeWithContent(creator, waiting);
+    return 'continue';
+  }
+  const address = await dependencies.addressOf(
+    sourceHost(bundle.spec.source, dependencies.sources),
+  );
+  state.slot = await slots.take({ creator, address }, waiting);
+  return 'continue';
+}
 
 /** Content is held as it was fetched and, until it is stored, as its class has converted it. */
 const timesHeld = 2;

@@ -3,14 +3,10 @@ import { bundleResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
 import { Semaphore, statusPatch } from '../platform/runtime/index.ts';
-import type { BundleDependencies } from './dependencies.ts';
-import { withKnownPin } from './known-pin.ts';
-import type { BundleState, StepContext, StepOutcome } from './state.ts';
-import { unpacking } from './status.ts';
-import { finalize } from './steps/finalize.ts';
-import { notePin } from './steps/note-pin.ts';
-import { reuse } from './steps/reuse.ts';
-import { recordForgery, recordTransition } from './transitions.ts';
+import type { BundleDependencies, BundleState, StepContext, StepOutcome } from './dependencies.ts';
+import { withKnownPin } from './pin.ts';
+import { finalize, notePin, reuse } from './prepare.ts';
+import { recordForgery, recordTransition, unpacking } from './status.ts';
 import { unpack } from './unpack.ts';
 
 type Step = (

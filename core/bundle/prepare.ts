@@ -1,0 +1,164 @@
+import type { ObjectMeta } from '../../api/meta.ts';
+import type { Bundle, BundleSource, BundleStatus } from '../../api/v1alpha1/bundle.ts';
+import { bundleCondition } from '../../api/v1alpha1/conditions.ts';
+import { annotation, finalizer } from '../../api/v1alpha1/labels.ts';
+import { bundleResource } from '../../api/v1alpha1/resources.ts';
+import { isConflict } from '../platform/kube/index.ts';
+import { addFinalizer, findCondition, removeFinalizer } from '../platform/runtime/index.ts';
+import {
+  type BundleDependencies,
+  type BundleState,
+  type StepContext,
+  type StepOutcome,
+  storedContentKey,
+} from './dependencies.ts';
+import { isNoted, pinIn, type SourceTypes, unresolvedNote, withKnownPin, withPin } from './pin.ts';
+import { finalizerFailed, notUnpacked, stillUnpacked, unpacked } from './status.ts';
+
+/** Keeps the finalizer on a living Bundle; removes the cached content of a deleted one. */
+export async function finalize(
+  state: BundleState,
+  dependencies: BundleDependencies,
+  context: StepContext,
+): Promise<StepOutcome> {
+  const { deletionTimestamp, finalizers = [] } = state.bundle.metadata;
+  const deleting = deletionTimestamp !== undefined;
+  const outcome = deleting ? 'done' : 'continue';
+  if (deleting !== finalizers.includes(finalizer.deleteCachedBundle)) return outcome;
+  try {
+    if (deleting) await deleteContent(state.bundle, dependencies, context);
+    const change = deleting ? removeFinalizer : addFinalizer;
+    await changeFinalizer(change, state, { dependencies, context });
+    return outcome;
+  } catch (error) {
+    // Somebody else changed the Bundle meanwhile: no news for its status.
+    if (isConflict(error)) throw error;
+    state.status = finalizerFailed(
+      state.status,
+      { error, finalizer: finalizer.deleteCachedBundle },
+      dependencies.clock,
+    );
+    throw error;
+  }
+}
+
+async function deleteContent(
+  bundle: Bundle,
+  { release, uploads }: BundleDependencies,
+  { signal }: StepContext,
+): Promise<void> {
+  await release(bundle);
+  if (bundle.spec.source.type !== 'upload') return;
+  await uploads?.delete(storedContentKey(bundle), signal);
+}
+
+async function changeFinalizer(
+  change: typeof addFinalizer,
+  state: BundleState,
+  { dependencies, context }: { dependencies: BundleDependencies; context: StepContext },
+): Promise<void> {
+  const { client, cache } = dependencies;
+  const metadata = withEmptyNote(state.bundle, dependencies);
+  const target = { client, resource: bundleResource, metadata, signal: context.signal };
+  const written = await change(target, state.bundle, finalizer.deleteCachedBundle);
+  if (written === undefined) return;
+  state.bundle = written as Bundle;
+  // What was written into the status before core first saw the Bundle counts no longer.
+  const { observedGeneration = 0 } = state.status;
+  state.status = { ...withKnownPin(state.bundle, dependencies.sources), observedGeneration };
+  cache.upsertIfNewer(state.bundle);
+}
+
+/** Nobody has unpacked a Bundle that has no finalizer yet. */
+function withEmptyNote(
+  { metadata, spec }: Bundle,
+  { sources }: BundleDependencies,
+): Pick<ObjectMeta, 'annotations'> {
+  const annotations = unresolvedNote(spec.source, sources);
+  const isNew = metadata.annotations?.[annotation.pin] === undefined;
+  const needsNote = isNew && metadata.deletionTimestamp === undefined && annotations !== undefined;
+  return needsNote ? { annotations } : {};
+}
+
+/**
+ * Notes which content the Bundle has: before its status tells of that, and at once where a status
+ * from before there were notes does.
+ */
+export async function notePin(
+  state: BundleState,
+  dependencies: Pick<BundleDependencies, 'client' | 'cache' | 'clock' | 'sources'>,
+  { signal }: StepContext,
+): Promise<StepOutcome> {
+  const { metadata, spec, status: before = {} } = state.bundle;
+  const { sources } = dependencies;
+  const pin = pinIn(sources, state.status.resolvedSource, spec.source);
+  if (pin === undefined || !isNoted(spec.source, sources)) return 'continue';
+  if (metadata.annotations?.[annotation.pin] === pin) return 'continue';
+  try {
+    await writeNote(pin, state, { ...dependencies, signal });
+    return 'continue';
+  } catch (error) {
+    // Nothing is offered that has no note; what was offered before stays so.
+    const prefix = `note the content in annotation ${annotation.pin}: `;
+    const isNews = before.phase !== 'Unpacked' && !isConflict(error);
+    state.status = isNews ? notUnpacked(before, { error, prefix }, dependencies.clock) : before;
+    throw error;
+  }
+}
+
+async function writeNote(
+  pin: string,
+  state: BundleState,
+  {
+    client,
+    cache,
+    signal,
+  }: Pick<BundleDependencies, 'client' | 'cache'> & { readonly signal: AbortSignal },
+): Promise<void> {
+  const { name = '', uid } = state.bundle.metadata;
+  const patch = { metadata: { uid, annotations: { [annotation.pin]: pin } } };
+  const target = { resource: bundleResource, key: { name } };
+  state.bundle = (await client.patch(target, patch, { type: 'merge', signal })) as Bundle;
+  cache.upsertIfNewer(state.bundle);
+}
+
+/**
+ * A Bundle is unpacked once: nothing is left to do while its content is still stored, whatever its
+ * status says. That is put right.
+ */
+export async function reuse(
+  state: BundleState,
+  { store, clock, sources }: BundleDependencies,
+): Promise<StepOutcome> {
+  const { bundle, status } = state;
+  const key = storedContentKey(bundle);
+  const source = storedSource(state, sources);
+  if (source === undefined || !(await store.has(key))) return 'continue';
+  // The address may be another one than when the content was stored.
+  const contentURL = store.contentURL(key.name);
+  state.status = saysUnpacked(status)
+    ? stillUnpacked(status, contentURL, clock)
+    : unpacked(status, { source, contentURL }, clock);
+  return 'done';
+}
+
+/** What stored content is from; undefined where there may be other content to fetch. */
+function storedSource(
+  { bundle, status }: BundleState,
+  sources: SourceTypes,
+): BundleSource | undefined {
+  const { source } = bundle.spec;
+  if (isNoted(source, sources)) {
+    const { resolvedSource } = status;
+    return pinIn(sources, resolvedSource, source) === undefined ? undefined : resolvedSource;
+  }
+  const pin = pinIn(sources, source, source);
+  if (pin !== undefined) return withPin(sources, source, pin);
+  // Of an upload only its status says whether there is another one since.
+  return source.type === 'configMaps' || saysUnpacked(status) ? source : undefined;
+}
+
+function saysUnpacked(status: BundleStatus): boolean {
+  const condition = findCondition(status.conditions, bundleCondition.unpacked);
+  return condition?.status === 'True' && status.phase === 'Unpacked';
+}
