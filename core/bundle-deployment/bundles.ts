@@ -63,7 +63,7 @@ export function wantedBundle({ metadata, spec: { template } }: BundleDeployment)
 }
 
 /** True where the Bundle of the template was installed, whatever came of it since. */
-export function isBroughtOut(deployment: BundleDeployment): boolean {
+export function isRolledOut(deployment: BundleDeployment): boolean {
   return deployment.status?.activeBundle === wantedBundle(deployment);
 }
 

@@ -8,7 +8,7 @@ import { unresolvedNote } from '../bundle/index.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../platform/kube/index.ts';
 import { isMadeFrom, isOwn } from './bundles.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
-import { longestWait, type StepContext } from './phase.ts';
+import { longestWait, type PhaseContext } from './phase.ts';
 
 /** Makes the Bundle that the deployment's template asks for. */
 export async function createBundle(
@@ -17,7 +17,7 @@ export async function createBundle(
     BundleDeploymentDependencies,
     'client' | 'bundles' | 'bundleClasses' | 'sources'
   >,
-  { signal, wakeAfter }: Pick<StepContext, 'signal' | 'wakeAfter'>,
+  { signal, wakeAfter }: Pick<PhaseContext, 'signal' | 'wakeAfter'>,
 ): Promise<Bundle> {
   const { client, bundles } = dependencies;
   const hash = templateHash(deployment.spec.template);

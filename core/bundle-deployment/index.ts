@@ -1,4 +1,4 @@
-export { creatorOfBundle, isBroughtOut, isMadeFrom, isOwn, wantedBundle } from './bundles.ts';
+export { creatorOfBundle, isMadeFrom, isOwn, isRolledOut, wantedBundle } from './bundles.ts';
 export {
   type CertificateOptions,
   type CertificateProvider,

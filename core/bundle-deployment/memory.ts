@@ -3,7 +3,47 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import type { PlanStatus } from '../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../api/v1alpha1/labels.ts';
 import { renderingOf } from './plan/approval.ts';
-import type { Recipe } from './rendering/rendered-objects.ts';
+import type { Recipe, RenderedEntry, TimeoutEntry } from './rendering/rendered-objects.ts';
+import type { Installation } from './transitions.ts';
+
+/** All that this process remembers of one deployment. */
+export interface DeploymentMemory {
+  rendered?: RenderedEntry;
+  /** What would take too long to render once more. */
+  timeout?: TimeoutEntry;
+  lastApplied?: AppliedEntry;
+  plan?: { readonly key: string; readonly known: KnownPlan };
+  /** Milliseconds: since when no plan can be made that would succeed. */
+  failingPlan?: { readonly key: string; readonly since: number };
+  /** The last installation, while its health settles. */
+  installation?: Installation;
+}
+
+/** The memory of each deployment by its name: the one place that forgets. */
+export class DeploymentMemories {
+  readonly #memories = new Map<string, DeploymentMemory>();
+
+  of(deploymentName = ''): DeploymentMemory {
+    const known = this.#memories.get(deploymentName);
+    if (known !== undefined) return known;
+    const memory: DeploymentMemory = {};
+    this.#memories.set(deploymentName, memory);
+    return memory;
+  }
+
+  /** Undefined where nothing is remembered. */
+  find(deploymentName: string): DeploymentMemory | undefined {
+    return this.#memories.get(deploymentName);
+  }
+
+  all(): Iterable<DeploymentMemory> {
+    return this.#memories.values();
+  }
+
+  forget(deploymentName: string): void {
+    this.#memories.delete(deploymentName);
+  }
+}
 
 interface AppliedEntry {
   readonly recipe: Recipe;
@@ -17,20 +57,23 @@ interface AppliedEntry {
  * without the objects, which are many.
  */
 export class LastApplied {
-  /** By deployment name. */
-  readonly #entries = new Map<string, AppliedEntry>();
+  readonly #memories: DeploymentMemories;
+
+  constructor(memories: DeploymentMemories) {
+    this.#memories = memories;
+  }
 
   /** To be called before anything of what was made is applied. */
-  begin({ metadata }: BundleDeployment, made: Recipe): void {
-    const { name = '', generation = 0 } = metadata;
-    const entry = this.#entries.get(name);
+  begin({ metadata: { name, generation = 0 } }: BundleDeployment, made: Recipe): void {
+    const memory = this.#memories.of(name);
+    const entry = memory.lastApplied;
     if (entry === undefined || isSame(entry.recipe, made)) return;
-    this.#entries.set(name, { ...entry, replacedBy: generation });
+    memory.lastApplied = { ...entry, replacedBy: generation };
   }
 
   /** To be called when all of it is applied. */
   complete({ metadata }: BundleDeployment, made: Recipe): void {
-    this.#entries.set(metadata.name ?? '', { recipe: made });
+    this.#memories.of(metadata.name).lastApplied = { recipe: made };
   }
 
   /**
@@ -38,14 +81,10 @@ export class LastApplied {
    * is still asked for: to go back then would only do harm.
    */
   get({ metadata }: BundleDeployment, bundle: Bundle): Recipe | undefined {
-    const { name = '', uid, generation = 0 } = metadata;
-    const { recipe, replacedBy } = this.#entries.get(name) ?? {};
+    const { name, uid, generation = 0 } = metadata;
+    const { recipe, replacedBy } = this.#memories.of(name).lastApplied ?? {};
     if (recipe?.deployment.metadata.uid !== uid || replacedBy === generation) return undefined;
     return recipe?.bundle.metadata.uid === bundle.metadata.uid ? recipe : undefined;
-  }
-
-  forget(deploymentName: string): void {
-    this.#entries.delete(deploymentName);
   }
 }
 
@@ -81,23 +120,25 @@ const retry = { least: 2_000, most: 30_000 } as const;
 
 /** The plans that were made last: to make one costs two requests for each object that changes. */
 export class PlanMemory {
-  readonly #plans = new Map<string, { readonly key: string; readonly known: KnownPlan }>();
-  /** Milliseconds: since when none can be made that would succeed. */
-  readonly #failing = new Map<string, { readonly key: string; readonly since: number }>();
+  readonly #memories: DeploymentMemories;
+
+  constructor(memories: DeploymentMemories) {
+    this.#memories = memories;
+  }
 
   /** The plan of this version of the deployment and this Bundle, if it is remembered. */
   get(deployment: BundleDeployment, bundle: Bundle): KnownPlan | undefined {
-    const entry = this.#plans.get(deployment.metadata.name ?? '');
-    return entry?.key === planKeyOf(deployment, bundle) ? entry.known : undefined;
+    const { plan } = this.#memories.of(deployment.metadata.name);
+    return plan?.key === planKeyOf(deployment, bundle) ? plan.known : undefined;
   }
 
   set(
     { deployment, bundle }: { readonly deployment: BundleDeployment; readonly bundle: Bundle },
     known: KnownPlan,
   ): void {
-    const { name = '' } = deployment.metadata;
-    this.#plans.set(name, { key: planKeyOf(deployment, bundle), known });
-    if (known.plan.problems === undefined) this.#failing.delete(name);
+    const memory = this.#memories.of(deployment.metadata.name);
+    memory.plan = { key: planKeyOf(deployment, bundle), known };
+    if (known.plan.problems === undefined) delete memory.failingPlan;
   }
 
   /**
@@ -105,23 +146,24 @@ export class PlanMemory {
    * for which that is so.
    */
   retryAfter(deployment: BundleDeployment, bundle: Bundle, now: number): number {
-    const { name = '' } = deployment.metadata;
+    const memory = this.#memories.of(deployment.metadata.name);
     const key = planKeyOf(deployment, bundle);
-    const known = this.#failing.get(name);
-    const since = known?.key === key ? known.since : now;
-    this.#failing.set(name, { key, since });
+    const since = memory.failingPlan?.key === key ? memory.failingPlan.since : now;
+    memory.failingPlan = { key, since };
     return Math.min(Math.max(retry.least, (now - since) / 2), retry.most);
   }
 
   /** To be called when something happened to objects of the deployment. */
-  outdate(deployment: string): void {
-    const entry = this.#plans.get(deployment);
-    if (entry !== undefined) entry.known.stale = true;
+  outdate(deploymentName: string): void {
+    const plan = this.#memories.find(deploymentName)?.plan;
+    if (plan !== undefined) plan.known.stale = true;
   }
 
-  forget(deployment: string): void {
-    this.#plans.delete(deployment);
-    this.#failing.delete(deployment);
+  /** To be called when the plan is carried out. */
+  close(deploymentName: string): void {
+    const memory = this.#memories.of(deploymentName);
+    delete memory.plan;
+    delete memory.failingPlan;
   }
 }
 

@@ -13,6 +13,7 @@ import { errorMessage, TerminalError } from '../errors.ts';
 import { findCondition, type Readiness, withReadiness } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies } from './dependencies.ts';
 import type { BundleDeploymentState } from './phase.ts';
+import { isReady } from './status.ts';
 
 type Summary = Omit<Readiness, 'observedGeneration'>;
 
@@ -50,7 +51,7 @@ type Rule = (reconciled: Reconciled) => Summary | undefined;
 const rules: readonly Rule[] = [
   invalidBundle,
   pendingBundle,
-  heldUp,
+  blocked,
   notInstalled,
   unhealthy,
   leftOver,
@@ -85,7 +86,7 @@ function summaryOf(reconciled: Reconciled): Summary {
 
 function deleting({ state }: Reconciled): Summary {
   const { deleting: because } = progressReason;
-  const { reason: why, message } = state.holdUp ?? {
+  const { reason: why, message } = state.blocked ?? {
     reason: because,
     message: 'it is being deleted',
   };
@@ -129,10 +130,10 @@ function causeOf(bundle: Bundle | undefined): Condition | undefined {
   return deleted || cause?.status === 'True' || cause?.message === '' ? undefined : cause;
 }
 
-function heldUp({ state, status }: Reconciled): Summary | undefined {
-  const { holdUp } = state;
-  if (holdUp === undefined || leftovers.has(holdUp.reason)) return undefined;
-  return { ...kept({ state, status }, holdUp), outlook: outlookOf(holdUp.reason) };
+function blocked({ state, status }: Reconciled): Summary | undefined {
+  const { blocked: because } = state;
+  if (because === undefined || leftovers.has(because.reason)) return undefined;
+  return { ...kept({ state, status }, because), outlook: outlookOf(because.reason) };
 }
 
 function outlookOf(why: string): Readiness['outlook'] {
@@ -156,25 +157,19 @@ function unhealthy({ status, reportHealth }: Reconciled): Summary | undefined {
 }
 
 function leftOver({ state }: Reconciled): Summary | undefined {
-  const { holdUp } = state;
-  if (holdUp === undefined) return undefined;
-  return { status: 'False', ...holdUp, outlook: outlookOf(holdUp.reason) };
+  const { blocked: because } = state;
+  if (because === undefined) return undefined;
+  return { status: 'False', ...because, outlook: outlookOf(because.reason) };
 }
 
 function unfinished({ state, status }: Reconciled): Summary | undefined {
-  if (wasReady(state) || isFinished(state, status)) return undefined;
+  if (isReady(state.deployment) || isFinished(state, status)) return undefined;
   const { failure, bundle } = state;
   const text =
     failure === undefined
       ? { reason: readyReason.installing, message: `installing Bundle ${bundle?.metadata.name}` }
       : { reason: readyReason.reconcileFailed, message: errorMessage(failure) };
   return { ...kept({ state, status }, text), outlook: 'reconciling' };
-}
-
-/** An earlier reconcile has applied all of it, of the same spec. */
-function wasReady({ deployment: { metadata, status } }: BundleDeploymentState): boolean {
-  const ready = findCondition(status?.conditions, kstatusCondition.ready);
-  return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
 }
 
 /** This one has. */

@@ -1,14 +1,12 @@
 import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
-import { bundleDeploymentResource } from '../../api/v1alpha1/resources.ts';
 import { errorMessage, TerminalError } from '../errors.ts';
 import { unlessGone } from '../platform/kube/index.ts';
-import { statusPatch } from '../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from './dependencies.ts';
 import { runPostDeleteHooks, runPreDeleteHooks } from './hooks/delete-hooks.ts';
 import { runPostHooks, runPreHooks } from './hooks/deploy-hooks.ts';
-import { SlowClass } from './live-deployment.ts';
-import { LastApplied, PlanMemory } from './memory.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from './phase.ts';
+import { LiveDeployment } from './live-deployment.ts';
+import { DeploymentMemories, LastApplied, PlanMemory } from './memory.ts';
+import { type BundleDeploymentState, inOrder, type Phase, type PhaseContext } from './phase.ts';
 import { apply, certify, noteBegun, noteCertified } from './phases/apply.ts';
 import { awaitDependencies } from './phases/await-dependencies.ts';
 import { checkHealth, noteHealthy, retireBundles } from './phases/check-health.ts';
@@ -17,8 +15,8 @@ import {
   awaitClassForHooks,
   awaitDependents,
   isDeletedElsewhere,
-  letGo,
-  nameUnserved,
+  naming,
+  release,
   removeObjects,
 } from './phases/delete.ts';
 import { ensureBundle } from './phases/ensure-bundle.ts';
@@ -33,66 +31,47 @@ import { watchDeadline, watchProgress } from './revisions/progress.ts';
 import { progressing } from './status.ts';
 import { TransitionEvents } from './transitions.ts';
 
-type Step = (
-  state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  context: StepContext,
-) => Promise<StepOutcome>;
+/** A deployment that may be changed, where it is. */
+const guard = inOrder(guardDeletion, pause, keepNamespace);
+/** The Bundle of the template, or the active one while that one has to wait. */
+const chooseTarget = inOrder(ensureBundle, followRollback, awaitUnpacked, awaitDependencies);
+/** The objects of the target, as they may be applied. */
+const renderTarget = inOrder(awaitApproval, loadOrKeepActive, keepGenerated, certify);
+/** What is noted before the first object is written is what a crash amid them must not lose. */
+const applyTarget = inOrder(noteBegun, runPreHooks, apply, noteCertified, runPostHooks);
+const noteTarget = inOrder(noteInstalled, closePlan);
+const finish = inOrder(checkHealth, noteHealthy, retireBundles);
 
-const steps: readonly Step[] = [
-  guardDeletion,
-  pause,
-  keepNamespace,
-  ensureBundle,
-  followRollback,
-  awaitUnpacked,
-  awaitDependencies,
-  awaitApproval,
-  loadOrKeepActive,
-  keepGenerated,
-  certify,
-  noteBegun,
-  runPreHooks,
-  apply,
-  noteCertified,
-  runPostHooks,
-  noteInstalled,
-  closePlan,
-  checkHealth,
-  noteHealthy,
-  retireBundles,
-];
+const rollOut = inOrder(guard, chooseTarget, renderTarget, applyTarget, noteTarget, finish);
 
 /** Of a class that no process serves any more. */
-const unservedDeletionSteps: readonly Step[] = [
-  awaitDependents,
-  awaitClassForHooks,
-  removeObjects,
-  letGo,
-];
+const deleteUnserved = inOrder(awaitDependents, awaitClassForHooks, removeObjects, release);
 
-const deletionSteps: readonly Step[] = [
+const deleteServed = inOrder(
   awaitDependents,
   runPreDeleteHooks,
   removeObjects,
   runPostDeleteHooks,
-  letGo,
-];
+  release,
+);
+
+type ReconcileContext = Omit<PhaseContext, 'live'>;
 
 /** Brings the cluster to what one BundleDeployment asks for, and keeps it there. */
 export class BundleDeploymentReconciler {
   readonly #dependencies: ReconcileDependencies;
+  readonly #memories = new DeploymentMemories();
   readonly #transitions: TransitionEvents;
 
   constructor(dependencies: BundleDeploymentDependencies) {
-    const plans = new PlanMemory();
-    this.#transitions = new TransitionEvents(dependencies);
+    const plans = new PlanMemory(this.#memories);
+    this.#transitions = new TransitionEvents(dependencies, this.#memories);
     dependencies.applier.onChange((name) => plans.outdate(name));
     dependencies.facts.onChange((name) => plans.outdate(name));
     this.#dependencies = {
       ...dependencies,
-      rendered: new RenderedObjects(),
-      lastApplied: new LastApplied(),
+      rendered: new RenderedObjects(this.#memories),
+      lastApplied: new LastApplied(this.#memories),
       plans,
     };
   }
@@ -102,7 +81,7 @@ export class BundleDeploymentReconciler {
    * What it owned is the garbage collector's once it is deleted and has no finalizer of ours, and another
    * process's once its class is, while there is such a process.
    */
-  async reconcile(name: string, context: StepContext): Promise<{ requeueAfter?: number }> {
+  async reconcile(name: string, context: ReconcileContext): Promise<{ requeueAfter?: number }> {
     const deployment = this.#ownDeployment(name);
     if (deployment === undefined) {
       this.#forget(name);
@@ -110,59 +89,63 @@ export class BundleDeploymentReconciler {
     }
     const wait = this.#waitForItsProcess(deployment);
     if (wait > 0) return { requeueAfter: wait };
-    const observedGeneration = deployment.metadata.generation ?? 0;
-    const state: BundleDeploymentState = {
-      deployment,
-      status: { ...deployment.status, observedGeneration },
-    };
-    const slowClass = new SlowClass(state, this.#dependencies, context);
-    try {
-      const outcome = await this.#runSteps(state, { ...context, slowClass });
-      const { failure } = state;
-      // Trying again would not help, and the active one may have to be looked at again.
-      if (failure === undefined || failure instanceof TerminalError) return outcome;
-      throw failure;
-    } catch (error) {
-      state.failure ??= asError(error);
-      if (error instanceof TerminalError) return {};
-      throw error;
-    } finally {
-      await slowClass.end();
-      await this.#finish(state, context);
-    }
+    return await this.#reconcile(deployment, context);
   }
 
-  async #finish(state: BundleDeploymentState, context: StepContext): Promise<void> {
-    const { deployment } = state;
-    if (isLetGo(deployment)) {
+  async #reconcile(
+    deployment: BundleDeployment,
+    context: ReconcileContext,
+  ): Promise<{ requeueAfter?: number }> {
+    const observedGeneration = deployment.metadata.generation ?? 0;
+    const state = { deployment, status: { ...deployment.status, observedGeneration } };
+    const live = new LiveDeployment(deployment, this.#dependencies, context);
+    const phase = this.#phaseFor(deployment);
+    const found = await phase(state, this.#dependencies, { ...context, live });
+    await live.announced();
+    const end = 'error' in found ? asError(found.error) : undefined;
+    const failure = found.failure ?? end;
+    await this.#finish({ ...state, ...found, ...(failure && { failure }) }, live, context);
+    // Trying again would not help, and the active one may have to be looked at again.
+    const error = end ?? failure;
+    if (error !== undefined && !(error instanceof TerminalError)) throw error;
+    const { requeueAfter } = found;
+    return end !== undefined || requeueAfter === undefined ? {} : { requeueAfter };
+  }
+
+  async #finish(
+    state: BundleDeploymentState,
+    live: LiveDeployment,
+    context: ReconcileContext,
+  ): Promise<void> {
+    const deployment = live.object;
+    if (isReleased(deployment)) {
       this.#forget(deployment.metadata.name ?? '');
       return;
     }
-    if (!isDeleted(deployment)) {
-      watchDeadline(state, this.#dependencies, context);
-      watchProgress(state, this.#dependencies, context);
-    }
-    if (!this.#serves(deployment)) nameUnserved(state);
-    if (!context.signal.aborted) await this.#writeStatus(state, context);
+    const found = this.#withDeadlines({ ...state, deployment }, context);
+    const blocked = this.#serves(deployment) ? found.blocked : naming(deployment, found.blocked);
+    if (!context.signal.aborted) await this.#writeStatus({ ...found, blocked }, live);
+  }
+
+  #withDeadlines(state: BundleDeploymentState, context: ReconcileContext): BundleDeploymentState {
+    if (isDeleted(state.deployment)) return state;
+    const given = { ...state, ...watchDeadline(state, this.#dependencies, context) };
+    return { ...given, ...watchProgress(given, this.#dependencies, context) };
   }
 
   #forget(name: string): void {
-    const { applier, certificates, facts, rendered, lastApplied, plans, unserved } =
-      this.#dependencies;
+    const { applier, certificates, facts, unserved } = this.#dependencies;
     applier.forget(name);
     facts.forget(name);
     certificates.forget(name);
-    rendered.forget(name);
-    lastApplied.forget(name);
-    plans.forget(name);
-    this.#transitions.forget(name);
     unserved?.forget(name);
+    this.#memories.forget(name);
   }
 
   /** Undefined where it is gone, or for other processes to see to. */
   #ownDeployment(name: string): BundleDeployment | undefined {
     const deployment = this.#dependencies.deployments.get({ name });
-    if (deployment === undefined || isLetGo(deployment)) return undefined;
+    if (deployment === undefined || isReleased(deployment)) return undefined;
     if (this.#serves(deployment)) return deployment;
     const isToBeEnded = this.#dependencies.unserved !== undefined && isDeleted(deployment);
     return isToBeEnded && !isDeletedElsewhere(deployment) ? deployment : undefined;
@@ -178,40 +161,20 @@ export class BundleDeploymentReconciler {
     return this.#dependencies.provisioners.has(spec.provisionerClassName);
   }
 
-  async #runSteps(
-    state: BundleDeploymentState,
-    context: StepContext,
-  ): Promise<{ requeueAfter?: number }> {
-    for (const step of this.#stepsFor(state.deployment)) {
-      const outcome = await step(state, this.#dependencies, context);
-      if (outcome === 'done') return {};
-      if (outcome !== 'continue') return outcome;
-    }
-    return {};
+  #phaseFor(deployment: BundleDeployment): Phase {
+    if (!isDeleted(deployment)) return rollOut;
+    return this.#serves(deployment) ? deleteServed : deleteUnserved;
   }
 
-  #stepsFor(deployment: BundleDeployment): readonly Step[] {
-    if (!isDeleted(deployment)) return steps;
-    return this.#serves(deployment) ? deletionSteps : unservedDeletionSteps;
-  }
-
-  async #writeStatus(state: BundleDeploymentState, { signal }: StepContext): Promise<void> {
-    const { client, deployments, clock } = this.#dependencies;
-    const { deployment } = state;
-    const status = withSummary(state, progressing(state, clock), this.#dependencies);
-    const patch = statusPatch(deployment, status);
-    if (patch === undefined) {
-      this.#transitions.record({ before: deployment, after: deployment });
-      return;
-    }
-    const key = { name: deployment.metadata.name ?? '' };
-    const target = { resource: bundleDeploymentResource, key };
-    const options = { type: 'json', subresource: 'status', signal } as const;
-    const written = await unlessGone(client.patch(target, patch, options));
-    if (written === undefined) return;
-    const after = written as BundleDeployment;
-    deployments.upsertIfNewer(after);
-    this.#transitions.record({ before: deployment, after });
+  async #writeStatus(state: BundleDeploymentState, live: LiveDeployment): Promise<void> {
+    const before = live.object;
+    const status = withSummary(
+      state,
+      progressing(state, this.#dependencies.clock),
+      this.#dependencies,
+    );
+    const after = await unlessGone(live.writeStatus(status));
+    if (after !== undefined) this.#transitions.record({ before, after });
   }
 }
 
@@ -224,6 +187,6 @@ function isDeleted({ metadata }: BundleDeployment): boolean {
 }
 
 /** True for one that is being deleted and has nothing left to wait for. */
-function isLetGo(deployment: BundleDeployment): boolean {
+function isReleased(deployment: BundleDeployment): boolean {
   return isDeleted(deployment) && !hasFinalizer(deployment);
 }

@@ -1,7 +1,11 @@
-import type { BundleDeploymentStatus } from '../../api/v1alpha1/bundle-deployment.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
+  kstatusCondition,
   progressReason,
 } from '../../api/v1alpha1/conditions.ts';
 import type { HeldPrune } from '../../api/v1alpha1/deployment-progress.ts';
@@ -91,14 +95,14 @@ export function withHeldPrune(
   return heldPrune === undefined ? rest : { ...rest, heldPrune };
 }
 
-/** The status to write: with Progressing where something holds the deployment up, else without. */
+/** The status to write: with Progressing where something blocks the deployment, else without. */
 export function progressing(
-  { status, holdUp }: Pick<BundleDeploymentState, 'status' | 'holdUp'>,
+  { status, blocked }: Pick<BundleDeploymentState, 'status' | 'blocked'>,
   clock: Clock,
 ): BundleDeploymentStatus {
   const type = bundleDeploymentCondition.progressing;
-  if (holdUp !== undefined)
-    return withCondition(status, { type, status: 'False', ...holdUp }, clock);
+  if (blocked !== undefined)
+    return withCondition(status, { type, status: 'False', ...blocked }, clock);
   const { conditions } = status;
   if (conditions?.some((condition) => condition.type === type) !== true) return status;
   return { ...status, conditions: conditions.filter((condition) => condition.type !== type) };
@@ -136,7 +140,7 @@ export function withDrift(
   return { ...status, conditions: [...setCondition(conditions, update, clock)] };
 }
 
-/** True where the same Bundle was brought out completely before, with the same spec. */
+/** True where the same Bundle was rolled out completely before, with the same spec. */
 export function isUnchanged({
   deployment: { metadata, status },
   target,
@@ -146,6 +150,7 @@ export function isUnchanged({
   if (kept === true) return true;
   return (
     status?.activeBundle === target?.metadata.name &&
+    // The config is part of what is rolled out, and changes without another Bundle.
     status?.observedGeneration === metadata.generation &&
     findCondition(status?.conditions, installed)?.status === 'True'
   );
@@ -191,18 +196,20 @@ export function withFinished(
 }
 
 /**
- * Tells in the status why the target could not be brought out; returns what to throw. A refusal is
+ * The status that tells why the target could not be rolled out, and the error to end with. A refusal is
  * tried again: what stood in its way may be removed without our seeing it.
  */
 export function installFailure(
-  state: BundleDeploymentState,
-  error: unknown,
+  { status }: Pick<BundleDeploymentState, 'status'>,
+  cause: unknown,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
-): Error {
-  const message = errorMessage(error);
-  const reason = (error instanceof TerminalError && error.reason) || failureReason(state);
-  state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
-  return new Error(message, { cause: error });
+): { readonly status: BundleDeploymentStatus; readonly error: Error } {
+  const message = errorMessage(cause);
+  const reason = (cause instanceof TerminalError && cause.reason) || failureReason({ status });
+  return {
+    status: notInstalled(status, { reason, message, reportHealth }, clock),
+    error: new Error(message, { cause }),
+  };
 }
 
 /** What has failed where nothing else says so. */
@@ -214,7 +221,7 @@ export function failureReason({ status }: Pick<BundleDeploymentState, 'status'>)
 
 /**
  * Whether stages wait until the one before is ready: where that is asked for and something new is
- * brought out. What is installed is repaired at once, in this process or a later one, and what was
+ * rolled out. What is installed is repaired at once, in this process or a later one, and what was
  * healthy before is gone back to at once: a later stage may have broken an earlier one.
  */
 export function stagesWait(
@@ -223,17 +230,11 @@ export function stagesWait(
   const { deployment, status, target } = state;
   if (deployment.spec.stages?.waitForReady !== true) return false;
   const isWayBack = target !== undefined && status.rollback?.to === target.metadata.name;
-  return !isWayBack && state.kept !== true && !isInstalled(state);
+  return !isWayBack && !isUnchanged(state);
 }
 
-function isInstalled({
-  deployment: { status, metadata },
-  target,
-}: Pick<BundleDeploymentState, 'deployment' | 'target'>): boolean {
-  return (
-    status?.activeBundle === target?.metadata.name &&
-    // The config is part of what is brought out, and changes without another Bundle.
-    status?.observedGeneration === metadata.generation &&
-    findCondition(status?.conditions, bundleDeploymentCondition.installed)?.status === 'True'
-  );
+/** An earlier reconcile has applied all of it, of the same spec. */
+export function isReady({ metadata, status }: BundleDeployment): boolean {
+  const ready = findCondition(status?.conditions, kstatusCondition.ready);
+  return ready?.status === 'True' && ready.observedGeneration === metadata.generation;
 }

@@ -3,6 +3,7 @@ import type { BundleDeployment } from '../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentReason, progressReason } from '../../api/v1alpha1/conditions.ts';
 import { EventList } from '../../test/helpers/event-list.ts';
 import { ManualClock } from '../../test/helpers/manual-clock.ts';
+import { DeploymentMemories } from './memory.ts';
 import { TransitionEvents } from './transitions.ts';
 
 interface Given {
@@ -29,13 +30,15 @@ function aDeploymentWith(...conditions: readonly Given[]): BundleDeployment {
 }
 
 let events: EventList;
+let memories: DeploymentMemories;
 let clock: ManualClock;
 let transitions: TransitionEvents;
 
 beforeEach(() => {
   events = new EventList();
+  memories = new DeploymentMemories();
   clock = new ManualClock();
-  transitions = new TransitionEvents({ events, clock });
+  transitions = new TransitionEvents({ events, clock }, memories);
 });
 
 const rows = [
@@ -153,7 +156,7 @@ describe('an installation', () => {
 
   test('that nobody remembers is told of as it changes', () => {
     transitions.record({ before: aDeploymentWith(), after: unhealthy });
-    transitions.forget('demo');
+    memories.forget('demo');
     events.taken();
     transitions.record({ before: unhealthy, after: healthy });
     expect(events.taken()).toEqual(['Normal Healthy: a message']);

@@ -10,6 +10,7 @@ import {
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Clock } from '../platform/clock.ts';
 import { findCondition } from '../platform/runtime/index.ts';
+import type { DeploymentMemories, DeploymentMemory } from './memory.ts';
 
 /** Reasons that merely repeat another condition's news, or say that there is none yet. */
 const silent: ReadonlySet<string> = new Set([reason.installationStatusFalse, reason.unpackPending]);
@@ -34,7 +35,7 @@ interface Transition {
   readonly after: BundleDeployment;
 }
 
-interface Installation {
+export interface Installation {
   readonly at: number;
   /** Its health was not told of, and is not good. */
   owesHealth: boolean;
@@ -47,22 +48,28 @@ interface Installation {
 export class TransitionEvents {
   readonly #events: EventSink;
   readonly #clock: Clock;
-  /** The last installation of each deployment, while its health settles. */
-  readonly #installations = new Map<string, Installation>();
+  readonly #memories: DeploymentMemories;
 
-  constructor({ events, clock }: { readonly events: EventSink; readonly clock: Clock }) {
+  constructor(
+    { events, clock }: { readonly events: EventSink; readonly clock: Clock },
+    memories: DeploymentMemories,
+  ) {
     this.#events = events;
     this.#clock = clock;
+    this.#memories = memories;
   }
 
   /** To be called at the end of each reconcile, also of one that changed nothing. */
   record({ before, after }: Transition): void {
-    const { name = '' } = after.metadata;
+    const memory = this.#memories.of(after.metadata.name);
     const news = newsOf({ before, after });
     if (news.some(({ reason: why }) => why === reason.installationSucceeded)) {
-      this.#installations.set(name, { at: this.#clock.monotonic(), owesHealth: false });
+      memory.installation = { at: this.#clock.monotonic(), owesHealth: false };
     }
-    for (const condition of new Set([...this.#spoken(name, news), ...this.#owed(name, after)])) {
+    for (const condition of new Set([
+      ...this.#spoken(memory, news),
+      ...this.#owed(memory, after),
+    ])) {
       this.#events.event(after, {
         type: isExpected(condition) ? 'Normal' : 'Warning',
         reason: condition.reason,
@@ -71,13 +78,8 @@ export class TransitionEvents {
     }
   }
 
-  forget(name: string): void {
-    this.#installations.delete(name);
-  }
-
   /** What of the news does not go without saying. */
-  #spoken(name: string, news: readonly Condition[]): readonly Condition[] {
-    const installation = this.#installations.get(name);
+  #spoken({ installation }: DeploymentMemory, news: readonly Condition[]): readonly Condition[] {
     if (installation === undefined || this.#isSettled(installation)) return news;
     return news.filter(({ type, status, reason: why }) => {
       if (type === bundleDeploymentCondition.healthy) installation.owesHealth = status !== 'True';
@@ -86,10 +88,10 @@ export class TransitionEvents {
   }
 
   /** What an installation turned out to be that was expected to become healthy at once. */
-  #owed(name: string, { status }: BundleDeployment): readonly Condition[] {
-    const installation = this.#installations.get(name);
+  #owed(memory: DeploymentMemory, { status }: BundleDeployment): readonly Condition[] {
+    const { installation } = memory;
     if (installation === undefined || !this.#isSettled(installation)) return [];
-    this.#installations.delete(name);
+    delete memory.installation;
     const health = findCondition(status?.conditions, bundleDeploymentCondition.healthy);
     return installation.owesHealth && health?.reason === reason.unhealthy ? [health] : [];
   }

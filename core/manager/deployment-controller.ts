@@ -8,7 +8,7 @@ import { ApplyEngine } from '../apply/index.ts';
 import {
   BundleDeploymentReconciler,
   Certificates,
-  isBroughtOut,
+  isRolledOut,
   RenderFacts,
   StoredPlans,
   wantedBundle,
@@ -93,7 +93,7 @@ export function changedDependencies({
 function waitingFor({ deployments }: Kinds, name: string): readonly string[] {
   return deployments
     .byIndex(dependencyIndex, name)
-    .filter((dependent) => !isBroughtOut(dependent))
+    .filter((dependent) => !isRolledOut(dependent))
     .map(({ metadata }) => metadata.name ?? '');
 }
 
@@ -197,8 +197,7 @@ export function claimOfDeployment(
   const creator = creatorOf(deployment);
   const { metadata, status } = deployment;
   if (metadata.deletionTimestamp !== undefined) return { creator, precedence: precedence.urgent };
-  const isInstalled =
-    isBroughtOut(deployment) && status?.observedGeneration === metadata.generation;
+  const isInstalled = isRolledOut(deployment) && status?.observedGeneration === metadata.generation;
   if (isInstalled) return { creator, precedence: precedence.urgent };
   const bundle = bundles.get({ name: wantedBundle(deployment) });
   const isUnpacked = bundle?.status?.phase === 'Unpacked';

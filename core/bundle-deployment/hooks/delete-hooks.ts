@@ -6,118 +6,119 @@ import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
+  type Found,
   longestWait,
-  type StepContext,
-  type StepOutcome,
+  type PhaseContext,
+  type Surroundings,
 } from '../phase.ts';
 import { policyInForce } from '../phases/deletion-policy.ts';
 import { loadObjects } from '../rendering/load-objects.ts';
 import { skipsHooks } from './deploy-hooks.ts';
 import { skipCommand } from './hook-run.ts';
-import { type HookEventState, type HookSurroundings, runEvent } from './run-event.ts';
+import { type HookEventState, runEvent } from './run-event.ts';
 
 const reason = progressReason.deleting;
 
-/** Runs the hooks before anything of a deployment is deleted: one that fails holds its deletion up. */
+/** Runs the hooks before anything of a deployment is deleted: one that fails blocks its deletion. */
 export async function runPreDeleteHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   // Everything is deleted already.
-  if (state.status.hooks?.run?.event === 'post-delete') return 'continue';
-  const result = await runDeleteEvent(state, 'pre-delete', { dependencies, context });
-  if (result.state !== 'failed') return outcomeOf(state, result);
-  state.holdUp = { reason, message: `deletion waits: ${result.message}` };
-  return { requeueAfter: result.retryAfter };
+  if (state.status.hooks?.run?.event === 'post-delete') return {};
+  const { found, result } = await runDeleteEvent(state, 'pre-delete', { dependencies, context });
+  if (result === undefined) return found;
+  if (result.state !== 'failed') return { ...found, ...outcomeOf(result) };
+  const blocked = { reason, message: `deletion waits: ${result.message}` };
+  return { ...found, blocked, requeueAfter: result.retryAfter };
 }
 
 /** Runs the hooks once everything is deleted. As in Helm, nothing waits for one that has failed. */
 export async function runPostDeleteHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const result = await runDeleteEvent(state, 'post-delete', { dependencies, context });
-  if (result.state !== 'failed') return outcomeOf(state, result);
-  const why = state.status.hooks?.run?.failure ?? result.message;
-  const message = `everything is deleted, though ${why}`;
+  context: PhaseContext,
+): Promise<Found> {
+  const { found, result } = await runDeleteEvent(state, 'post-delete', { dependencies, context });
+  if (result === undefined) return found;
+  if (result.state !== 'failed') return { ...found, ...outcomeOf(result) };
+  const { hooks } = found.status ?? state.status;
+  const message = `everything is deleted, though ${hooks?.run?.failure ?? result.message}`;
   dependencies.events.event(state.deployment, { type: 'Warning', reason: 'HookFailed', message });
-  return 'continue';
+  return found;
 }
 
-function outcomeOf(
-  state: BundleDeploymentState,
-  result: Exclude<HookEventState, { readonly state: 'failed' }>,
-): StepOutcome {
-  if (result.state === 'done') return 'continue';
+function outcomeOf(result: Exclude<HookEventState, { readonly state: 'failed' }>): Found {
+  if (result.state === 'done') return {};
   if (result.state === 'noted') return { requeueAfter: 0 };
-  state.holdUp = { reason, message: `deletion is ${result.message}` };
-  return 'done';
+  return { blocked: { reason, message: `deletion is ${result.message}` }, done: true };
 }
 
+/** What has become of the event; without a result where the reconcile ends with an error. */
 async function runDeleteEvent(
   state: BundleDeploymentState,
   event: 'pre-delete' | 'post-delete',
-  surroundings: HookSurroundings,
-): Promise<HookEventState> {
+  { dependencies, context }: Surroundings,
+): Promise<{ readonly found: Found; readonly result?: HookEventState }> {
   try {
-    if (!(await loadDeleteHooks(state, surroundings))) return { state: 'done' };
-    const hooks = hooksOf(event, state.hooks ?? []);
-    if (hooks.length === 0) return { state: 'done' };
-    const { revision = '' } = state;
-    return await runEvent(state, { event, revision, hooks }, surroundings);
-  } catch (error) {
-    if (surroundings.context.signal.aborted) throw error;
-    const message = errorMessage(error);
+    const { hasHooks, ...found } = await loadDeleteHooks(state, { dependencies, context });
+    const loaded = { ...state, ...found };
+    const hooks = hasHooks ? hooksOf(event, loaded.hooks ?? []) : [];
+    if (hooks.length === 0) return { found, result: { state: 'done' } };
+    const { revision = '' } = loaded;
+    const request = { event, revision, hooks };
+    const { status = loaded.status, ...result } = await runEvent(loaded, request, {
+      dependencies,
+      context,
+    });
+    return { found: { ...found, status }, result };
+  } catch (cause) {
+    if (context.signal.aborted) throw cause;
+    const message = errorMessage(cause);
     // What it is for is gone: what the server refuses now, it will refuse the next time too.
-    if (event === 'post-delete' && !isTransient(error)) {
-      return { state: 'failed', message, retryAfter: 0 };
+    if (event === 'post-delete' && !isTransient(cause)) {
+      return { found: {}, result: { state: 'failed', message, retryAfter: 0 } };
     }
     const wayOut = `to delete without them: ${skipCommand(state.deployment)}`;
-    state.holdUp = {
-      reason,
-      message: `deletion waits for another try of its hooks: ${message}; ${wayOut}`,
-    };
+    const why = `deletion waits for another try of its hooks: ${message}; ${wayOut}`;
     // What stands in its way may be removed without our seeing it.
-    surroundings.context.wakeAfter(longestWait);
-    throw new Error(message, { cause: error });
+    context.wakeAfter(longestWait);
+    return { found: { blocked: { reason, message: why }, error: new Error(message, { cause }) } };
   }
 }
 
 /** The API server's, while the garbage collector deletes everything of the deployment first. */
 const foregroundDeletion = 'foregroundDeletion';
 
+interface DeleteHooks extends Pick<Found, 'status' | 'target' | 'objects' | 'hooks' | 'revision'> {
+  readonly hasHooks: boolean;
+}
+
 /**
- * Has the hooks of a deletion in the state where there are any to run; says whether there are.
- * Nothing is asked for where the deployment has none. What cannot be had any more is told of, and
- * given up: the deletion must come to an end.
+ * Loads the hooks of a deletion where there are any to run. Nothing is asked for where the deployment
+ * has none. What cannot be had any more is told of, and given up: the deletion must come to an end.
  */
 async function loadDeleteHooks(
   state: BundleDeploymentState,
-  { dependencies, context }: HookSurroundings,
-): Promise<boolean> {
-  if (state.status.hooks?.onDelete === undefined) return false;
-  const { deployment } = state;
+  { dependencies, context }: Surroundings,
+): Promise<DeleteHooks> {
+  const { deployment, status } = state;
+  if (status.hooks?.onDelete === undefined) return { hasHooks: false };
   const policy = await policyInForce(deployment, dependencies, context.signal);
   // What stays goes on working: it is not to be taken down.
-  if (policy === 'Orphan' || policy === 'Abandon' || skipsHooks(state)) return forgetHooks(state);
-  const active = activeBundle(state, dependencies);
-  const why = whyNot(state, active);
-  if (active === undefined || why !== undefined) {
+  if (policy === 'Orphan' || policy === 'Abandon' || skipsHooks(state))
+    return forgottenHooks(state);
+  const target = activeBundle(state, dependencies);
+  const why = whyNot(state, target);
+  if (target === undefined || why !== undefined) {
     const message = `the hooks of the deletion do not run: ${why}`;
     dependencies.events.event(deployment, { type: 'Warning', reason: 'HooksSkipped', message });
-    return forgetHooks(state);
+    return forgottenHooks(state);
   }
-  state.target = active;
-  const { status } = state;
-  try {
-    await loadObjects(state, dependencies, context);
-  } finally {
-    // What it says of the Bundle is no news any more.
-    state.status = status;
-  }
-  return true;
+  const loaded = await loadObjects({ ...state, target }, dependencies, context);
+  if ('error' in loaded) throw loaded.error;
+  return { ...loaded, target, hasHooks: true };
 }
 
 function whyNot(
@@ -141,8 +142,7 @@ function activeBundle(
 }
 
 /** So that what was decided once is not asked again. */
-function forgetHooks(state: BundleDeploymentState): false {
+function forgottenHooks(state: BundleDeploymentState): DeleteHooks {
   const { hooks: _, ...status } = state.status;
-  state.status = status;
-  return false;
+  return { status, hasHooks: false };
 }

@@ -4,7 +4,7 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { notedValue } from '../../../api/v1alpha1/noted-value.ts';
 import { type HookEvent, hooksOf } from '../../apply/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
   failureReason,
@@ -14,12 +14,7 @@ import {
   notObserved,
 } from '../status.ts';
 import { hookText, runOf } from './hook-run.ts';
-import {
-  type HookEventRequest,
-  type HookEventState,
-  type HookSurroundings,
-  runEvent,
-} from './run-event.ts';
+import { type HookEventRequest, type HookEventState, runEvent } from './run-event.ts';
 
 /**
  * Runs the hooks before an install or upgrade. What is to be applied is checked as a whole before
@@ -28,18 +23,22 @@ import {
 export async function runPreHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   const operation = pendingOperation(state);
-  if (operation === undefined) return 'continue';
+  if (operation === undefined) return {};
   const request = requestOf(state, `pre-${operation}`);
-  if (request.hooks.length === 0) return 'continue';
+  if (request.hooks.length === 0) return {};
   // Those after it have begun.
-  if (runOf(state.status, requestOf(state, `post-${operation}`)) !== undefined) return 'continue';
+  if (runOf(state.status, requestOf(state, `post-${operation}`)) !== undefined) return {};
   const surroundings = { dependencies, context };
-  return await told(state, surroundings, async () => {
-    if (runOf(state.status, request) === undefined) await prepare(state, surroundings);
-    return await runEvent(state, request, surroundings);
+  if (runOf(state.status, request) !== undefined) {
+    return await run(state, surroundings, async () => await runEvent(state, request, surroundings));
+  }
+  const begun = { ...state, status: withBegun(state, dependencies.clock) };
+  return await run(begun, surroundings, async () => {
+    await applyFoundation(begun, surroundings);
+    return await runEvent(begun, request, surroundings);
   });
 }
 
@@ -47,14 +46,14 @@ export async function runPreHooks(
 export async function runPostHooks(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   const operation = pendingOperation(state);
-  if (operation === undefined) return 'continue';
+  if (operation === undefined) return {};
   const request = requestOf(state, `post-${operation}`);
-  if (request.hooks.length === 0) return 'continue';
+  if (request.hooks.length === 0) return {};
   const surroundings = { dependencies, context };
-  return await told(state, surroundings, async () => await runEvent(state, request, surroundings));
+  return await run(state, surroundings, async () => await runEvent(state, request, surroundings));
 }
 
 function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventRequest {
@@ -62,26 +61,26 @@ function requestOf(state: BundleDeploymentState, event: HookEvent): HookEventReq
   return { event, revision: state.revision ?? '', hooks: hooksOf(event, hooks) };
 }
 
-async function prepare(
-  state: BundleDeploymentState,
-  { dependencies: { applier, clock }, context: { signal } }: HookSurroundings,
+/** Namespaces and CRDs. */
+async function applyFoundation(
+  { deployment: owner, objects = [], hooks = [] }: BundleDeploymentState,
+  { dependencies: { applier }, context: { signal } }: Surroundings,
 ): Promise<void> {
-  const { deployment: owner, objects = [], hooks = [] } = state;
-  state.status = withBegun(state, clock);
   await applier.apply({ owner, objects, hooks, foundationOnly: true, signal });
 }
 
-/** Puts into the status what has become of the event. The last good Bundle stays active. */
-async function told(
+/** Tells in the status what has become of the event. The last good Bundle stays active. */
+async function run(
   state: BundleDeploymentState,
-  { dependencies, context }: HookSurroundings,
-  run: () => Promise<HookEventState>,
-): Promise<StepOutcome> {
+  { dependencies, context }: Surroundings,
+  event: () => Promise<HookEventState>,
+): Promise<Found> {
   try {
-    return outcomeOf(state, await run(), dependencies);
+    const { status = state.status, ...result } = await event();
+    return outcomeOf({ ...state, status }, result, dependencies);
   } catch (error) {
     if (context.signal.aborted) throw error;
-    throw installFailure(state, error, dependencies);
+    return installFailure(state, error, dependencies);
   }
 }
 
@@ -89,23 +88,22 @@ function outcomeOf(
   state: BundleDeploymentState,
   result: HookEventState,
   { clock, reportHealth }: Pick<ReconcileDependencies, 'clock' | 'reportHealth'>,
-): StepOutcome {
-  if (result.state === 'done') return 'continue';
-  if (result.state === 'noted') {
-    // What is installed is not yet what is asked for, though no condition says so.
-    state.status = notObserved(state);
-    return { requeueAfter: 0 };
-  }
+): Found {
+  const { status } = state;
+  if (result.state === 'done') return { status };
+  // What is installed is not yet what is asked for, though no condition says so.
+  if (result.state === 'noted') return { status: notObserved(state), requeueAfter: 0 };
   const { message } = result;
   if (result.state === 'waiting') {
     const waiting = { reason: progressReason.waitingForHook, message };
-    state.holdUp ??= waiting;
-    state.status = notInstalled(state.status, { ...waiting, reportHealth }, clock);
-    return 'done';
+    return {
+      blocked: state.blocked ?? waiting,
+      status: notInstalled(status, { ...waiting, reportHealth }, clock),
+      done: true,
+    };
   }
   const failure = { reason: failureReason(state), message, reportHealth };
-  state.status = notInstalled(state.status, failure, clock);
-  return { requeueAfter: result.retryAfter };
+  return { status: notInstalled(status, failure, clock), requeueAfter: result.retryAfter };
 }
 
 type HookedState = Pick<

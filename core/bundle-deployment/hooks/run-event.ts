@@ -1,11 +1,11 @@
 import { parseDuration } from '../../../api/duration.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import type { HookRun } from '../../../api/v1alpha1/deployment-progress.ts';
 import { hookOf, isTransient } from '../../apply/index.ts';
 import type { HookProgress } from '../../contracts/applier.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
-import type { ReconcileDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, StepContext } from '../phase.ts';
+import type { BundleDeploymentState, Surroundings } from '../phase.ts';
 import {
   begun,
   changingText,
@@ -34,17 +34,16 @@ export interface HookEventRequest extends HookOccasion {
   readonly hooks: readonly KubernetesObject[];
 }
 
-export interface HookSurroundings {
-  readonly dependencies: ReconcileDependencies;
-  readonly context: StepContext;
-}
-
-/** What has become of an event. `noted`: the status has to be written before anything else is done. */
-export type HookEventState =
+/**
+ * What has become of an event, with the status where that has changed. `noted`: it has to be written
+ * before anything else is done.
+ */
+export type HookEventState = { readonly status?: BundleDeploymentStatus } & (
   | { readonly state: 'done' }
   | { readonly state: 'noted' }
   | { readonly state: 'waiting'; readonly message: string }
-  | { readonly state: 'failed'; readonly message: string; readonly retryAfter: number };
+  | { readonly state: 'failed'; readonly message: string; readonly retryAfter: number }
+);
 
 /**
  * Runs the hooks of an event one after the other, as far as it can be done without waiting. What has
@@ -54,7 +53,7 @@ export type HookEventState =
 export async function runEvent(
   state: BundleDeploymentState,
   request: HookEventRequest,
-  surroundings: HookSurroundings,
+  surroundings: Surroundings,
 ): Promise<HookEventState> {
   const { clock } = surroundings.dependencies;
   const run = runOf(state.status, request);
@@ -64,8 +63,7 @@ export async function runEvent(
       surroundings.context.wakeAfter(pause);
       return { state: 'waiting', message: changingText(request, pause) };
     }
-    state.status = withRun(state.status, begun(request, clock.now()));
-    return { state: 'noted' };
+    return { state: 'noted', status: withRun(state.status, begun(request, clock.now())) };
   }
   const hook = request.hooks[run.completed];
   if (hook === undefined) {
@@ -80,7 +78,7 @@ export async function runEvent(
 async function runNext(
   state: BundleDeploymentState,
   next: RunningHook,
-  surroundings: HookSurroundings,
+  surroundings: Surroundings,
 ): Promise<HookEventState> {
   const { dependencies, context } = surroundings;
   const { hook, run } = next;
@@ -99,15 +97,14 @@ async function runNext(
   }
   const message = `${hookText(run, hook)} has succeeded`;
   dependencies.events.event(owner, { type: 'Normal', reason: 'HookSucceeded', message });
-  state.status = withRun(state.status, succeeded(run));
-  return { state: 'noted' };
+  return { state: 'noted', status: withRun(state.status, succeeded(run)) };
 }
 
 /** What the server says of a refused object need not name it. */
 async function begin(
   { deployment: owner }: BundleDeploymentState,
   { hook, run }: RunningHook,
-  { dependencies: { applier }, context: { signal } }: HookSurroundings,
+  { dependencies: { applier }, context: { signal } }: Surroundings,
 ): Promise<HookProgress> {
   try {
     return await applier.runHook({ owner, hook, run: runName(run), signal });
@@ -124,7 +121,7 @@ async function begin(
 function inTime(
   progress: HookProgress,
   state: BundleDeploymentState,
-  { dependencies: { clock }, context }: HookSurroundings,
+  { dependencies: { clock }, context }: Surroundings,
 ): HookProgress {
   if (progress.state !== 'running') return progress;
   const limit = timeLimit(state);
@@ -138,7 +135,7 @@ function inTime(
 async function fail(
   state: BundleDeploymentState,
   { hook, run, reason }: RunningHook & { readonly reason: string },
-  { dependencies, context }: HookSurroundings,
+  { dependencies, context }: Surroundings,
 ): Promise<HookEventState> {
   const { applier, clock } = dependencies;
   const { deployment: owner } = state;
@@ -147,16 +144,16 @@ async function fail(
   }
   const now = clock.now();
   const after = failed(run, `${hookText(run, hook)} has failed: ${reason}`, now);
-  state.status = withRun(state.status, after);
+  const status = withRun(state.status, after);
   const retryAfter = Date.parse(after.retryAt ?? '') - now;
-  return { state: 'failed', message: failureText(state, after), retryAfter };
+  return { state: 'failed', message: failureText(state, after), retryAfter, status };
 }
 
 /** As Helm: only once all hooks of the event have succeeded. */
 async function removeAll(
   { deployment: owner }: BundleDeploymentState,
   { hooks }: HookEventRequest,
-  { run, surroundings }: { readonly run: HookRun; readonly surroundings: HookSurroundings },
+  { run, surroundings }: { readonly run: HookRun; readonly surroundings: Surroundings },
 ): Promise<void> {
   const { dependencies, context } = surroundings;
   for (const hook of hooks) {

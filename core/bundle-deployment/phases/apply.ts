@@ -1,18 +1,15 @@
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
-import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
 import { isAboutMissing } from '../../apply/index.ts';
 import type { ApplyResult } from '../../contracts/applier.ts';
 import { TerminalError, WaitingError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { AppliedSet, ApplyMetrics } from '../../platform/observe/index.ts';
-import { statusPatch } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
+  type Found,
   longestWait,
-  type StepContext,
-  type StepOutcome,
+  type PhaseContext,
 } from '../phase.ts';
 import { withBegun } from '../revisions/progress.ts';
 import {
@@ -33,24 +30,22 @@ const shortestWait = 1_000;
 export async function certify(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  { signal, wakeAfter }: StepContext,
-): Promise<StepOutcome> {
+  { signal, wakeAfter }: PhaseContext,
+): Promise<Found> {
   const { certificates, clock } = dependencies;
   const { deployment, objects } = state;
-  if (objects === undefined) return 'continue';
+  if (objects === undefined) return {};
   try {
     const certified = await certificates.certify({ deployment, objects, signal });
-    state.uncertified = objects;
-    state.objects = certified.objects;
-    state.rotating = certified.isRotating === true;
-    if (certified.nextStepAt !== undefined) wakeAfter(waitUntil(certified.nextStepAt, clock));
-    return 'continue';
+    const { nextStepAt, isRotating: rotating = false } = certified;
+    if (nextStepAt !== undefined) wakeAfter(waitUntil(nextStepAt, clock));
+    return { uncertified: objects, objects: certified.objects, rotating };
   } catch (error) {
     // What is wrong with the connection says nothing of the deployment.
     if (!isNews(error)) throw error;
     // Nobody tells when the provider of certificates has come.
     if (error instanceof WaitingError) wakeAfter(longestWait);
-    throw installFailure(state, error, dependencies);
+    return installFailure(state, error, dependencies);
   }
 }
 
@@ -58,12 +53,12 @@ export async function certify(
 export async function noteCertified(
   { deployment, uncertified }: BundleDeploymentState,
   { certificates, clock }: ReconcileDependencies,
-  { wakeAfter }: StepContext,
-): Promise<StepOutcome> {
-  if (uncertified === undefined) return 'continue';
+  { wakeAfter }: PhaseContext,
+): Promise<Found> {
+  if (uncertified === undefined) return {};
   const at = certificates.applied({ deployment, objects: uncertified });
   if (at !== undefined) wakeAfter(waitUntil(at, clock));
-  return 'continue';
+  return {};
 }
 
 function isNews(error: unknown): boolean {
@@ -75,74 +70,57 @@ function waitUntil(at: number, clock: Clock): number {
   return Math.max(shortestWait, at - clock.now());
 }
 
-/** Notes what is about to be applied, and where: from here on it may be there in part. */
+/**
+ * Notes what is about to be applied, and where: from here on it may be there in part. What it replaces
+ * is written before the first object is: a crash amid an upgrade would forget it, and when somebody
+ * takes the upgrade back, core would not know who asked for the deletions.
+ */
 export async function noteBegun(
   state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  { lastApplied, systemNamespace }: ReconcileDependencies,
+  { live }: PhaseContext,
+): Promise<Found> {
   const { deployment, recipe } = state;
-  const { lastApplied, systemNamespace } = dependencies;
   if (recipe !== undefined) lastApplied.begin(deployment, recipe);
   const installNamespace = installNamespaceOf(deployment, systemNamespace);
-  state.status = { ...state.status, installNamespace };
-  await noteSuperseded(state, dependencies, context);
-  return 'continue';
-}
-
-/**
- * Written before the first object is: a crash amid an upgrade would forget it, and when somebody takes
- * the upgrade back, core would not know who asked for the deletions.
- */
-async function noteSuperseded(
-  state: BundleDeploymentState,
-  { client, deployments }: Pick<ReconcileDependencies, 'client' | 'deployments'>,
-  { signal }: StepContext,
-): Promise<void> {
-  state.status = withSuperseded(state);
-  const { deployment, status } = state;
-  if (status.applied?.superseded !== true || deployment.status?.applied?.superseded === true) {
-    return;
+  const status = withSuperseded({ recipe, status: { ...state.status, installNamespace } });
+  const { applied } = status;
+  if (applied?.superseded !== true || deployment.status?.applied?.superseded === true) {
+    return { status };
   }
-  const patch = statusPatch(deployment, { ...deployment.status, applied: status.applied });
-  if (patch === undefined) return;
-  const target = {
-    resource: bundleDeploymentResource,
-    key: { name: deployment.metadata.name ?? '' },
-  };
-  const options = { type: 'json', subresource: 'status', signal } as const;
-  state.deployment = (await client.patch(target, patch, options)) as BundleDeployment;
-  deployments.upsertIfNewer(state.deployment);
+  try {
+    await live.writeStatus({ ...deployment.status, applied });
+    return { status };
+  } catch (error) {
+    return { status, error };
+  }
 }
 
 /** Brings the cluster to the target's objects. The last good Bundle stays active on a failure. */
 export async function apply(
-  state: BundleDeploymentState,
+  before: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const { clock } = dependencies;
-  const { target, objects } = state;
-  if (target === undefined || objects === undefined) return 'done';
-  state.status = withBegun(state, clock);
+  context: PhaseContext,
+): Promise<Found> {
+  const { target, objects } = before;
+  if (target === undefined || objects === undefined) return { done: true };
+  const state = { ...before, objects, status: withBegun(before, dependencies.clock) };
   try {
-    const result = await applyObjects({ ...state, objects }, dependencies, context);
-    if (!noteResult(state, result, dependencies)) return 'done';
-    if (result.heldPrune !== undefined) lookAgain(state, dependencies, context);
+    const result = await applyObjects(state, dependencies, context);
+    if (result.complete && result.heldPrune !== undefined) lookAgain(state, dependencies, context);
+    return foundBy(result, state, dependencies);
   } catch (error) {
-    const { signal } = context;
-    if (signal.aborted) throw error;
+    if (context.signal.aborted) throw error;
     // A namespace or a kind that somebody is about to make: nobody tells when it is there.
     if (isAboutMissing(error)) context.wakeAfter(longestWait);
-    throw installFailure(state, error, dependencies);
+    return installFailure(state, error, dependencies);
   }
-  return 'continue';
 }
 
 async function applyObjects(
   state: BundleDeploymentState & Required<Pick<BundleDeploymentState, 'objects'>>,
   dependencies: BundleDeploymentDependencies,
-  { signal, logger }: StepContext,
+  { signal, logger }: PhaseContext,
 ): Promise<ApplyResult> {
   const { deployment: owner, target, objects, hooks = [] } = state;
   const waitForReady = stagesWait(state);
@@ -160,28 +138,26 @@ async function applyObjects(
 function lookAgain(
   { recipe }: BundleDeploymentState,
   { facts }: BundleDeploymentDependencies,
-  { wakeAfter }: StepContext,
+  { wakeAfter }: PhaseContext,
 ): void {
   if (recipe?.facts.cluster === undefined) return;
   facts.renew();
   wakeAfter(longestWait);
 }
 
-/** Puts what came of it into the status; true where everything is applied. */
-function noteResult(
-  state: BundleDeploymentState,
+/** What came of an apply; the reconcile goes on only where everything is applied. */
+function foundBy(
   { complete, holdUp, heldPrune, drifted, finished }: ApplyResult,
+  state: BundleDeploymentState,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
-): boolean {
-  state.holdUp ??= holdUp;
-  state.settled = complete && holdUp === undefined;
-  state.status = withDrift(state.status, drifted, clock);
-  state.status = withFinished(state, finished);
-  if (complete) state.status = withHeldPrune(state.status, heldPrune);
-  else if (holdUp !== undefined) {
-    state.status = notInstalled(state.status, { ...holdUp, reportHealth }, clock);
-  }
-  return complete;
+): Found {
+  const drift = withDrift(state.status, drifted, clock);
+  const status = withFinished({ ...state, status: drift }, finished);
+  const found = { blocked: state.blocked ?? holdUp, settled: complete && holdUp === undefined };
+  if (complete) return { ...found, status: withHeldPrune(status, heldPrune) };
+  if (holdUp === undefined) return { ...found, status, done: true };
+  const failure = { ...holdUp, reportHealth };
+  return { ...found, status: notInstalled(status, failure, clock), done: true };
 }
 
 interface MeasuredBy {

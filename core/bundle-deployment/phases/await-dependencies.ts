@@ -8,10 +8,10 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import { cycleText, dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
-import { isBroughtOut } from '../bundles.ts';
+import { isRolledOut } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, StepOutcome } from '../phase.ts';
-import { holdUp } from './choose-target.ts';
+import type { BundleDeploymentState, Found } from '../phase.ts';
+import { block } from './choose-target.ts';
 
 const shownDependencies = 3;
 
@@ -24,16 +24,16 @@ type Deployments = Pick<BundleDeploymentDependencies['deployments'], 'get'>;
 export async function awaitDependencies(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
-): Promise<StepOutcome> {
+): Promise<Found> {
   const { deployment, bundle, target } = state;
   const isNew = target === bundle && target?.metadata.name !== state.status.activeBundle;
-  if (!isNew || hasBegun(deployment)) return 'continue';
+  if (!isNew || hasBegun(deployment)) return {};
   const waiting = reasonsToWait(deployment, dependencies);
-  if (waiting.length === 0) return 'continue';
+  if (waiting.length === 0) return {};
   const more = waiting.length - shownDependencies;
   const shown = waiting.slice(0, shownDependencies).join('; ');
   const message = `waiting for ${shown}${more > 0 ? `; and for ${more} more` : ''}`;
-  return holdUp(state, dependencies, { reason: progressReason.waitingForDependencies, message });
+  return block(state, dependencies, { reason: progressReason.waitingForDependencies, message });
 }
 
 function reasonsToWait(
@@ -85,7 +85,7 @@ function unreadiness(
     return 'its last change has not been looked at yet';
   }
   const installed = findCondition(status.conditions, type.installed);
-  if (installed?.status !== 'True' || !isBroughtOut(deployment)) return notInstalled(deployment);
+  if (installed?.status !== 'True' || !isRolledOut(deployment)) return notInstalled(deployment);
   return reportHealth ? notHealthy(deployment) : undefined;
 }
 

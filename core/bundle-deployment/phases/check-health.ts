@@ -1,4 +1,5 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleDeploymentCondition,
   bundleDeploymentReason as reason,
@@ -9,7 +10,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import { deleteBundle, ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { isRevision, withHealthy } from '../revisions/history.ts';
 import { withArrived } from '../revisions/progress.ts';
 import { healthy } from '../status.ts';
@@ -24,25 +25,21 @@ const explainAfter = 10_000;
 export async function checkHealth(
   state: BundleDeploymentState,
   { applier, reportHealth, clock }: BundleDeploymentDependencies,
-  { signal }: Pick<StepContext, 'signal'>,
-): Promise<StepOutcome> {
-  if (!reportHealth) return 'continue';
+  { signal }: Pick<PhaseContext, 'signal'>,
+): Promise<Found> {
+  if (!reportHealth) return {};
   const problems = isUnhealthyForLong(state, clock)
     ? await applier.explainedHealth(state.deployment, signal)
     : applier.health(state.deployment);
   if (isAsReported(state, problems)) return { requeueAfter: recheckInterval };
   if (problems.length > 0) {
     const message = problems.map((problem) => problem.message).join('\n');
-    state.status = healthy(
-      state.status,
-      { status: 'False', reason: reason.unhealthy, message },
-      clock,
-    );
-    return { requeueAfter: recheckInterval };
+    const outcome = { status: 'False', reason: reason.unhealthy, message } as const;
+    return { status: healthy(state.status, outcome, clock), requeueAfter: recheckInterval };
   }
   const message = 'BundleDeployment is healthy';
-  state.status = healthy(state.status, { status: 'True', reason: reason.healthy, message }, clock);
-  return 'continue';
+  const outcome = { status: 'True', reason: reason.healthy, message } as const;
+  return { status: healthy(state.status, outcome, clock) };
 }
 
 /** A rollout that takes its time is nothing to ask about. */
@@ -68,37 +65,29 @@ function isAsReported(
 
 /** Notes when the applied Bundle was healthy first; reached only by one that is. */
 export async function noteHealthy(
-  state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-): Promise<StepOutcome> {
-  const { name = '' } = state.target?.metadata ?? {};
-  noteProgress(state, name, dependencies);
-  const { history } = state.status;
-  if (history === undefined) return 'continue';
-  const noted = withHealthy(history, name, timestamp(dependencies.clock));
-  state.status = { ...state.status, history: [...noted] };
-  return 'continue';
+  { target, status: before }: BundleDeploymentState,
+  { clock, metrics }: ReconcileDependencies,
+): Promise<Found> {
+  const { name = '' } = target?.metadata ?? {};
+  const status = before.progress?.bundle === name ? withArrived(before, clock) : before;
+  if (status !== before) metrics?.becameHealthy(secondsToHealthy(status));
+  const { history } = status;
+  if (history === undefined) return { status };
+  return { status: { ...status, history: [...withHealthy(history, name, timestamp(clock))] } };
 }
 
-function noteProgress(
-  state: BundleDeploymentState,
-  name: string,
-  { clock, metrics }: ReconcileDependencies,
-): void {
-  const { progress } = state.status;
-  if (progress?.bundle !== name || progress.healthyAt !== undefined) return;
-  state.status = withArrived(state.status, clock);
-  metrics?.becameHealthy(state.status.progress?.secondsToHealthy ?? 0);
+function secondsToHealthy({ progress }: BundleDeploymentStatus): number {
+  return progress?.secondsToHealthy ?? 0;
 }
 
 /** Deletes the Bundles of earlier templates, once the current one has taken over. */
 export async function retireBundles(
   state: BundleDeploymentState,
   { bundles, client }: BundleDeploymentDependencies,
-  { signal }: StepContext,
-): Promise<StepOutcome> {
+  { signal }: PhaseContext,
+): Promise<Found> {
   const { deployment, bundle, target } = state;
-  if (target !== bundle) return 'done';
+  if (target !== bundle) return { done: true };
   for (const old of ownBundles(deployment, bundles)) {
     if (!isRetired(old, state)) continue;
     try {
@@ -107,7 +96,7 @@ export async function retireBundles(
       throw new Error(`failed to delete old bundles: ${errorMessage(error)}`, { cause: error });
     }
   }
-  return 'done';
+  return { done: true };
 }
 
 function isRetired(old: Bundle, { bundle, status }: BundleDeploymentState): boolean {

@@ -1,11 +1,13 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
-import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   bundleCondition,
   bundleDeploymentCondition,
   bundleDeploymentReason as reason,
 } from '../../../api/v1alpha1/conditions.ts';
-import type { HoldUp } from '../../contracts/applier.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { isOwn, ownBundle, ownBundles } from '../bundles.ts';
 import type {
@@ -14,37 +16,47 @@ import type {
   ReconcileDependencies,
 } from '../dependencies.ts';
 import { createBundle } from '../desired-bundle.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import type {
+  Blocked,
+  BundleDeploymentState,
+  Found,
+  PhaseContext,
+  Surroundings,
+} from '../phase.ts';
 import { boundedHistory, onlyAskedFor, withActive } from '../revisions/history.ts';
 import { rolledBack } from '../revisions/progress.ts';
 import { hasValidBundle, notObserved } from '../status.ts';
 
 /**
- * Keeps the template's Bundle held up while it is rolled back. A changed template ends that, and so
+ * Keeps the template's Bundle blocked while it is rolled back. A changed template ends that, and so
  * does a spec that no longer asks for it.
  */
 export async function followRollback(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   const { deployment, bundle } = state;
   const { rollback, ...rest } = onlyAskedFor(state.status, deployment.spec);
   const inForce = rollback?.from === bundle?.metadata.name ? rollback : undefined;
-  state.status = { ...rest, ...(inForce !== undefined && { rollback: inForce }) };
-  rememberActive(state, dependencies);
-  state.status = boundedHistory(state);
-  if (inForce === undefined) return 'continue';
-  state.holdUp ??= rolledBack(deployment, inForce);
-  await restore(inForce.to, state, { dependencies, context });
-  return 'continue';
+  const asked = { ...rest, ...(inForce !== undefined && { rollback: inForce }) };
+  const remembered = withRememberedActive({ ...state, status: asked }, dependencies);
+  const status = boundedHistory({ deployment, status: remembered });
+  if (inForce === undefined) return { status };
+  const blocked = state.blocked ?? rolledBack(deployment, inForce);
+  try {
+    await restore(inForce.to, { ...state, status }, { dependencies, context });
+    return { status, blocked };
+  } catch (error) {
+    return { status, blocked, error };
+  }
 }
 
 /** Makes the Bundle that was gone back to once more, as that of the template is, where it is gone. */
 async function restore(
   name: string,
   { deployment, status }: BundleDeploymentState,
-  { dependencies, context }: { dependencies: ReconcileDependencies; context: StepContext },
+  { dependencies, context }: Surroundings,
 ): Promise<void> {
   const owned = ownBundles(deployment, dependencies.bundles);
   const revision = status.history?.find(({ bundle }) => bundle === name);
@@ -55,15 +67,16 @@ async function restore(
 }
 
 /** What was installed before there was a history is what the first rollback goes back to. */
-function rememberActive(
+function withRememberedActive(
   state: BundleDeploymentState,
   { bundles, reportHealth }: ReconcileDependencies,
-): void {
+): BundleDeploymentStatus {
   const { deployment, status } = state;
   const active = ownBundle(deployment, status.activeBundle, bundles);
   const { healthy, installed } = bundleDeploymentCondition;
-  if (active === undefined) return;
-  state.status = withActive(state, active, reportHealth ? healthy : installed);
+  return active === undefined
+    ? status
+    : withActive(state, active, reportHealth ? healthy : installed);
 }
 
 /** Milliseconds in which most Bundles are unpacked. */
@@ -82,25 +95,23 @@ const clockSkew = 1_000;
 export async function awaitUnpacked(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const { bundle } = state;
-  if (bundle === undefined) return 'done';
-  const isNew = bundle.status?.phase === undefined && state.holdUp === undefined;
+  context: PhaseContext,
+): Promise<Found> {
+  const { bundle, blocked } = state;
+  if (bundle === undefined) return { done: true };
+  const isNew = bundle.status?.phase === undefined && blocked === undefined;
   const left = isNew ? quietTimeLeft(bundle, dependencies) : 0;
   if (left > 0) {
     // Its own event comes first where it is quick, and there is one status to write in all.
-    state.status = notObserved(state);
     context.wakeAfter(left);
-    return 'done';
+    return { status: notObserved(state), done: true };
   }
   const outcome = unpackOutcome(bundle);
-  state.status = hasValidBundle(state.status, outcome, dependencies.clock);
-  if (outcome.reason === reason.unpackSuccessful && state.holdUp === undefined) {
-    state.target = bundle;
-    return 'continue';
+  const status = hasValidBundle(state.status, outcome, dependencies.clock);
+  if (outcome.reason === reason.unpackSuccessful && blocked === undefined) {
+    return { status, target: bundle };
   }
-  return fallBack(state, dependencies);
+  return { status, ...fallBack({ ...state, status }, dependencies) };
 }
 
 /** Milliseconds for which a Bundle without a phase is not told of; 0 where the clocks differ. */
@@ -146,29 +157,26 @@ function unpackOutcome(bundle: Bundle): Outcome {
 }
 
 /**
- * Notes why the Bundle of the template is not brought out now, for the condition Progressing, and
- * goes on with what is installed: its drift is repaired however long the new one waits.
+ * Notes why the Bundle of the template is not rolled out now, for the condition Progressing, and goes
+ * on with what is installed: its drift is repaired however long the new one waits.
  */
-export function holdUp(
+export function block(
   state: BundleDeploymentState,
   dependencies: Pick<BundleDeploymentDependencies, 'bundles'>,
-  because: HoldUp,
-): StepOutcome {
-  state.holdUp ??= because;
-  return fallBack(state, dependencies);
+  because: Blocked,
+): Found {
+  return { blocked: state.blocked ?? because, ...fallBack(state, dependencies) };
 }
 
 /** Makes the active Bundle the one to apply; ends the reconcile where there is none to apply. */
 export function fallBack(
   state: BundleDeploymentState,
   { bundles }: Pick<BundleDeploymentDependencies, 'bundles'>,
-): StepOutcome {
+): Pick<Found, 'target' | 'done'> {
   const { activeBundle, rollback } = state.status;
   const name = rollback?.to ?? activeBundle;
   const target = keptBundle(state, bundles) ?? unpackedBundle(state.deployment, name, bundles);
-  if (target === undefined) return 'done';
-  state.target = target;
-  return 'continue';
+  return target === undefined ? { done: true } : { target };
 }
 
 /**

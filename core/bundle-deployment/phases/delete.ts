@@ -3,18 +3,18 @@ import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1
 import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
 import type { RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage } from '../../errors.ts';
-import { findCondition, removeFinalizer } from '../../platform/runtime/index.ts';
+import { findCondition } from '../../platform/runtime/index.ts';
 import { shortList } from '../../short-list.ts';
 import { ownBundle } from '../bundles.ts';
 import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dependencies.ts';
 import { skipsHooks } from '../hooks/deploy-hooks.ts';
 import { skipCommand } from '../hooks/hook-run.ts';
-import { writeFinalizer } from '../live-deployment.ts';
 import {
+  type Blocked,
   type BundleDeploymentState,
+  type Found,
   longestWait,
-  type StepContext,
-  type StepOutcome,
+  type PhaseContext,
 } from '../phase.ts';
 import { policyInForce } from './deletion-policy.ts';
 
@@ -24,11 +24,11 @@ const shownDependents = 3;
 export async function awaitDependents(
   state: BundleDeploymentState,
   { deployments }: Pick<BundleDeploymentDependencies, 'deployments'>,
-): Promise<StepOutcome> {
+): Promise<Found> {
   const names = dependentsOf(state.deployment.metadata.name ?? '', deployments);
-  if (names.length === 0) return 'continue';
-  state.holdUp = { reason: progressReason.waitingForDependents, message: messageOf(names) };
-  return 'done';
+  if (names.length === 0) return {};
+  const blocked = { reason: progressReason.waitingForDependents, message: messageOf(names) };
+  return { blocked, done: true };
 }
 
 /** Those that wait for this one themselves do not count: nobody could go first. */
@@ -77,15 +77,14 @@ export function isDeletedElsewhere(deployment: BundleDeployment): boolean {
 export async function awaitClassForHooks(
   state: BundleDeploymentState,
   { bundles, events }: Pick<BundleDeploymentDependencies, 'bundles' | 'events'>,
-): Promise<StepOutcome> {
+): Promise<Found> {
   const { deployment, status } = state;
   if (status.hooks?.onDelete !== undefined && !skipsHooks(state)) {
     const active = ownBundle(deployment, status.activeBundle, bundles);
     // Without its content there are no hooks any more.
     if (active !== undefined && active.metadata.deletionTimestamp === undefined) {
       const message = `it has hooks that run before or after it. Start a process of the class, or go on without them: ${skipCommand(deployment)}`;
-      state.holdUp = { reason: progressReason.deleting, message };
-      return 'done';
+      return { blocked: { reason: progressReason.deleting, message }, done: true };
     }
   }
   const { progressing } = bundleDeploymentCondition;
@@ -93,14 +92,15 @@ export async function awaitClassForHooks(
     const message = `${unserved(deployment)}: core deletes the objects of the BundleDeployment in its place`;
     events.event(deployment, { type: 'Warning', reason: 'ClassNotServed', message });
   }
-  return 'continue';
+  return {};
 }
 
-/** What holds a deletion up where the class has no process, told with that. */
-export function nameUnserved(state: BundleDeploymentState): void {
-  const { deployment, holdUp } = state;
-  if (holdUp === undefined) return;
-  state.holdUp = { ...holdUp, message: `${unserved(deployment)}: ${holdUp.message}` };
+/** What blocks a deletion where the class has no process, told with that. */
+export function naming(
+  deployment: BundleDeployment,
+  blocked: Blocked | undefined,
+): Blocked | undefined {
+  return blocked && { ...blocked, message: `${unserved(deployment)}: ${blocked.message}` };
 }
 
 function unserved({ spec }: BundleDeployment): string {
@@ -119,34 +119,30 @@ const announceAfter = 2_000;
 export async function removeObjects(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const { clock } = dependencies;
-  const { waitsFor } = await remove(state, dependencies, context);
-  if (waitsFor === undefined) return 'continue';
-  const waited = clock.monotonic() - waitsFor.since;
-  if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
-  state.holdUp = { reason, message: waitsFor.message };
-  return 'done';
+  { signal, wakeAfter }: PhaseContext,
+): Promise<Found> {
+  try {
+    const { waitsFor } = await remove(state.deployment, dependencies, signal);
+    if (waitsFor === undefined) return {};
+    const waited = dependencies.clock.monotonic() - waitsFor.since;
+    if (waited < announceAfter && !isTold(state)) return { requeueAfter: announceAfter - waited };
+    return { blocked: { reason, message: waitsFor.message }, done: true };
+  } catch (cause) {
+    if (signal.aborted) throw cause;
+    const message = `deletion waits for another try: ${errorMessage(cause)}`;
+    // What the server refused now, it may take later, without our seeing why.
+    wakeAfter(longestWait);
+    return { blocked: { reason, message }, error: new Error(message, { cause }) };
+  }
 }
 
 async function remove(
-  state: BundleDeploymentState,
+  owner: BundleDeployment,
   dependencies: ReconcileDependencies,
-  { signal, wakeAfter }: StepContext,
+  signal: AbortSignal,
 ): Promise<RemoveResult> {
-  try {
-    const policy = await policyInForce(state.deployment, dependencies, signal);
-    if (policy === 'Abandon') return {};
-    return await dependencies.applier.remove({ owner: state.deployment, policy, signal });
-  } catch (error) {
-    if (signal.aborted) throw error;
-    const message = `deletion waits for another try: ${errorMessage(error)}`;
-    state.holdUp = { reason, message };
-    // What the server refused now, it may take later, without our seeing why.
-    wakeAfter(longestWait);
-    throw new Error(message, { cause: error });
-  }
+  const policy = await policyInForce(owner, dependencies, signal);
+  return policy === 'Abandon' ? {} : await dependencies.applier.remove({ owner, policy, signal });
 }
 
 function isTold({ status }: BundleDeploymentState): boolean {
@@ -154,12 +150,12 @@ function isTold({ status }: BundleDeploymentState): boolean {
   return findCondition(status.conditions, progressing)?.reason === reason;
 }
 
-/** Lets the deployment go: nothing is left to do for it. */
-export async function letGo(
-  state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  await writeFinalizer(state, removeFinalizer, { dependencies, context });
-  return 'done';
+/** Removes the finalizer: nothing is left to do for the deployment. */
+export async function release(
+  _state: BundleDeploymentState,
+  _dependencies: ReconcileDependencies,
+  { live }: PhaseContext,
+): Promise<Found> {
+  await live.release();
+  return { done: true };
 }

@@ -9,7 +9,7 @@ import { isConflict, isNotFound } from '../../platform/kube/index.ts';
 import { deleteBundle, isMadeFrom, ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
 import { createBundle, keepMark, ownerReferenceTo } from '../desired-bundle.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { isRevision } from '../revisions/history.ts';
 import { hasValidBundle } from '../status.ts';
 
@@ -17,35 +17,32 @@ import { hasValidBundle } from '../status.ts';
 export async function ensureBundle(
   state: BundleDeploymentState,
   dependencies: BundleDeploymentDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   const { deployment } = state;
   const hash = templateHash(deployment.spec.template);
   const labelled = dependencies.bundles.ownedBy(deployment.metadata.name ?? '');
   const found = labelled.find((bundle) => isMadeFrom(bundle, deployment, hash));
   const { signal } = context;
   const surroundings = { dependencies, signal };
+  let bundle: Bundle | undefined;
   try {
     if (found !== undefined) {
       const own = await adoptBundle(found, deployment, surroundings);
-      state.bundle = await keepMark(own, deployment, surroundings);
+      bundle = await keepMark(own, deployment, surroundings);
       await adoptRevisions(state, labelled, surroundings);
-      return 'continue';
+      return { bundle };
     }
     await deleteAbandoned(state, surroundings);
-    state.bundle = await createBundle(deployment, dependencies, context);
-    return 'continue';
+    return { bundle: await createBundle(deployment, dependencies, context) };
   } catch (error) {
-    state.status = hasValidBundle(
-      state.status,
-      {
-        status: 'Unknown',
-        reason: bundleDeploymentReason.reconcileFailed,
-        message: errorMessage(error),
-      },
-      dependencies.clock,
-    );
-    throw error;
+    const outcome = {
+      status: 'Unknown',
+      reason: bundleDeploymentReason.reconcileFailed,
+      message: errorMessage(error),
+    } as const;
+    const status = hasValidBundle(state.status, outcome, dependencies.clock);
+    return { status, error, ...(bundle !== undefined && { bundle }) };
   }
 }
 

@@ -6,8 +6,8 @@ import type { ApplyRequest } from '../../contracts/applier.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { withHooksDone } from '../hooks/hook-run.ts';
-import { annotate } from '../live-deployment.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import type { LiveDeployment } from '../live-deployment.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { renderingOf } from '../plan/approval.ts';
 import type { Recipe } from '../rendering/rendered-objects.ts';
 import { withApplied } from '../revisions/history.ts';
@@ -16,32 +16,29 @@ import { installed, isUnchanged } from '../status.ts';
 /** Makes the target the active Bundle: all of it is applied, and its hooks have run. */
 export async function noteInstalled(
   state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const { clock, lastApplied } = dependencies;
-  const { deployment, recipe } = state;
+  { clock, lastApplied }: ReconcileDependencies,
+  { live }: PhaseContext,
+): Promise<Found> {
+  const { deployment, recipe, target } = state;
   if (recipe !== undefined) lastApplied.complete(deployment, recipe);
-  state.status = installed(state.status, state.target?.metadata.name ?? '', clock);
-  state.status = withApplied(state, clock);
-  state.status = withHooksDone(state);
-  state.status = withAppliedRendering(state);
-  await noteHooks(state, dependencies, context);
-  return 'continue';
+  let status = installed(state.status, target?.metadata.name ?? '', clock);
+  status = withApplied({ ...state, status }, clock);
+  status = withHooksDone({ ...state, status });
+  status = withAppliedRendering({ ...state, status });
+  try {
+    await noteHooks(status, live);
+    return { status };
+  } catch (error) {
+    return { status, error };
+  }
 }
 
 /** On the deployment itself too: a restore without its status must not run its hooks again. */
-async function noteHooks(
-  state: BundleDeploymentState,
-  dependencies: ReconcileDependencies,
-  { signal }: StepContext,
-): Promise<void> {
-  const { name = '', annotations = {} } = state.deployment.metadata;
+async function noteHooks({ hooks }: BundleDeploymentStatus, live: LiveDeployment): Promise<void> {
+  const { name = '', annotations = {} } = live.object.metadata;
   const key = annotation.hooksApplied;
-  const { applied } = state.status.hooks ?? {};
-  const value = applied === undefined ? undefined : withNote(name, applied);
-  if (annotations[key] === value) return;
-  await annotate(state, { [key]: value ?? null }, { dependencies, signal });
+  const value = hooks?.applied === undefined ? undefined : withNote(name, hooks.applied);
+  if (annotations[key] !== value) await live.annotate({ [key]: value ?? null });
 }
 
 const maxGroups = 200;

@@ -1,11 +1,12 @@
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
+import type { BundleDeploymentStatus } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { PlanStatus } from '../../../api/v1alpha1/deployment-progress.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ownBundle } from '../bundles.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { KnownPlan } from '../memory.ts';
-import type { BundleDeploymentState, StepContext, StepOutcome } from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { fallBack } from '../phases/choose-target.ts';
 import { notInstalled } from '../status.ts';
 import {
@@ -24,66 +25,59 @@ import { loadContent, makePlan } from './make-plan.ts';
 const pause = { least: 10_000, factor: 20 } as const;
 
 /**
- * With upgradePolicy Manual, lets only pass what was approved: for anything else a plan is made and
- * held up. An approval is written down before the next reconcile acts on it, so that what breaks
- * off in the middle is finished without another one.
+ * With upgradePolicy Manual, lets only pass what was approved: for anything else core makes a plan, and
+ * blocks. An approval is written down before the next reconcile acts on it, so that what breaks off in
+ * the middle is finished without another one.
  */
 export async function awaitApproval(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
-  const { deployment, bundle } = state;
+  context: PhaseContext,
+): Promise<Found> {
+  const { deployment, bundle, target } = state;
   const { approval: _, ...status } = state.status;
-  if (deployment.spec.upgradePolicy !== 'Manual') {
-    state.status = status;
-    return 'continue';
-  }
+  if (deployment.spec.upgradePolicy !== 'Manual') return { status };
   const surroundings = { dependencies, context };
-  // Something else holds it up, or it was rolled back.
-  if (bundle === undefined || state.target !== bundle) {
-    state.keepOnly = await isOther(state, surroundings);
-    return 'continue';
+  // Something else blocks it, or it was rolled back.
+  if (bundle === undefined || target !== bundle) {
+    const { isOther: keepOnly, found } = await compare(state, surroundings);
+    return { ...found, keepOnly };
   }
-  const active = ownBundle(state.deployment, state.status.activeBundle, dependencies.bundles);
+  const active = ownBundle(deployment, state.status.activeBundle, dependencies.bundles);
   const approval = approvalOf(state, active);
-  state.status = { ...status, ...(approval === undefined ? {} : { approval }) };
-  if (isApproved(approval, bundle, deployment) && !(await isOther(state, surroundings))) {
-    noteApproved(state);
-    return 'continue';
+  let found: Found = { status: { ...status, ...(approval && { approval }) } };
+  if (isApproved(approval, bundle, deployment)) {
+    const compared = await compare({ ...state, ...found }, surroundings);
+    found = { ...found, ...compared.found };
+    if (!compared.isOther) return { ...found, ...noteApproved({ ...state, ...found }) };
   }
-  return await waitWithPlan(state, bundle, surroundings);
+  return { ...found, ...(await waitWithPlan({ ...state, ...found }, bundle, surroundings)) };
 }
 
-interface Surroundings {
-  readonly dependencies: ReconcileDependencies;
-  readonly context: StepContext;
-}
-
-/** Whether the target would become anything else than what was approved or applied of it. */
-async function isOther(
+/** Loads the target. `isOther`: it would become anything else than what was approved or applied of it. */
+async function compare(
   state: BundleDeploymentState,
   { dependencies, context }: Surroundings,
-): Promise<boolean> {
-  if (state.target === undefined) return false;
-  try {
-    await loadContent(state, dependencies, context);
-  } catch {
+): Promise<{ readonly isOther: boolean; readonly found: Found }> {
+  if (state.target === undefined) return { isOther: false, found: {} };
+  const { error, ...found } = await loadContent(state, dependencies, context);
+  if (error !== undefined) {
     context.signal.throwIfAborted();
     // What cannot be made is told of, and what is installed kept, by who applies it.
-    return false;
+    return { isOther: false, found };
   }
   const expected = approvedContent(state.status, state.target);
-  return expected !== undefined && expected !== state.content;
+  return { isOther: expected !== undefined && expected !== found.content, found };
 }
 
 /** What was approved, or installed, before contents were noted is approved as it is now. */
-function noteApproved(state: BundleDeploymentState): void {
-  const { content, status } = state;
+function noteApproved({ content, status }: BundleDeploymentState): Found {
   const { approval } = status;
-  if (approval === undefined || content === undefined) return;
-  state.status = { ...status, approval: { ...approval, objects: content } };
-  state.approved = approval.digest !== undefined && approval.objects === content;
+  if (approval === undefined || content === undefined) return {};
+  return {
+    status: { ...status, approval: { ...approval, objects: content } },
+    approved: approval.digest !== undefined && approval.objects === content,
+  };
 }
 
 /** Tells the plan, or finds it approved. */
@@ -91,24 +85,26 @@ async function waitWithPlan(
   state: BundleDeploymentState,
   bundle: Bundle,
   { dependencies, context }: Surroundings,
-): Promise<StepOutcome> {
+): Promise<Found> {
+  const loaded = await loadContent(state, dependencies, context);
+  const ready = { ...state, ...loaded };
   let known: KnownPlan;
   try {
-    known = await currentPlan(state, bundle, { dependencies, context });
+    if ('error' in loaded) throw loaded.error;
+    known = await currentPlan(ready, bundle, { dependencies, context });
   } catch (error) {
-    return await withoutPlan(state, { error, bundle }, { dependencies, context });
+    return await withoutPlan(ready, { error, bundle }, { dependencies, context });
   }
   const { plan, refused } = known;
   const asked = askedDigest(state);
   if (isApproval(asked, known) || isEmpty(plan)) {
-    approve(state, { known, bundle }, dependencies);
-    return { requeueAfter: 0 };
+    return { status: approve(ready, { known, bundle }, dependencies), requeueAfter: 0 };
   }
-  state.status = { ...state.status, plan };
+  const status = { ...state.status, plan };
   const { name = '' } = state.deployment.metadata;
   const outdated = refused === plan.digest ? undefined : refused;
   const message = planMessage(name, plan, outdated);
-  return await wait(state, message, { dependencies, context });
+  return await wait({ ...ready, status }, message, { dependencies, context });
 }
 
 function isApproval(asked: string | undefined, { plan }: KnownPlan): boolean {
@@ -122,7 +118,7 @@ async function currentPlan(
   { dependencies, context }: Surroundings,
 ): Promise<KnownPlan> {
   const asked = askedDigest(state);
-  const remembered = await rememberedPlan(state, bundle, { dependencies, context });
+  const remembered = rememberedPlan(state, bundle, dependencies);
   const isNews = remembered === undefined || asked !== remembered.refused;
   if (remembered !== undefined && (asked === undefined || !isNews)) {
     remembered.refused = asked;
@@ -139,14 +135,13 @@ async function currentPlan(
 }
 
 /** Of what would be applied now. */
-async function rememberedPlan(
-  state: BundleDeploymentState,
+function rememberedPlan(
+  { deployment, content }: BundleDeploymentState,
   bundle: Bundle,
-  { dependencies, context }: Surroundings,
-): Promise<KnownPlan | undefined> {
-  await loadContent(state, dependencies, context);
-  const known = dependencies.plans.get(state.deployment, bundle);
-  return known?.content === state.content ? known : undefined;
+  { plans }: Pick<ReconcileDependencies, 'plans'>,
+): KnownPlan | undefined {
+  const known = plans.get(deployment, bundle);
+  return known?.content === content ? known : undefined;
 }
 
 /** Whether it is time to make a plan again; asks to be woken where it will be. */
@@ -167,24 +162,24 @@ function isEmpty(plan: PlanStatus): boolean {
   return create + change + deleted === 0 && hooks === undefined && problems === undefined;
 }
 
+/** The status with the approval. */
 function approve(
-  state: BundleDeploymentState,
+  { deployment, status }: BundleDeploymentState,
   { known, bundle }: { readonly known: KnownPlan; readonly bundle: Bundle },
   { clock, events }: Pick<ReconcileDependencies, 'clock' | 'events'>,
-): void {
+): BundleDeploymentStatus {
   const { plan, content: objects } = known;
-  const rendering = renderingOf(state.deployment.spec);
   const approval = {
-    ...approved(bundle, { rendering, objects }),
+    ...approved(bundle, { rendering: renderingOf(deployment.spec), objects }),
     digest: plan.digest,
     approvedAt: new Date(clock.now()).toISOString(),
   };
-  state.status = { ...state.status, plan, approval };
-  events.event(state.deployment, {
+  events.event(deployment, {
     type: 'Normal',
     reason: 'PlanApproved',
     message: `the plan ${plan.digest} of Bundle ${plan.bundle} is approved${isEmpty(plan) ? ': it changes nothing' : ''}`,
   });
+  return { ...status, plan, approval };
 }
 
 /** What is installed goes on being repaired: where it would become something new by that, as it was applied. */
@@ -192,14 +187,15 @@ async function wait(
   state: BundleDeploymentState,
   message: string,
   { dependencies, context }: Surroundings,
-): Promise<StepOutcome> {
-  state.holdUp ??= { reason: progressReason.awaitingApproval, message };
-  const { approval } = state.status;
-  const active = ownBundle(state.deployment, state.status.activeBundle, dependencies.bundles);
-  state.keepOnly = active !== undefined && !isRepairable(approval, active, state.deployment);
-  const outcome = fallBack(state, dependencies);
-  if (outcome === 'continue') state.keepOnly ||= await isOther(state, { dependencies, context });
-  return outcome;
+): Promise<Found> {
+  const { deployment, status } = state;
+  const blocked = state.blocked ?? { reason: progressReason.awaitingApproval, message };
+  const active = ownBundle(deployment, status.activeBundle, dependencies.bundles);
+  const keepOnly = active !== undefined && !isRepairable(status.approval, active, deployment);
+  const found = { status, blocked, keepOnly, ...fallBack(state, dependencies) };
+  if (found.done === true || keepOnly) return found;
+  const compared = await compare({ ...state, ...found }, { dependencies, context });
+  return { ...found, ...compared.found, keepOnly: compared.isOther };
 }
 
 /** What would be refused as a whole is told as an apply would tell it. */
@@ -207,30 +203,31 @@ async function withoutPlan(
   state: BundleDeploymentState,
   { error, bundle }: { readonly error: unknown; readonly bundle: Bundle },
   { dependencies, context }: Surroundings,
-): Promise<StepOutcome> {
+): Promise<Found> {
   context.signal.throwIfAborted();
   const { clock, plans, reportHealth } = dependencies;
   const message = errorMessage(error);
   const reason = error instanceof TerminalError ? error.reason : undefined;
-  if (reason !== undefined && (state.status.activeBundle ?? '') === '') {
-    state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
-  }
+  const isFirst = (state.status.activeBundle ?? '') === '';
+  const status =
+    reason !== undefined && isFirst
+      ? notInstalled(state.status, { reason, message, reportHealth }, clock)
+      : state.status;
   context.wakeAfter(plans.retryAfter(state.deployment, bundle, clock.now()));
   const why = `no plan can be made of Bundle ${bundle.metadata.name}: ${message}`;
-  return await wait(state, why, { dependencies, context });
+  return await wait({ ...state, status }, why, { dependencies, context });
 }
 
 /** Takes the plan away once there is nothing of it left to do. */
 export async function closePlan(
   state: BundleDeploymentState,
   { plans, storedPlans }: ReconcileDependencies,
-  { signal }: StepContext,
-): Promise<StepOutcome> {
+  { signal }: PhaseContext,
+): Promise<Found> {
   const { plan, ...status } = state.status;
-  if (plan === undefined || state.target !== state.bundle || state.kept === true) return 'continue';
+  if (plan === undefined || state.target !== state.bundle || state.kept === true) return {};
   const { name = '' } = state.deployment.metadata;
   await storedPlans.remove(name, signal);
-  plans.forget(name);
-  state.status = status;
-  return 'continue';
+  plans.close(name);
+  return { status };
 }

@@ -5,21 +5,20 @@ import type { Forecast } from '../../contracts/applier.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import { plannedHooks } from '../hooks/deploy-hooks.ts';
 import type { KnownPlan } from '../memory.ts';
-import type { BundleDeploymentState, StepContext } from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import { digestOfAll, loadObjects } from '../rendering/load-objects.ts';
 import { originOf } from '../status.ts';
 import { fullPlan, planStatus } from './full-plan.ts';
 
-/** Makes the plan of the target from the cluster as it is, stores and remembers it. */
+/** Makes the plan of the target, which is loaded, from the cluster as it is; stores and remembers it. */
 export async function makePlan(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
+  context: PhaseContext,
 ): Promise<KnownPlan> {
   const { plans, storedPlans, clock } = dependencies;
   const { signal } = context;
   const madeAt = clock.now();
-  await loadContent(state, dependencies, context);
   const { deployment, status, target: bundle } = state;
   if (bundle === undefined) throw new Error('there is no Bundle to make a plan of');
   const forecast = await foresee(state, dependencies, context);
@@ -52,7 +51,7 @@ export async function makePlan(
 async function foresee(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  { signal }: StepContext,
+  { signal }: PhaseContext,
 ): Promise<Forecast> {
   const { deployment: owner, hooks = [] } = state;
   const { certificates, applier } = dependencies;
@@ -69,25 +68,34 @@ interface KnownContent {
 /** By the list of objects, which comes and goes with a rendering; a deployment is looked at often. */
 const known = new WeakMap<readonly KubernetesObject[], KnownContent>();
 
-/** Loads the target's objects, and notes the digest of all of them and of where they go. */
+/** Loads the target's objects, with the digest of all of them and of where they go. */
 export async function loadContent(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<void> {
-  await loadObjects(state, dependencies, context);
-  const { deployment, target, objects = [], hooks = [], recipe } = state;
-  const namespace = installNamespaceOf(deployment, dependencies.systemNamespace);
-  const { uid = '' } = target?.metadata ?? {};
-  const place = JSON.stringify([uid, namespace]);
-  const found = known.get(objects);
-  if (found?.place === place) {
-    state.content = found.digest;
-    return;
+  context: PhaseContext,
+): Promise<Found> {
+  const loaded = await loadObjects(state, dependencies, context);
+  if ('error' in loaded) return loaded;
+  try {
+    const content = await contentOf({ ...state, ...loaded }, dependencies, context);
+    return { ...loaded, content };
+  } catch (error) {
+    return { ...loaded, error };
   }
+}
+
+async function contentOf(
+  { deployment, target, objects = [], hooks = [], recipe }: BundleDeploymentState,
+  { systemNamespace }: Pick<ReconcileDependencies, 'systemNamespace'>,
+  { signal }: Pick<PhaseContext, 'signal'>,
+): Promise<string> {
+  const { uid = '' } = target?.metadata ?? {};
+  const place = JSON.stringify([uid, installNamespaceOf(deployment, systemNamespace)]);
+  const found = known.get(objects);
+  if (found?.place === place) return found.digest;
   // What is generated, and only Secrets of objects have, cannot be guessed without the seed.
   const hmac = createHmac('sha256', recipe?.facts.seed ?? '').update(place);
-  const digest = await digestOfAll([...hooks, ...objects], hmac, context.signal);
+  const digest = await digestOfAll([...hooks, ...objects], hmac, signal);
   known.set(objects, { place, digest });
-  state.content = digest;
+  return digest;
 }

@@ -7,12 +7,12 @@ import { clientOf, digestOf, mapOf } from '../../apply/index.ts';
 import { ApiError, liveObject, secretResource } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
-import { annotate } from '../live-deployment.ts';
 import {
   type BundleDeploymentState,
+  type Found,
   longestWait,
-  type StepContext,
-  type StepOutcome,
+  type PhaseContext,
+  type Surroundings,
 } from '../phase.ts';
 import { notInstalled } from '../status.ts';
 import { loadLastApplied } from './load-objects.ts';
@@ -28,28 +28,22 @@ const namedObjects = 5;
 export async function keepGenerated(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   const identity = state.recipe?.facts.seedIdentity;
-  if (identity === undefined || state.kept === true) return 'continue';
+  if (identity === undefined || state.kept === true) return {};
   const { annotations = {} } = state.deployment.metadata;
   const remembered = annotations[annotation.seed] ?? state.status.applied?.seed;
-  if (remembered === identity) return 'continue';
+  if (remembered === identity) return {};
   const surroundings = { dependencies, context };
   const isAccepted = annotations[annotation.acceptNewSeed] === identity;
   const changed = isAccepted ? [] : await changedValues(state, remembered, surroundings);
   if (changed.length > 0) {
     const message = messageOf(state.deployment, { changed, identity, remembered }, dependencies);
-    return await hold(state, message, surroundings);
+    return await block(state, message, surroundings);
   }
-  const { signal } = context;
-  await annotate(state, { [annotation.seed]: identity }, { dependencies, signal });
-  return 'continue';
-}
-
-interface Surroundings {
-  readonly dependencies: ReconcileDependencies;
-  readonly context: StepContext;
+  await context.live.annotate({ [annotation.seed]: identity });
+  return {};
 }
 
 async function changedValues(
@@ -62,22 +56,26 @@ async function changedValues(
     : await generatedObjects(state, surroundings);
 }
 
-async function hold(
+async function block(
   state: BundleDeploymentState,
   message: string,
   { dependencies, context }: Surroundings,
-): Promise<StepOutcome> {
+): Promise<Found> {
   const { clock, reportHealth, facts } = dependencies;
-  const reason = progressReason.seedChanged;
-  state.holdUp = { reason, message };
+  const blocked = { reason: progressReason.seedChanged, message };
   // Nobody tells when the Secret is restored.
   facts.renew();
   context.wakeAfter(longestWait);
   if ((state.status.activeBundle ?? '') === '') {
-    state.status = notInstalled(state.status, { reason, message, reportHealth }, clock);
-    return 'done';
+    const status = notInstalled(state.status, { ...blocked, reportHealth }, clock);
+    return { blocked, status, done: true };
   }
-  return (await loadLastApplied(state, dependencies, context)) ? 'continue' : 'done';
+  try {
+    const kept = await loadLastApplied(state, dependencies, context);
+    return { blocked, ...(kept ?? { done: true }) };
+  } catch (error) {
+    return { blocked, error };
+  }
 }
 
 interface ChangedValues {
@@ -101,11 +99,6 @@ function messageOf(
     `${what}. Restore ${remembered === undefined ? `the ${seed}` : 'that Secret'} from a backup, or accept new values: ` +
     `kubectl annotate --overwrite bundledeployment ${name} ${annotation.acceptNewSeed}=${identity}`
   );
-}
-
-interface Surroundings {
-  readonly dependencies: ReconcileDependencies;
-  readonly context: StepContext;
 }
 
 /** The target's objects that have values from the seed, as `<Kind>/<namespace>/<name>`. */

@@ -5,16 +5,20 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason,
 } from '../../../api/v1alpha1/conditions.ts';
-import type { BundleDeployment, BundleDeploymentStatus } from '../../../api/v1alpha1/index.ts';
+import type {
+  Bundle,
+  BundleDeployment,
+  BundleDeploymentStatus,
+} from '../../../api/v1alpha1/index.ts';
 import { digestOf, type SplitObjects, splitHooks } from '../../apply/index.ts';
 import { errorMessage, TerminalError, WaitingError } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import {
   type BundleDeploymentState,
+  type Found,
   longestWait,
-  type StepContext,
-  type StepOutcome,
+  type PhaseContext,
 } from '../phase.ts';
 import { hasBegun } from '../phases/await-dependencies.ts';
 import { fallBack, keptBundle } from '../phases/choose-target.ts';
@@ -29,34 +33,34 @@ import type { Rendered } from './rendered-objects.ts';
 export async function loadOrKeepActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   if (state.keepOnly === true) {
-    return (await loadLastApplied(state, dependencies, context)) ? 'continue' : 'done';
+    return (await loadLastApplied(state, dependencies, context)) ?? { done: true };
   }
-  try {
-    return await loadObjects(state, dependencies, context);
-  } catch (failure) {
-    if (!(failure instanceof Error) || context.signal.aborted) throw failure;
-    state.failure = failure;
-    // An input that was missing or refused, or a class that was away: nobody tells when that is over.
-    if (!isOfContent(failure)) context.wakeAfter(longestWait);
-    if (await keepsActive(state, dependencies, context)) return 'continue';
-    throw failure;
-  }
+  const loaded = await loadObjects(state, dependencies, context);
+  const { error: failure, ...found } = loaded;
+  if (!(failure instanceof Error) || context.signal.aborted) return loaded;
+  // An input that was missing or refused, or a class that was away: nobody tells when that is over.
+  if (!isOfContent(failure)) context.wakeAfter(longestWait);
+  const active = await loadActive({ ...state, ...found, failure }, dependencies, context);
+  return active === undefined ? { ...loaded, failure } : { ...found, failure, ...active };
 }
 
 /** What is wrong with the new one is what is told, whatever is with this one. */
-async function keepsActive(
+async function loadActive(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<boolean> {
-  if (isOfContent(state.failure) && standsIn(state, dependencies)) {
-    const loaded = await loadObjects(state, dependencies, context).catch(() => undefined);
-    if (loaded !== undefined) return true;
+  context: PhaseContext,
+): Promise<Found | undefined> {
+  const target = isOfContent(state.failure) ? standInFor(state, dependencies) : undefined;
+  const standing = target === undefined ? state : { ...state, target };
+  if (target !== undefined) {
+    const loaded = await loadObjects(standing, dependencies, context);
+    if (!('error' in loaded)) return { target, ...loaded };
   }
-  return await loadLastApplied(state, dependencies, context).catch(() => false);
+  const kept = await loadLastApplied(standing, dependencies, context).catch(() => undefined);
+  return kept && { ...(target && { target }), ...kept };
 }
 
 function isOfContent(error: unknown): boolean {
@@ -64,49 +68,49 @@ function isOfContent(error: unknown): boolean {
   return error instanceof TerminalError || error instanceof WaitingError;
 }
 
-/** Makes the active Bundle the target where it is another one, of which nothing is replaced yet. */
-function standsIn(state: BundleDeploymentState, dependencies: ReconcileDependencies): boolean {
+/** The active Bundle where it is another one than the target, of which nothing is replaced yet. */
+function standInFor(
+  state: BundleDeploymentState,
+  dependencies: ReconcileDependencies,
+): Bundle | undefined {
   const { bundle, target } = state;
-  if (bundle === undefined || target !== bundle) return false;
+  if (bundle === undefined || target !== bundle) return undefined;
   const isSame = bundle.metadata.name === state.status.activeBundle;
-  if (isSame && keptBundle(state, dependencies.bundles) === undefined) return false;
-  if (fallBack(state, dependencies) === 'done') return false;
-  if (!isReplaced(state, dependencies)) return true;
-  state.target = bundle;
-  return false;
+  if (isSame && keptBundle(state, dependencies.bundles) === undefined) return undefined;
+  const { target: active } = fallBack(state, dependencies);
+  if (active === undefined || isReplaced(active, state.deployment, dependencies)) return undefined;
+  return active;
 }
 
 /** A process that has applied all of it knows; another one goes by what the status says. */
 function isReplaced(
-  { deployment, target }: BundleDeploymentState,
+  active: Bundle,
+  deployment: BundleDeployment,
   { lastApplied }: ReconcileDependencies,
 ): boolean {
-  if (target !== undefined && lastApplied.get(deployment, target) !== undefined) return false;
-  return hasBegun(deployment);
+  return lastApplied.get(deployment, active) === undefined && hasBegun(deployment);
 }
 
-/** Lets the classes of Bundle and deployment turn the stored content into objects. */
+/**
+ * Lets the classes of Bundle and deployment turn the target's stored content into objects; an error is
+ * told in the status.
+ */
 export async function loadObjects(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<StepOutcome> {
+  context: PhaseContext,
+): Promise<Found> {
   try {
-    await takeRendering(state, await render(state, dependencies, context), context);
-    return 'continue';
+    return await split(state, await render(state, dependencies, context), context);
   } catch (error) {
     // Waiting makes no valid bundle invalid, nor does what is wrong with another one.
-    if (isNoNews(error, state) || state.target !== state.bundle) throw error;
-    state.status = hasValidBundle(
-      state.status,
-      {
-        status: 'False',
-        reason: bundleDeploymentReason.bundleLoadFailed,
-        message: errorMessage(error),
-      },
-      dependencies.clock,
-    );
-    throw error;
+    if (isNoNews(error, state) || state.target !== state.bundle) return { error };
+    const outcome = {
+      status: 'False',
+      reason: bundleDeploymentReason.bundleLoadFailed,
+      message: errorMessage(error),
+    } as const;
+    return { status: hasValidBundle(state.status, outcome, dependencies.clock), error };
   }
 }
 
@@ -130,35 +134,31 @@ function isValid({ conditions }: BundleDeploymentStatus): boolean {
 }
 
 /**
- * Takes the target's objects as they were applied last, whatever the spec says since; false where
- * this process does not know how they were.
+ * The target's objects as they were applied last, whatever the spec says since; undefined where this
+ * process does not know how they were.
  */
 export async function loadLastApplied(
   state: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
-): Promise<boolean> {
+  context: PhaseContext,
+): Promise<Found | undefined> {
   const { deployment, target } = state;
   const recipe = target && dependencies.lastApplied.get(deployment, target);
   const rendered = recipe && (await renderAgain(recipe, dependencies, context));
-  if (rendered === undefined) return false;
-  await takeRendering(state, rendered, context);
-  state.kept = true;
-  return true;
+  return rendered && { ...(await split(state, rendered, context)), kept: true };
 }
 
-/** Puts what a class has made of the target into the state, hooks apart. */
-async function takeRendering(
-  state: BundleDeploymentState,
+/** What a class has made of the target, hooks apart. */
+async function split(
+  { target }: BundleDeploymentState,
   rendered: Rendered | undefined,
-  { signal }: Pick<StepContext, 'signal'>,
-): Promise<void> {
-  const split = splitHooks(rendered?.objects ?? []);
-  const name = state.target?.metadata.name ?? '';
-  state.recipe = rendered?.recipe;
-  state.objects = split.objects;
-  state.hooks = split.hooks;
-  state.revision = split.hooks.length === 0 ? undefined : await revisionOf(name, split, signal);
+  { signal }: Pick<PhaseContext, 'signal'>,
+): Promise<Found> {
+  const { objects, hooks } = splitHooks(rendered?.objects ?? []);
+  const name = target?.metadata.name ?? '';
+  const revision =
+    hooks.length === 0 ? undefined : await revisionOf(name, { objects, hooks }, signal);
+  return { recipe: rendered?.recipe, objects, hooks, revision };
 }
 
 interface KnownRevision {

@@ -16,8 +16,8 @@ import { checkObjectCount, withoutLeftOut } from '../../manifests/index.ts';
 import { type InTurn, withTimeLimit } from '../../platform/runtime/index.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';
 import type { Facts, RenderingClasses } from '../facts/render-facts.ts';
-import type { SlowClass } from '../live-deployment.ts';
-import { type BundleDeploymentState, longestWait, type StepContext } from '../phase.ts';
+import type { LiveDeployment } from '../live-deployment.ts';
+import { type BundleDeploymentState, longestWait, type PhaseContext } from '../phase.ts';
 import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
 
 /**
@@ -27,7 +27,7 @@ import type { Recipe, Rendered, Rendering } from './rendered-objects.ts';
 export async function render(
   { deployment, target: bundle }: BundleDeploymentState,
   dependencies: ReconcileDependencies,
-  context: StepContext,
+  context: PhaseContext,
 ): Promise<Rendered | undefined> {
   const classes = bundle && classesOf({ deployment, bundle }, dependencies);
   if (bundle === undefined || classes === undefined) return undefined;
@@ -48,7 +48,7 @@ export async function render(
 export async function renderAgain(
   recipe: Recipe,
   dependencies: ReconcileDependencies,
-  context: StepContext,
+  context: PhaseContext,
 ): Promise<Rendered | undefined> {
   const known = dependencies.rendered.get(recipe);
   if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export async function renderAgain(
 export async function renderWithOtherSeed(
   recipe: Recipe,
   dependencies: ReconcileDependencies,
-  context: StepContext,
+  context: PhaseContext,
 ): Promise<readonly KubernetesObject[]> {
   const classes = classesOf(recipe, dependencies);
   if (classes === undefined) return [];
@@ -89,7 +89,7 @@ interface RenderLimit extends ProvisionerContext {
 function limitOf(
   deployment: BundleDeployment,
   { limits }: Pick<ReconcileDependencies, 'limits'>,
-  { signal, logger }: StepContext,
+  { signal, logger }: PhaseContext,
 ): RenderLimit {
   return { limits, signal, logger, creator: creatorOf(deployment) };
 }
@@ -117,15 +117,15 @@ async function make(
   {
     handlerContext,
     context,
-  }: { readonly handlerContext: InTurn<ProvisionerContext>; readonly context: StepContext },
+  }: { readonly handlerContext: InTurn<ProvisionerContext>; readonly context: PhaseContext },
 ): Promise<Rendered> {
   const { deployment, bundle, factsVersion } = rendering;
   const stored = await dependencies.content.load(bundle, handlerContext.signal);
   const facts = await read();
   const given = { ...handlerContext, ...facts, ...(installed ? { installed } : {}) };
   try {
-    const { slowClass } = context;
-    const made = await objectsOf(stored, deployment, { classes, given, slowClass });
+    const { live } = context;
+    const made = await objectsOf(stored, deployment, { classes, given, live });
     const { objects, leftOut } = withoutLeftOut(made);
     for (const message of leftOut) {
       dependencies.events.event(deployment, { type: 'Warning', reason: 'ObjectLeftOut', message });
@@ -142,7 +142,7 @@ async function make(
 }
 
 /** What is awaited may be something of the cluster's: nobody tells of it, and the next try is to see it. */
-function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: StepContext): void {
+function lookAgain({ facts }: ReconcileDependencies, { wakeAfter }: PhaseContext): void {
   facts.renew();
   wakeAfter(longestWait);
 }
@@ -180,17 +180,17 @@ function isActive({ metadata }: Bundle, { status }: BundleDeployment): boolean {
   return metadata.name !== undefined && metadata.name === status?.activeBundle;
 }
 
-interface Surroundings {
+interface Handling {
   readonly classes: RenderingClasses;
   /** For both classes. */
   readonly given: DeploymentContext;
-  readonly slowClass: SlowClass | undefined;
+  readonly live: LiveDeployment;
 }
 
 async function objectsOf(
   stored: BundleFiles,
   deployment: BundleDeployment,
-  { classes, given, slowClass }: Surroundings,
+  { classes, given, live }: Handling,
 ): Promise<readonly KubernetesObject[]> {
   const { bundle: ofBundle, deployment: own } = classes;
   let files = stored;
@@ -199,22 +199,14 @@ async function objectsOf(
     const context = { ...used(ofBundle, given), inputs: [] };
     const run = () =>
       nameClass(ofBundle, 'configure', () => configure(stored, deployment, context));
-    files = await watched(run, handlerOf(ofBundle, 'configure'), slowClass);
+    files = await live.whileAtWork(`${handlerOf(ofBundle, 'configure')} is at work`, run);
     if (files !== stored) checkFiles(files, given.limits);
   }
   const run = () =>
     nameClass(own, 'deployment', async () => own.deployment?.(files, deployment, used(own, given)));
-  const objects = (await watched(run, handlerOf(own, 'deployment'), slowClass)) ?? [];
+  const objects = (await live.whileAtWork(`${handlerOf(own, 'deployment')} is at work`, run)) ?? [];
   checkObjectCount(objects.length, given.limits.maxEntries);
   return objects;
-}
-
-async function watched<T>(
-  run: () => Promise<T>,
-  handler: string,
-  slowClass: SlowClass | undefined,
-): Promise<T> {
-  return slowClass === undefined ? await run() : await slowClass.run(`${handler} is at work`, run);
 }
 
 /** A class is told what it uses, whatever the other one does: a seed is a secret. */

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle, BundleDeployment } from '../../../api/v1alpha1/index.ts';
 import { OutOfTimeError } from '../../classes/index.ts';
+import { DeploymentMemories } from '../memory.ts';
 import { type Rendered, RenderedObjects, type Rendering } from './rendered-objects.ts';
 
 const spec = { provisionerClassName: 'c', source: { type: 'image' } };
@@ -23,6 +24,12 @@ function rendering(name: string, changed: Partial<Rendering> = {}): Rendering {
   return { deployment: aDeployment(name), bundle: aBundle('1'), factsVersion: '', ...changed };
 }
 
+let memories: DeploymentMemories;
+
+beforeEach(() => {
+  memories = new DeploymentMemories();
+});
+
 const objects: readonly KubernetesObject[] = [
   { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } },
 ];
@@ -32,7 +39,7 @@ function made(name: string, of = objects, changed: Partial<Rendering> = {}): Ren
 }
 
 test('what took too long is not made again of the same content and values', () => {
-  const rendered = new RenderedObjects();
+  const rendered = new RenderedObjects(memories);
   const error = new OutOfTimeError('too long');
   rendered.setOutOfTime(rendering('a'), error);
   const noted = aDeployment('a');
@@ -47,24 +54,24 @@ test('what took too long is not made again of the same content and values', () =
     rendered.checkTime(rendering('a', changed));
   }
   rendered.checkTime(rendering('b'));
-  rendered.forget('a');
+  memories.forget('a');
   rendered.checkTime(rendering('a'));
 });
 
 test('remembers what one version of a deployment made of one Bundle', () => {
-  const rendered = new RenderedObjects();
+  const rendered = new RenderedObjects(memories);
   const a = made('a');
   rendered.set(a, 1000);
   expect(rendered.get(rendering('a'))).toBe(a);
   expect(rendered.get(rendering('a', { deployment: aDeployment('a', 2) }))).toBeUndefined();
   expect(rendered.get(rendering('a', { bundle: aBundle('2') }))).toBeUndefined();
   expect(rendered.get(rendering('a', { factsVersion: 'other' }))).toBeUndefined();
-  rendered.forget('a');
+  memories.forget('a');
   expect(rendered.get(rendering('a'))).toBeUndefined();
 });
 
 test('forgets the longest unused beyond its capacity', () => {
-  const rendered = new RenderedObjects(2500);
+  const rendered = new RenderedObjects(memories, 2500);
   for (const name of ['a', 'b']) rendered.set(made(name), 1000);
   rendered.get(rendering('a'));
   rendered.set(made('c'), 1000);
@@ -76,7 +83,7 @@ test('forgets the longest unused beyond its capacity', () => {
 });
 
 test('replacing an entry counts its bytes once', () => {
-  const rendered = new RenderedObjects(2000);
+  const rendered = new RenderedObjects(memories, 2000);
   for (let round = 0; round < 5; round += 1) {
     rendered.set(made('a'), 1000);
   }
@@ -85,14 +92,14 @@ test('replacing an entry counts its bytes once', () => {
 });
 
 test('what was made of facts that nobody can tell apart is not remembered', () => {
-  const rendered = new RenderedObjects();
+  const rendered = new RenderedObjects(memories);
   const untold = made('a', objects, { factsVersion: undefined });
   rendered.set(untold, 1000);
   expect(rendered.get(untold.recipe)).toBeUndefined();
 });
 
 test('much that was made of little counts as much', () => {
-  const rendered = new RenderedObjects(2500);
+  const rendered = new RenderedObjects(memories, 2500);
   const much = [{ ...objects[0], data: { text: 'x'.repeat(3000) } }] as typeof objects;
   rendered.set(made('a', much), 10);
   expect(rendered.get(rendering('a'))).toBeUndefined();

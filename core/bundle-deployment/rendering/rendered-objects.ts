@@ -4,6 +4,7 @@ import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.t
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import type { OutOfTimeError } from '../../classes/index.ts';
 import type { Facts } from '../facts/render-facts.ts';
+import type { DeploymentMemories, DeploymentMemory } from '../memory.ts';
 
 /** What objects were made of. */
 export interface Rendering {
@@ -23,10 +24,18 @@ export interface Rendered {
   readonly objects: readonly KubernetesObject[];
 }
 
-interface Entry {
+export interface RenderedEntry {
   readonly key: string;
   readonly rendered: Rendered;
   readonly bytes: number;
+  /** Counts uses, of all deployments. */
+  usedAt: number;
+}
+
+/** What would take too long once more. */
+export interface TimeoutEntry {
+  readonly key: string;
+  readonly error: OutOfTimeError;
 }
 
 const defaultCapacity = 16 * 1024 * 1024;
@@ -36,64 +45,61 @@ const defaultCapacity = 16 * 1024 * 1024;
  * not load and parse the whole bundle again. Bounded by the size of objects and content.
  */
 export class RenderedObjects {
+  readonly #memories: DeploymentMemories;
   readonly #capacity: number;
-  /** By deployment name, the longest unused first. */
-  readonly #entries = new Map<string, Entry>();
-  /** By deployment name: what would take too long once more. */
-  readonly #failures = new Map<string, { readonly key: string; readonly error: OutOfTimeError }>();
-  #bytes = 0;
+  #uses = 0;
 
-  constructor(capacity = defaultCapacity) {
+  constructor(memories: DeploymentMemories, capacity = defaultCapacity) {
+    this.#memories = memories;
     this.#capacity = capacity;
   }
 
   /** What was made of exactly this, if it is remembered. */
   get(rendering: Rendering): Rendered | undefined {
-    const name = rendering.deployment.metadata.name ?? '';
-    const entry = this.#entries.get(name);
+    const entry = this.#memories.of(rendering.deployment.metadata.name).rendered;
     if (entry === undefined || entry.key !== keyOf(rendering)) return undefined;
-    this.#entries.delete(name);
-    this.#entries.set(name, entry);
+    entry.usedAt = ++this.#uses;
     return entry.rendered;
   }
 
   /** Remembers objects, and counts for them what they or their content take, whichever is more. */
   set(rendered: Rendered, contentBytes: number): void {
     const { recipe, objects } = rendered;
-    const name = recipe.deployment.metadata.name ?? '';
-    this.#drop(name);
+    const memory = this.#memories.of(recipe.deployment.metadata.name);
+    delete memory.rendered;
     const key = keyOf(recipe);
     const bytes = Math.max(contentBytes, roughSize(objects, this.#capacity));
     if (bytes > this.#capacity || key === undefined) return;
-    this.#entries.set(name, { key, rendered, bytes });
-    this.#bytes += bytes;
-    for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= this.#capacity) return;
-      this.#drop(oldest);
-    }
+    memory.rendered = { key, rendered, bytes, usedAt: ++this.#uses };
+    while (this.#bytes() > this.#capacity) this.#dropOldest();
   }
 
   /** @throws OutOfTimeError where making objects of this took too long before. */
   checkTime(rendering: Rendering): void {
-    const failure = this.#failures.get(rendering.deployment.metadata.name ?? '');
-    if (failure !== undefined && failure.key === contentKeyOf(rendering)) throw failure.error;
+    const { timeout } = this.#memories.of(rendering.deployment.metadata.name);
+    if (timeout !== undefined && timeout.key === contentKeyOf(rendering)) throw timeout.error;
   }
 
   /** Remembers that making objects of this takes too long. */
   setOutOfTime(rendering: Rendering, error: OutOfTimeError): void {
     if (rendering.factsVersion === undefined) return;
-    const key = contentKeyOf(rendering);
-    this.#failures.set(rendering.deployment.metadata.name ?? '', { key, error });
+    const memory = this.#memories.of(rendering.deployment.metadata.name);
+    memory.timeout = { key: contentKeyOf(rendering), error };
   }
 
-  forget(deploymentName: string): void {
-    this.#failures.delete(deploymentName);
-    this.#drop(deploymentName);
+  #bytes(): number {
+    let bytes = 0;
+    for (const { rendered } of this.#memories.all()) bytes += rendered?.bytes ?? 0;
+    return bytes;
   }
 
-  #drop(deploymentName: string): void {
-    this.#bytes -= this.#entries.get(deploymentName)?.bytes ?? 0;
-    this.#entries.delete(deploymentName);
+  #dropOldest(): void {
+    let oldest: DeploymentMemory | undefined;
+    for (const memory of this.#memories.all()) {
+      const { usedAt = Number.POSITIVE_INFINITY } = memory.rendered ?? {};
+      if (usedAt < (oldest?.rendered?.usedAt ?? Number.POSITIVE_INFINITY)) oldest = memory;
+    }
+    delete oldest?.rendered;
   }
 }
 

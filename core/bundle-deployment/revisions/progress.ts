@@ -6,12 +6,11 @@ import type {
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ProgressStatus, RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
-import type { HoldUp } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import { ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
-import type { BundleDeploymentState, StepContext } from '../phase.ts';
+import type { Blocked, BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import {
   type History,
   keepsProgress,
@@ -69,22 +68,23 @@ function pendingProgress({
 export function watchProgress(
   state: BundleDeploymentState,
   { clock }: Pick<BundleDeploymentDependencies, 'clock'>,
-  { wakeAfter }: Pick<StepContext, 'wakeAfter'>,
-): void {
+  { wakeAfter }: Pick<PhaseContext, 'wakeAfter'>,
+): Pick<Found, 'status' | 'blocked'> {
   const { progressDeadline = '' } = state.deployment.spec.health ?? {};
   const pending = pendingProgress(state);
   const deadline = parseDuration(progressDeadline);
-  if (pending === undefined || deadline === undefined) return;
+  if (pending === undefined || deadline === undefined) return {};
   const left = Date.parse(pending.startedAt) + deadline - clock.now();
   if (left > 0) {
     wakeAfter(left);
-    return;
+    return {};
   }
   const reason = reasonOf(state, pending.bundle, progressDeadline);
-  state.holdUp ??= {
+  const blocked = {
     reason: progressReason.progressDeadlineExceeded,
     message: `Bundle "${pending.bundle}" is ${reason}`,
   };
+  return { blocked: state.blocked ?? blocked };
 }
 
 /**
@@ -94,30 +94,29 @@ export function watchProgress(
 export function watchDeadline(
   state: BundleDeploymentState,
   { bundles, clock }: Pick<BundleDeploymentDependencies, 'bundles' | 'clock'>,
-  { wakeAfter }: Pick<StepContext, 'wakeAfter'>,
-): void {
+  { wakeAfter }: Pick<PhaseContext, 'wakeAfter'>,
+): Pick<Found, 'status' | 'blocked'> {
   const pending = pendingProgress(state);
   const deadline = rollbackDeadline(state.deployment.spec);
-  if (pending === undefined || deadline === undefined) return;
+  if (pending === undefined || deadline === undefined) return {};
   const left = Date.parse(pending.startedAt) + deadline - clock.now();
   if (left > 0) {
     wakeAfter(left);
-    return;
+    return {};
   }
   const { deployment, status } = state;
   const from = pending.bundle;
   const reason = reasonOf(state, from, deployment.spec.rollback?.deadline);
   const { history = [] } = status;
   const to = wayBack(history, from, ownBundles(deployment, bundles));
-  if (to === undefined) {
-    state.holdUp = noWayBack(from, reason);
-    return;
-  }
+  if (to === undefined) return { blocked: noWayBack(from, reason) };
   const at = timestamp(clock);
   const rollback = { from, to, reason, at };
-  state.status = { ...status, rollback, history: [...withRolledBack(history, from, at)] };
-  state.holdUp = rolledBack(deployment, rollback);
   wakeAfter(0);
+  return {
+    status: { ...status, rollback, history: [...withRolledBack(history, from, at)] },
+    blocked: rolledBack(deployment, rollback),
+  };
 }
 
 /** The Bundle to go back to from another one: the last healthy one that still is there. */
@@ -130,7 +129,7 @@ function wayBack(history: History, from: string, owned: readonly Bundle[]): stri
 }
 
 /** What condition Progressing says while a rollback is in force. */
-export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackStatus): HoldUp {
+export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackStatus): Blocked {
   const { from, to, reason, at } = rollback;
   return {
     reason: progressReason.rolledBack,
@@ -142,7 +141,7 @@ export function rolledBack({ metadata }: BundleDeployment, rollback: RollbackSta
 }
 
 /** What it says where the time is over and there is nothing to go back to. */
-function noWayBack(from: string, reason: string): HoldUp {
+function noWayBack(from: string, reason: string): Blocked {
   return {
     reason: progressReason.progressDeadlineExceeded,
     message: `Bundle "${from}" is ${reason}. There is no earlier healthy Bundle to go back to: change spec.template`,
@@ -151,11 +150,11 @@ function noWayBack(from: string, reason: string): HoldUp {
 
 /** Why a Bundle that was not healthy within its deadline was not, in a few words. */
 function reasonOf(
-  { status, holdUp }: BundleDeploymentState,
+  { status, blocked }: BundleDeploymentState,
   bundle: string,
   deadline = '',
 ): string {
-  const cause = causeOf(status, bundle) ?? holdUp?.message;
+  const cause = causeOf(status, bundle) ?? blocked?.message;
   const text = `not healthy within ${deadline}`;
   return cause === undefined ? text : `${text} (${shortened(cause)})`;
 }
