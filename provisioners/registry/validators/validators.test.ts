@@ -22,6 +22,8 @@ describe('the list of validators', () => {
 
 describe('the message of the problems of a bundle', () => {
   const messageOf = (bundle: RegistryBundle) => problemsMessage(bundle, anInstallation());
+  const linesOf = (...names: readonly string[]) =>
+    (messageOf(aRegistryBundle({ others: pods(...names) })) ?? '').split('\n');
   const unsupported = (name: string) =>
     `bundle contains unsupported resource: Name: ${name}, Kind: Pod`;
   const pods = (...names: readonly string[]) => names.map((name) => anObject('Pod', { name }));
@@ -55,15 +57,17 @@ describe('the message of the problems of a bundle', () => {
 
   it('ends after fifty, or where a condition holds no more, and says so', () => {
     const names = Array.from({ length: 70 }, (_, index) => `pod-${index}`);
-    const fifty = messageOf(aRegistryBundle({ others: pods(...names.slice(0, 50)) }))?.split('\n');
-    expect(fifty?.slice(1, 2)).toEqual(['and 49 more problems:']);
-    expect(fifty?.at(-1)).toBe(`- ${unsupported('pod-49')}`);
-    const lines = messageOf(aRegistryBundle({ others: pods(...names) }))?.split('\n');
-    expect(lines?.slice(0, 2)).toEqual([unsupported('pod-0'), 'and other problems, such as:']);
-    expect(lines?.slice(2)).toEqual(names.slice(1, 50).map((name) => `- ${unsupported(name)}`));
-    const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((letter) => letter.repeat(20_000));
-    const long = messageOf(aRegistryBundle({ others: pods(a, b, c) }))?.split('\n');
-    expect(long?.slice(1)).toEqual(['and other problems, such as:', `- ${unsupported(b)}`]);
+    const fifty = linesOf(...names.slice(0, 50));
+    expect(fifty[1]).toBe('and 49 more problems:');
+    expect(fifty.at(-1)).toBe(`- ${unsupported('pod-49')}`);
+    const lines = linesOf(...names);
+    expect(lines.slice(0, 2)).toEqual([unsupported('pod-0'), 'and other problems, such as:']);
+    expect(lines.slice(2)).toEqual(names.slice(1, 50).map((name) => `- ${unsupported(name)}`));
+    const long = ['a', 'b', 'c'].map((letter) => letter.repeat(20_000));
+    expect(linesOf(...long).slice(1)).toEqual([
+      'and other problems, such as:',
+      `- ${unsupported('b'.repeat(20_000))}`,
+    ]);
   });
 });
 
