@@ -128,23 +128,24 @@ const memory =
 const tooLong = 'took longer than the limit of 40 s (--content-timeout)';
 const ended =
   'the worker process of class "hostile" ended with exit code 5: what it printed is in the log';
+const inDeployment = 'class "hostile", deployment(): ';
+const inBundle = 'class "hostile", bundle(): ';
 
 const ofDeployments = {
   heap: memory,
   buffers: memory,
-  text: 'just text',
-  cycle:
-    'object 2 of what class "hostile" made of the bundle cannot be written as JSON: .data.self refers to what it is a part of',
-  million: 'bundle has more than 20000 objects (--max-content-entries): split it',
-  exit: ended,
+  text: `${inDeployment}just text`,
+  cycle: `${inDeployment}object 2 of what class "hostile" made of the bundle cannot be written as JSON: .data.self refers to what it is a part of`,
+  million: `${inDeployment}bundle has more than 20000 objects (--max-content-entries): split it`,
+  exit: `${inDeployment}${ended}`,
 };
 
 const ofBundles = {
   heap: memory,
   buffers: memory,
-  text: 'just text',
+  text: `${inBundle}just text`,
   cycle: 'class "hostile" returned no files: "files" is no Map of paths and bytes',
-  exit: ended,
+  exit: `${inBundle}${ended}`,
 };
 
 test('what a hostile class does is its own affair, and is said', async () => {
