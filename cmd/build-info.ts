@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 
 const states = ['clean', 'dirty', 'unknown'] as const;
 
-export interface BuildInfo {
+interface BuildInfo {
   /** The commit; empty where it is not known. */
   readonly revision: string;
   /** Of the commit, RFC 3339. */
@@ -63,4 +63,17 @@ export function packageRoot(folder: string): string | undefined {
   if (existsSync(join(folder, 'package.json'))) return folder;
   const parent = dirname(folder);
   return parent === folder ? undefined : packageRoot(parent);
+}
+
+/** The version in the nearest package.json: sources are run in place or from dist/. */
+export function version(): string {
+  for (const place of ['../package.json', '../../package.json']) {
+    try {
+      const text = readFileSync(new URL(place, import.meta.url), 'utf8');
+      return (JSON.parse(text) as { version: string }).version;
+    } catch {
+      // Not here: one folder up.
+    }
+  }
+  return 'unknown';
 }

@@ -7,7 +7,7 @@ import { openSources } from '../core/manager/index.ts';
 import { ampleMemory } from '../test/helpers/ample-memory.ts';
 import { silentLogger } from '../test/helpers/silent-logger.ts';
 import { aBundle, aContext, aSourceContext, bundleFiles } from '../testing/index.ts';
-import { runBuiltInProvisioners } from './built-in-provisioners.ts';
+import { runBuiltInProvisioners } from './served-classes.ts';
 
 let started: ChildProcess[];
 

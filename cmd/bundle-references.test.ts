@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bundleResource } from '../api/v1alpha1/index.ts';
 import { FakeKubeClient } from '../test/helpers/fake-kube-client.ts';
-import { bundleReferences } from './bundle-references.ts';
+import { bundleReferences } from './webhook-caches.ts';
 
 const bundleType = { apiVersion: 'core.rukpak.io/v1alpha1', kind: 'Bundle' };
 const { signal } = new AbortController();

@@ -4,7 +4,7 @@ import {
   addCertificateFlags,
   type CertificateFlags,
   certificateOptions,
-} from './certificate-flags.ts';
+} from './deployment-flags.ts';
 
 function options(...args: readonly string[]) {
   const command = new Command();

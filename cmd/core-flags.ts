@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultLimits } from '../core/content/index.ts';
 import {
   defaultContent,
@@ -6,24 +6,35 @@ import {
   defaultWorkers,
 } from '../core/manager/index.ts';
 import type { Zone } from '../core/run-manager.ts';
-import { addCertificateFlags, type CertificateFlags } from './certificate-flags.ts';
 import {
   addContentServerFlags,
+  addUploadFlags,
   type ContentServerDefaults,
   type ContentServerFlags,
+  type UploadFlags,
 } from './content-server-flags.ts';
 import {
+  addCertificateFlags,
   addDeploymentDefaultFlags,
+  type CertificateFlags,
   type DeploymentDefaultFlags,
-} from './deployment-default-flags.ts';
-import { defaultFeatureGates, type FeatureGates, parseFeatureGates } from './feature-gates.ts';
-import { booleanFlag, durationOption, positiveInteger, withoutEffect } from './flag-values.ts';
+} from './deployment-flags.ts';
+import {
+  booleanFlag,
+  durationOption,
+  parseBoolean,
+  positiveInteger,
+  withoutEffect,
+} from './flag-values.ts';
 import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
-import { addProvisionerFlags, type ProvisionerFlags } from './provisioner-flags.ts';
-import { addProvisionerUrlFlags, type ProvisionerUrlFlags } from './provisioner-url-flags.ts';
+import {
+  addProvisionerFlags,
+  addProvisionerUrlFlags,
+  type ProvisionerFlags,
+  type ProvisionerUrlFlags,
+} from './provisioner-flags.ts';
 import { addRegistryFlags, type RegistryFlags } from './registry-flags.ts';
 import { addSourceFlags, type SourceFlags } from './source-flags.ts';
-import { addUploadFlags, type UploadFlags } from './upload-flags.ts';
 import { type AdmissionFlags, addAdmissionFlags } from './webhook-flags.ts';
 
 /** Flags of `rukpak core`: v0.16's, and those for what is new. */
@@ -55,7 +66,7 @@ export interface CoreFlags
 }
 
 /** What a program listens on and writes to when it is not told. */
-export interface CoreDefaults extends ContentServerDefaults {
+interface CoreDefaults extends ContentServerDefaults {
   readonly uploadStorageDir: string;
   readonly healthProbeBindAddress: string;
 }
@@ -142,4 +153,27 @@ function addLimitFlags(command: Command): void {
         `${limits.timeout / 1000}s`,
       ),
     );
+}
+
+interface FeatureGates {
+  /** Reports the Healthy condition, and lets it decide when old Bundles are deleted. */
+  readonly BundleDeploymentHealth: boolean;
+}
+
+export const defaultFeatureGates: FeatureGates = { BundleDeploymentHealth: true };
+
+/** Reads `Name=true,Other=false`. */
+export function parseFeatureGates(text: string, previous: FeatureGates): FeatureGates {
+  const gates: Record<string, boolean> = { ...previous };
+  for (const pair of text.split(',').filter((part) => part !== '')) {
+    const [name = '', ...values] = pair.split('=').map((part) => part.trim());
+    if (!Object.hasOwn(defaultFeatureGates, name)) {
+      const known = Object.keys(defaultFeatureGates).join(', ');
+      throw new InvalidArgumentError(`There is no feature gate "${name}"; known: ${known}.`);
+    }
+    const value = parseBoolean(values.join('='));
+    if (value === undefined) throw new InvalidArgumentError(`Give ${name}=true or ${name}=false.`);
+    gates[name] = value;
+  }
+  return { ...defaultFeatureGates, ...gates };
 }

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { KubernetesObject } from '../api/meta.ts';
 import type { Resource } from '../core/platform/kube/index.ts';
-import { definitionEstablished } from './definition-established.ts';
+import { definitionEstablished } from './install.ts';
 
 afterEach(() => {
   vi.useRealTimers();

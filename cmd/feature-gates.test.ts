@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultFeatureGates, parseFeatureGates } from './feature-gates.ts';
+import { defaultFeatureGates, parseFeatureGates } from './core-flags.ts';
 
 describe('feature gates', () => {
   test.each([

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { bindAddress, listenAddress } from './bind-address.ts';
 import {
   booleanFlag,
   collect,
@@ -9,6 +8,7 @@ import {
   httpUrl,
   positiveInteger,
 } from './flag-values.ts';
+import { bindAddress, listenAddress } from './process-flags.ts';
 
 describe('booleanFlag', () => {
   function parse(...args: readonly string[]): unknown {

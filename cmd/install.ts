@@ -1,11 +1,17 @@
-import type { KubernetesObject } from '../api/meta.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Condition, KubernetesObject } from '../api/meta.ts';
 import { errorMessage } from '../core/errors.ts';
 import { toYaml } from '../core/manifests/index.ts';
-import { connect, gvkOf, type KubeConnection, type Resource } from '../core/platform/kube/index.ts';
+import {
+  connect,
+  gvkOf,
+  type KubeClient,
+  type KubeConnection,
+  type Resource,
+} from '../core/platform/kube/index.ts';
 import { installManifests } from '../deploy/install-manifests.ts';
-import { definitionEstablished } from './definition-established.ts';
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly kubeconfig?: string;
   readonly systemNamespace: string;
   /** Where the API server reaches webhooks that run outside the cluster. */
@@ -74,4 +80,29 @@ export function describe(object: KubernetesObject): string {
   const { group, kind } = gvkOf(object);
   const type = group === '' ? kind : `${kind}.${group}`;
   return `${type.toLowerCase()}/${object.metadata.name}`;
+}
+
+/** A moment, but for an API server with much to do; milliseconds. */
+const establishTimeout = 180_000;
+const pollInterval = 100;
+
+/** Waits until the API server accepts objects of a CRD. @throws Error after three minutes. */
+export async function definitionEstablished(
+  client: Pick<KubeClient, 'get'>,
+  resource: Resource,
+  name: string,
+): Promise<void> {
+  const deadline = Date.now() + establishTimeout;
+  for (;;) {
+    const live = await client.get(resource, { name });
+    // The conditions of a CRD begin as null.
+    const { conditions } = (live['status'] ?? {}) as { conditions?: readonly Condition[] | null };
+    if (conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    if (Date.now() > deadline) {
+      throw new Error(
+        `customresourcedefinition.apiextensions.k8s.io/${name} is not established after ${establishTimeout / 1000} s: see its conditions`,
+      );
+    }
+    await delay(pollInterval);
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseIssuedCertificate } from './issue-certificate.ts';
+import { parseIssuedCertificate } from './webhook-flags.ts';
 
 test('names a Secret and its hosts; repeated flags add up', () => {
   const one = parseIssuedCertificate('core-cert=core.rukpak-system.svc', []);

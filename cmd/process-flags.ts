@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { errorMessage } from '../core/errors.ts';
 import { defaultHealthProbeBindAddress } from '../core/manager/index.ts';
 import { podNamespace } from '../core/platform/kube/index.ts';
 import type { LogLevel } from '../core/platform/observe/index.ts';
-import { bindAddress } from './bind-address.ts';
+import { parseBindAddress } from '../core/platform/runtime/index.ts';
 import { withoutEffect } from './flag-values.ts';
 
 /** What every program of the system takes. */
@@ -57,4 +58,28 @@ export function systemNamespaceOf(
 ): string {
   if (systemNamespace !== undefined && systemNamespace !== '') return systemNamespace;
   return podNamespace(otherwise);
+}
+
+/** `:8081` or `host:8081`; `0` is off. */
+export function bindAddress(text: string): string {
+  try {
+    parseBindAddress(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError(`${errorMessage(error)}.`);
+  }
+}
+
+/** `:8443` or `host:8443`, for what cannot be turned off. */
+export function listenAddress(text: string): string {
+  if (isAddress(text)) return text;
+  throw new InvalidArgumentError('It is no address to listen on: use ":8443" or "host:8443".');
+}
+
+function isAddress(text: string): boolean {
+  try {
+    return parseBindAddress(text) !== undefined;
+  } catch {
+    return false;
+  }
 }

@@ -5,19 +5,21 @@ import { errorMessage } from '../core/errors.ts';
 import { homeFolder } from '../core/platform/kube/index.ts';
 import type { LogLevel } from '../core/platform/observe/index.ts';
 import type { Zone } from '../core/run-manager.ts';
+import { version } from './build-info.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
-import {
-  addCrdGuardFlags,
-  addCrdvalidatorFlags,
-  type CrdGuardFlags,
-  type CrdvalidatorFlags,
-} from './crdvalidator-flags.ts';
 import { durationOption } from './flag-values.ts';
 import { helpCommand } from './help-command.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
-import { version } from './version.ts';
-import { addWebhookFlags, addWebhookServerFlags, type WebhookFlags } from './webhook-flags.ts';
+import {
+  addCrdGuardFlags,
+  addCrdvalidatorFlags,
+  addWebhookFlags,
+  addWebhookServerFlags,
+  type CrdGuardFlags,
+  type CrdvalidatorFlags,
+  type WebhookFlags,
+} from './webhook-flags.ts';
 import { addZoneFlags } from './zone-flags.ts';
 
 interface InstallFlags extends CrdGuardFlags {
@@ -45,7 +47,7 @@ const laptopDefaults = {
 };
 
 /** What ends a command, and where it prints and logs. */
-export interface Surroundings {
+interface Surroundings {
   /** Called once a command needs it. */
   readonly stopSignal: () => AbortSignal;
   readonly createLogger: (level: LogLevel) => Logger;

@@ -1,13 +1,14 @@
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
 import { moduleFolders } from '../core/classes/index.ts';
-import { packageEntry } from './package-entry.ts';
+import { errorMessage } from '../core/errors.ts';
 
 /** Where a class's module is, and what of the disk it may read. */
-export interface ProvisionerModule {
+interface ProvisionerModule {
   readonly module: URL;
   readonly readable: readonly string[];
 }
@@ -88,4 +89,54 @@ function readableFrom(path: string): readonly string[] {
     return [own, folder, ...moduleFolders(folder)];
   });
   return [...new Set(folders)];
+}
+
+const manifestSchema = z.object({
+  main: z.string().optional(),
+  exports: z.unknown().optional(),
+});
+
+/** Those under which Node imports a module. */
+const conditions: readonly string[] = ['import', 'node', 'module-sync', 'default'];
+
+/**
+ * The file that a package's manifest (package.json) names for an import; `subpath` is `.` or begins
+ * with `./`.
+ * @throws Error that says what the manifest lacks.
+ */
+function packageEntry(manifestFile: string, subpath = '.'): string {
+  const { main, exports } = readManifest(manifestFile);
+  const own = subpath === '.' ? (main ?? 'index.js') : subpath;
+  const target = exports === undefined ? own : targetOf(exports, subpath);
+  if (target === undefined) {
+    throw new Error(`${manifestFile} exports nothing at "${subpath}" for import`);
+  }
+  const file = join(dirname(manifestFile), target);
+  if (!existsSync(file)) throw new Error(`${manifestFile} names ${target}, which is not there`);
+  return file;
+}
+
+function readManifest(file: string): z.infer<typeof manifestSchema> {
+  if (!existsSync(file)) throw new Error(`there is no ${file}: name the module’s file`);
+  try {
+    return manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw new Error(`cannot read ${file}: ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+function targetOf(exports: unknown, subpath: string): string | undefined {
+  const bySubpath = Object.keys(Object(exports) as object).some((key) => key.startsWith('.'));
+  if (bySubpath) return underConditions((exports as Record<string, unknown>)[subpath]);
+  return subpath === '.' ? underConditions(exports) : undefined;
+}
+
+function underConditions(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  for (const [condition, nested] of Object.entries(Object(target) as object)) {
+    if (!conditions.includes(condition)) continue;
+    const found = underConditions(nested);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@ import { type ClassHost, joinedHosts, runRemote } from '../core/classes/index.ts
 import type { Logger } from '../core/contracts/logger.ts';
 import { proxyFromEnvironment } from '../core/platform/net/index.ts';
 import type { ByteBudget } from '../core/platform/runtime/index.ts';
-import { type ProvisionerUrlFlags, remoteClasses } from './provisioner-url-flags.ts';
+import { type ProvisionerUrlFlags, remoteClasses } from './provisioner-flags.ts';
 
 /**
  * The classes that `--provisioner-url` names; their servers need not be there yet.

@@ -4,7 +4,7 @@ import {
   addProvisionerUrlFlags,
   type ProvisionerUrlFlags,
   remoteClasses,
-} from './provisioner-url-flags.ts';
+} from './provisioner-flags.ts';
 
 function classes(...args: readonly string[]) {
   const command = new Command().exitOverride().configureOutput({ writeErr: () => undefined });

@@ -3,7 +3,7 @@ import { bundleDeploymentResource as resource } from '../api/v1alpha1/resources.
 import { applySetKey } from '../core/apply/index.ts';
 import { isConflict, isNotFound, type KubeClient, listAll } from '../core/platform/kube/index.ts';
 
-export interface ReturnOptions {
+interface ReturnOptions {
   readonly client: Pick<KubeClient, 'get' | 'list' | 'patch'>;
   readonly dryRun: boolean;
   readonly print: (line: string) => void;

@@ -1,12 +1,11 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import type { CoreFlags } from './core-flags.ts';
-import type { CrdGuardFlags } from './crdvalidator-flags.ts';
 import { withLocalContentServer } from './local-content-server.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { runClasses } from './run-core.ts';
 import { runWebhooks } from './run-webhooks.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
-import type { WebhookServerFlags } from './webhook-flags.ts';
+import type { CrdGuardFlags, WebhookServerFlags } from './webhook-flags.ts';
 
 type AllFlags = CoreFlags & WebhookServerFlags & CrdGuardFlags;
 

@@ -1,12 +1,10 @@
 import type { Logger } from '../core/contracts/logger.ts';
 import { type ManagerOptions, runManager } from '../core/run-manager.ts';
-import { certificateOptions } from './certificate-flags.ts';
-import { contentOptions } from './content-server-flags.ts';
+import { contentOptions, uploadOptions } from './content-server-flags.ts';
 import type { CoreFlags } from './core-flags.ts';
-import { pruneDefaults } from './deployment-default-flags.ts';
+import { certificateOptions, pruneDefaults } from './deployment-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { type ServedClasses, withServedClasses } from './served-classes.ts';
-import { uploadOptions } from './upload-flags.ts';
 
 /** The Lease of v0.16: two that apply must never run side by side, whatever else they do. */
 const leaseName = 'core.rukpak.io';

@@ -3,8 +3,6 @@ import type { Logger } from '../core/contracts/logger.ts';
 import { systemClock } from '../core/platform/clock.ts';
 import { connect } from '../core/platform/kube/index.ts';
 import { crdRoutes } from '../webhooks/index.ts';
-import { crdWebhookConfigurations } from './crd-webhooks.ts';
-import type { CrdvalidatorFlags } from './crdvalidator-flags.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import { serveWebhooks } from './serve-webhooks.ts';
 import {
@@ -12,6 +10,7 @@ import {
   ownCertificates,
   type WebhookCertificates,
 } from './webhook-certificates.ts';
+import { type CrdvalidatorFlags, crdWebhookConfigurations } from './webhook-flags.ts';
 
 /** Where v0.16's manifests mount the certificate that cert-manager keeps. */
 const mountedFolder = '/etc/admission-webhook/tls';

@@ -10,8 +10,6 @@ import {
   type CrdRouteOptions,
   crdRoutes,
 } from '../webhooks/index.ts';
-import { crdWebhookConfigurations } from './crd-webhooks.ts';
-import type { IssuedCertificate } from './issue-certificate.ts';
 import { serveWebhooks } from './serve-webhooks.ts';
 import { type CachedRouteOptions, createWebhookCaches } from './webhook-caches.ts';
 import {
@@ -20,8 +18,9 @@ import {
   type WebhookCertificates,
 } from './webhook-certificates.ts';
 import type { WebhookClientFlags } from './webhook-clients.ts';
+import { crdWebhookConfigurations, type IssuedCertificate } from './webhook-flags.ts';
 
-export interface WebhookOptions extends WebhookClientFlags {
+interface WebhookOptions extends WebhookClientFlags {
   readonly kubeconfig?: string | undefined;
   readonly systemNamespace: string;
   readonly bindAddress: string;

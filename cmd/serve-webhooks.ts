@@ -1,6 +1,7 @@
+import { createServer } from 'node:http';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { KeyPair } from '../core/platform/certificates/index.ts';
-import { systemClock } from '../core/platform/clock.ts';
+import { aborted, systemClock } from '../core/platform/clock.ts';
 import { CertificateMetrics, Exposition, WebhookMetrics } from '../core/platform/observe/index.ts';
 import {
   HealthServer,
@@ -13,11 +14,10 @@ import {
   startWebhookServer,
   type WebhookServer,
 } from '../webhooks/index.ts';
-import { createMetricsServer } from './metrics-server.ts';
 import type { WebhookCertificates } from './webhook-certificates.ts';
 import { openWebhookClients, type WebhookClientFlags } from './webhook-clients.ts';
 
-export interface ServeWebhooksOptions extends WebhookClientFlags {
+interface ServeWebhooksOptions extends WebhookClientFlags {
   readonly bindAddress: string;
   readonly healthProbeBindAddress: string;
   readonly metricsBindAddress: string;
@@ -94,4 +94,38 @@ function webhookServer(
       },
     },
   };
+}
+
+/** Serves /metrics over HTTP, as v0.16's webhooks do; `0` is off. */
+function createMetricsServer(bindAddress: string, metrics: Exposition): Runnable {
+  return {
+    name: 'metrics server',
+    async run(signal) {
+      const address = parseBindAddress(bindAddress);
+      if (address !== undefined) await serveMetrics(address, metrics, signal);
+      else await aborted(signal);
+    },
+  };
+}
+
+async function serveMetrics(
+  address: { readonly host?: string; readonly port: number },
+  metrics: Exposition,
+  signal: AbortSignal,
+): Promise<void> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end('404 page not found\n');
+      return;
+    }
+    void metrics.render().then(({ contentType, body }) => {
+      response.writeHead(200, { 'content-type': contentType }).end(body);
+    });
+  });
+  const failed = Promise.withResolvers<never>();
+  server.on('error', failed.reject);
+  server.listen(address);
+  await Promise.race([aborted(signal), failed.promise]);
+  server.closeAllConnections();
+  server.close();
 }

@@ -16,7 +16,7 @@ import { everyManifest } from '../deploy/install-manifests.ts';
 import { describe } from './install.ts';
 import { returnToRukpak } from './return-to-rukpak.ts';
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly kubeconfig?: string;
   readonly systemNamespace: string;
   /** Deletes BundleDeployments, Bundles, what they have installed, and the CRDs of both as well. */

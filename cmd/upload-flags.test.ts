@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addUploadFlags, type UploadFlags, uploadOptions } from './upload-flags.ts';
+import { addUploadFlags, type UploadFlags, uploadOptions } from './content-server-flags.ts';
 
 function options(...args: readonly string[]) {
   const command = new Command();

@@ -7,10 +7,14 @@ import {
 } from '../api/v1alpha1/index.ts';
 import type { Logger } from '../core/contracts/logger.ts';
 import type { Clock } from '../core/platform/clock.ts';
-import { configMapResource, type KubeClient, Reflector } from '../core/platform/kube/index.ts';
+import {
+  configMapResource,
+  type KubeClient,
+  liveObject,
+  Reflector,
+} from '../core/platform/kube/index.ts';
 import { IndexedCache, type Runnable, reflectorRunnable } from '../core/platform/runtime/index.ts';
-import type { AdmissionRouteOptions } from '../webhooks/index.ts';
-import { bundleReferences } from './bundle-references.ts';
+import type { AdmissionRouteOptions, BundleLister } from '../webhooks/index.ts';
 
 const configMapIndex = 'configMap';
 
@@ -85,4 +89,31 @@ function dependenciesOnly(object: KubernetesObject): BundleDeployment {
   const kept = { name, uid, resourceVersion } as BundleDeployment['metadata'];
   const { dependsOn } = spec;
   return { apiVersion, kind, metadata: kept, spec: { dependsOn } as BundleDeployment['spec'] };
+}
+
+/**
+ * The Bundles that hold a ConfigMap, by a watch. Whoever saw a Bundle go may delete its ConfigMap
+ * before the watch tells of it, so the API server is asked for those that would refuse it.
+ */
+export function bundleReferences(
+  client: Pick<KubeClient, 'get'>,
+  watched: (configMapName: string) => readonly string[],
+): BundleLister {
+  return {
+    async bundlesReferencing(configMapName, signal) {
+      const names = watched(configMapName);
+      const isThere = await Promise.all(names.map((name) => exists(client, name, signal)));
+      return names.filter((_, at) => isThere[at]);
+    },
+  };
+}
+
+async function exists(
+  client: Pick<KubeClient, 'get'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  return (
+    (await liveObject(client, { resource: bundleResource, key: { name } }, signal)) !== undefined
+  );
 }

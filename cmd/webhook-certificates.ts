@@ -16,7 +16,7 @@ export interface WebhookCertificates {
   follow(onChange: (pair: KeyPair) => void, signal: AbortSignal): Promise<void>;
 }
 
-export interface OwnCertificateOptions {
+interface OwnCertificateOptions {
   readonly client: KubeClient;
   readonly logger: Logger;
   /** Where they are kept. */

@@ -26,7 +26,7 @@ export function addWebhookClientFlags(command: Command): void {
     );
 }
 
-export interface WebhookClients {
+interface WebhookClients {
   readonly trusted: TrustedClients;
   /** Reads the file again when it changes, until the signal is aborted. */
   follow(signal: AbortSignal): Promise<void>;

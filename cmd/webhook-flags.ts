@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
-import { bindAddress, listenAddress } from './bind-address.ts';
+import { type Command, InvalidArgumentError } from 'commander';
+import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-flags.ts';
 import { booleanFlag, collect, withoutEffect } from './flag-values.ts';
-import { type IssuedCertificate, parseIssuedCertificate } from './issue-certificate.ts';
-import { addProcessFlags, type ProcessFlags } from './process-flags.ts';
+import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from './process-flags.ts';
 import { addWebhookClientFlags, type WebhookClientFlags } from './webhook-clients.ts';
 
 export interface WebhookServerFlags {
@@ -63,4 +62,65 @@ export function addAdmissionFlags(command: Command): Command {
       'refuse BundleDeployments without spec.serviceAccount (webhooks), and objects without a namespace of those without spec.installNamespace (core)',
     ),
   );
+}
+
+export interface CrdGuardFlags {
+  readonly guardCrdDeletion: boolean;
+}
+
+/** Flags of `rukpak crdvalidator`, and those for what is new. */
+export interface CrdvalidatorFlags
+  extends ProcessFlags,
+    WebhookServerFlags,
+    WebhookClientFlags,
+    CrdGuardFlags,
+    DeletionPolicyFlag {
+  readonly metricsBindAddress: string;
+}
+
+export function addCrdvalidatorFlags(command: Command): Command {
+  addProcessFlags(command);
+  addWebhookServerFlags(command);
+  addWebhookClientFlags(command);
+  addCrdGuardFlags(command);
+  addDeletionPolicyFlag(command);
+  return command
+    .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')
+    .addOption(withoutEffect('--enable-http2 [bool]', 'the webhooks speak HTTP/1.1'));
+}
+
+/** The flags that `rukpak all` takes as well. */
+export function addCrdGuardFlags(command: Command): Command {
+  return command.addOption(
+    booleanFlag(
+      'guard-crd-deletion',
+      'refuse to delete CRDs of BundleDeployments while custom resources exist',
+    ),
+  );
+}
+
+/** A serving certificate that the webhooks process keeps in a Secret for another process. */
+export interface IssuedCertificate {
+  readonly secretName: string;
+  readonly hosts: readonly string[];
+}
+
+/** Reads `<secret>=<host>,<host>…`; repeated flags add up. */
+export function parseIssuedCertificate(
+  text: string,
+  previous: readonly IssuedCertificate[],
+): readonly IssuedCertificate[] {
+  const [secretName = '', hosts = '', ...rest] = text.split('=');
+  const names = hosts.split(',').filter((host) => host !== '');
+  if (secretName === '' || names.length === 0 || rest.length > 0) {
+    throw new InvalidArgumentError('Give <secret>=<host>[,<host>…].');
+  }
+  return [...previous, { secretName, hosts: names }];
+}
+
+/** The ValidatingWebhookConfigurations that call the validators of CRDs. */
+export function crdWebhookConfigurations(guardDeletion: boolean): readonly string[] {
+  return guardDeletion
+    ? ['crd-validation-webhook', 'crd-deletion-webhook']
+    : ['crd-validation-webhook'];
 }

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { errorMessage } from '../../core/errors.ts';
+import { version } from '../build-info.ts';
 import { addCommands, type CommandRow } from '../command-table.ts';
 import { helpCommand } from '../help-command.ts';
-import { version } from '../version.ts';
 import { logLine } from './loggers.ts';
 
 /** All commands, in the order of `--help`. */

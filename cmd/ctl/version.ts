@@ -1,6 +1,5 @@
 import { Command } from 'commander';
-import { buildInfo } from '../build-info.ts';
-import { version } from '../version.ts';
+import { buildInfo, version } from '../build-info.ts';
 import { addClusterFlags, type ClusterFlags } from './flags.ts';
 import { type OutputFlags, outputOption, Report } from './output.ts';
 

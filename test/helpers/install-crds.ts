@@ -1,7 +1,7 @@
 import { bundleCRD, bundleDeploymentCRD } from '../../api/crd.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { bundleDeploymentResource, bundleResource } from '../../api/v1alpha1/index.ts';
-import { definitionEstablished } from '../../cmd/definition-established.ts';
+import { definitionEstablished } from '../../cmd/install.ts';
 import { connect, definitionResource } from '../../core/platform/kube/index.ts';
 import { eventually } from './eventually.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crdWebhookConfigurations } from '../../cmd/crd-webhooks.ts';
+import { crdWebhookConfigurations } from '../../cmd/webhook-flags.ts';
 import { connect, isNotFound } from '../../core/platform/kube/index.ts';
 import { eventually } from './eventually.ts';
 import { RukpakInProcess, type RukpakProcess, type RukpakRun } from './rukpak-run.ts';

@@ -19,7 +19,7 @@ import {
   type ObjectKey,
   type Resource,
 } from '../../../core/platform/kube/index.ts';
-import { definitionEstablished } from '../../definition-established.ts';
+import { definitionEstablished } from '../../install.ts';
 import type { Cluster } from '../cluster.ts';
 
 interface Release {
