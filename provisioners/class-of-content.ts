@@ -3,11 +3,12 @@ import { isChart } from './helm/index.ts';
 
 const prefix = 'core-rukpak-io-';
 
+export const plainClass = `${prefix}plain`;
 export const helmClass = `${prefix}helm`;
 export const registryClass = `${prefix}registry`;
 
 /** Full names of the classes that come with the program. */
-export const builtInClasses: readonly string[] = [`${prefix}plain`, registryClass, helmClass];
+export const builtInClasses: readonly string[] = [plainClass, registryClass, helmClass];
 
 /**
  * The full name of the class that a person means, or that the content looks like.
@@ -25,5 +26,5 @@ export function classNameOf(files: BundleFiles, className = detectClass(files)):
 
 function detectClass(files: BundleFiles): string {
   if (files.files.has('metadata/annotations.yaml')) return registryClass;
-  return isChart(files) ? helmClass : `${prefix}plain`;
+  return isChart(files) ? helmClass : plainClass;
 }

@@ -7,8 +7,7 @@ import {
 } from '../../../catalog/bundle-checks/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import type { BundleFiles } from '../../../core/sdk.ts';
-import { classNameOf, helmClass } from '../../../provisioners/class-of-content.ts';
-import { plainClass } from '../permissions/deployment-content.ts';
+import { classNameOf, helmClass, plainClass } from '../../../provisioners/class-of-content.ts';
 import { faultOfChart } from './render-chart.ts';
 import { registryConfigOf } from './render-content.ts';
 

@@ -18,7 +18,7 @@ import type {
   JsonObject,
   KubernetesObject,
 } from '../../../core/sdk.ts';
-import { classNameOf, registryClass } from '../../../provisioners/class-of-content.ts';
+import { classNameOf, plainClass, registryClass } from '../../../provisioners/class-of-content.ts';
 import helm from '../../../provisioners/helm/index.ts';
 import plain from '../../../provisioners/plain/index.ts';
 import registry from '../../../provisioners/registry/index.ts';
@@ -27,7 +27,6 @@ import { classObjects, type RenderFacts } from '../content/class-objects.ts';
 import { renderBundle } from '../content/render-content.ts';
 import { readClusterFacts } from '../deployments/cluster-facts.ts';
 import { warningLogger } from '../loggers.ts';
-import { plainClass } from '../permissions/deployment-content.ts';
 
 /** Converted by no handler of a class: their content needs no storing in between. */
 const foreseenClasses: ReadonlySet<string> = new Set([plainClass, registryClass]);

@@ -10,6 +10,7 @@ import {
   defaultLimits,
   type KubernetesObject,
 } from '../../../core/sdk.ts';
+import { plainClass } from '../../../provisioners/class-of-content.ts';
 import registry from '../../../provisioners/registry/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { renderBundle } from '../content/render-content.ts';
@@ -83,8 +84,6 @@ async function storedObjects({
       : undefined;
   return renderBundle(adapted ?? files, { className: plainClass });
 }
-
-export const plainClass = 'core-rukpak-io-plain';
 
 /** What another class makes of a bundle's objects only its own process knows. */
 function mustBePlain({ metadata, spec }: BundleDeployment): void {
