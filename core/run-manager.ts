@@ -5,30 +5,34 @@ import { openClasses } from './classes/index.ts';
 import {
   defaultMemoryBudget,
   defaultWorkers,
-  type ManagerOptions,
   type OpenSources,
   openSources,
   runReconcilers,
   settingsOf,
 } from './manager/index.ts';
+import type { ManagerOptions } from './manager/options.ts';
 import { createLogger } from './platform/observe/index.ts';
-import { ByteBudget, stopSignal } from './platform/runtime/index.ts';
+import { ByteBudget } from './platform/runtime/byte-budget.ts';
+import { stopSignal } from './platform/runtime/index.ts';
 
-export type { CertificateOptions, CertificateProvider } from './bundle-deployment/index.ts';
+export type {
+  CertificateOptions,
+  CertificateProvider,
+} from './bundle-deployment/certificates/certificate-options.ts';
 export {
   createRemoteProvisioner,
   type RemoteProvisioner,
   type RemoteProvisionerOptions,
-} from './classes/index.ts';
+} from './classes/http/remote-provisioner.ts';
 export type {
   ContentOptions,
   ManagerOptions,
   RegistryOptions,
   UploadOptions,
   Zone,
-} from './manager/index.ts';
-export type { AddressPolicy } from './platform/net/index.ts';
-export { ByteBudget } from './platform/runtime/index.ts';
+} from './manager/options.ts';
+export type { AddressPolicy } from './platform/net/address-policy.ts';
+export { ByteBudget } from './platform/runtime/byte-budget.ts';
 
 import { systemClock } from './platform/clock.ts';
 

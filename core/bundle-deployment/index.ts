@@ -2,11 +2,11 @@ export { creatorOfBundle, isMadeFrom, isOwn, isRolledOut, wantedBundle } from '.
 export {
   type CertificateOptions,
   type CertificateProvider,
-  Certificates,
   certificateProviders,
   defaultCertificates,
   shortestLifetime,
-} from './certificates/certificates.ts';
+} from './certificates/certificate-options.ts';
+export { Certificates } from './certificates/certificates.ts';
 export { issuedByCertManager, issuedByServiceCA } from './certificates/issued-elsewhere.ts';
 export { selfIssued } from './certificates/self-issued.ts';
 export { wantedCertificates } from './certificates/wanted-certificates.ts';

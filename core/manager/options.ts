@@ -1,11 +1,11 @@
 import type { DeletionPolicy, PrunePolicy } from '../../api/v1alpha1/deployment-policies.ts';
-import type { CertificateOptions } from '../bundle-deployment/index.ts';
+import type { CertificateOptions } from '../bundle-deployment/certificates/certificate-options.ts';
 import type { ContentLimits } from '../contracts/bundle-files.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { Provisioner } from '../contracts/provisioner.ts';
 import type { Source } from '../contracts/source.ts';
-import type { AddressPolicy } from '../platform/net/index.ts';
-import type { ByteBudget } from '../platform/runtime/index.ts';
+import type { AddressPolicy } from '../platform/net/address-policy.ts';
+import type { ByteBudget } from '../platform/runtime/byte-budget.ts';
 
 /**
  * What a process does of its classes' objects: `unpacking` fetches what Bundles name, stores and serves it;

@@ -66,12 +66,16 @@ describe('imports go down only', () => {
     expect(wrong).toEqual([]);
   });
 
+  /** The types of a room's door reach libraries whose types the package does not have. */
+  const publicTypes = ['core/run-manager.ts', 'core/manager/options.ts'];
+
   test('across rooms only doors are imported', () => {
     const wrong = sourceFiles().flatMap((path) =>
       importsOf(path)
         .filter((target) => {
           const room = roomOf(target);
-          const isInside = room === undefined || path.startsWith(`${room}/`);
+          const isInside =
+            room === undefined || path.startsWith(`${room}/`) || publicTypes.includes(path);
           return !isInside && target !== `${room}/index.ts` && !sideDoors.has(target);
         })
         .map((target) => `${path} imports ${target}`),

@@ -9,7 +9,8 @@ import { ManualClock } from '../../../test/helpers/manual-clock.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { parseCertificates } from '../../platform/certificates/index.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { Certificates, type CertificatesOptions, defaultCertificates } from './certificates.ts';
+import { defaultCertificates } from './certificate-options.ts';
+import { Certificates, type CertificatesOptions } from './certificates.ts';
 
 const { signal } = new AbortController();
 const minute = 60_000;

@@ -3,8 +3,8 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { mapOf, stringAt } from '../../apply/index.ts';
 import { WaitingError } from '../../errors.ts';
 import type { Discovery, ServedApis } from '../../platform/kube/index.ts';
+import type { CertificateProvider } from './certificate-options.ts';
 import { stagesOfSecrets } from './certificate-secrets.ts';
-import type { CertificateProvider } from './certificates.ts';
 import { withAnnotations, withTrust } from './trust.ts';
 import type { WantedCertificate, WantedCertificates } from './wanted-certificates.ts';
 

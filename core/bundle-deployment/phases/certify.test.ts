@@ -7,7 +7,8 @@ import {
 import { certifiedService } from '../../../test/helpers/certified-service.ts';
 import { aStoredDeployment } from '../../../test/helpers/stored-objects.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { Certificates, defaultCertificates } from '../certificates/certificates.ts';
+import { defaultCertificates } from '../certificates/certificate-options.ts';
+import { Certificates } from '../certificates/certificates.ts';
 
 const day = 24 * 3_600_000;
 const minute = 60_000;
