@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { gvkOf } from '../api/gvk.ts';
 import type { Condition, KubernetesObject } from '../api/meta.ts';
 import { errorMessage } from '../core/errors.ts';
 import { toYaml } from '../core/manifests/index.ts';
 import {
   connect,
-  gvkOf,
   type KubeClient,
   type KubeConnection,
   type Resource,

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { gvkOf } from '../api/gvk.ts';
 import type { KubernetesObject } from '../api/meta.ts';
 import { bundleDeploymentResource, bundleResource } from '../api/v1alpha1/resources.ts';
 import { errorMessage } from '../core/errors.ts';
 import {
   connect,
-  gvkOf,
   isNotFound,
   type KubeConnection,
   listAll,

@@ -1,4 +1,3 @@
-export { fieldAt, integerAt, isMap, listOf, mapOf, stringAt } from '../../api/json-fields.ts';
 export { ApplyEngine } from './apply-engine.ts';
 export { digestOf, fieldManager } from './fields/projection.ts';
 export { type ForeseenObject, forecastObjects } from './forecast/forecaster.ts';

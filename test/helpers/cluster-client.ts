@@ -1,7 +1,7 @@
+import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import {
   connect,
-  gvkOf,
   isNotFound,
   type KubeConnection,
   type Resource,

@@ -1,6 +1,6 @@
+import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { type DesiredObject, desiredObject } from '../../core/apply/objects/desired.ts';
-import { gvkOf } from '../../core/platform/kube/index.ts';
 import { aStoredDeployment } from './stored-objects.ts';
 
 const clusterScoped: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition']);

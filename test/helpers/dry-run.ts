@@ -1,6 +1,7 @@
+import { gvkOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
 import { errorMessage } from '../../core/errors.ts';
-import { gvkOf, type KubeConnection } from '../../core/platform/kube/index.ts';
+import { type KubeConnection } from '../../core/platform/kube/index.ts';
 
 /** Why the API server would not take an object. */
 export interface Refusal {

@@ -9,13 +9,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { apiVersionOf } from '../../api/gvk.ts';
 import type { KubernetesObject } from '../../api/meta.ts';
-import {
-  apiVersionOf,
-  collectionPath,
-  keyOf,
-  type Resource,
-} from '../../core/platform/kube/index.ts';
+import { collectionPath, keyOf, type Resource } from '../../core/platform/kube/index.ts';
 import { objectPath } from '../../core/platform/kube/object-url.ts';
 
 interface SeenRequest {

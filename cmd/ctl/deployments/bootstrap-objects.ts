@@ -1,3 +1,4 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../../core/apply/index.ts';
 import { errorMessage, TerminalError } from '../../../core/errors.ts';
 import {
-  gvkOf,
   isNotFound,
   keyOf,
   type ObjectKey,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { apiVersionOf } from '../../../api/gvk.ts';
 import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../../core/apply/index.ts';
 import { toYaml } from '../../../core/manifests/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
-import { apiVersionOf } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { ownedObjects } from '../objects/owned-objects.ts';
 import { unifiedDiff } from './unified-diff.ts';

@@ -1,8 +1,8 @@
+import { apiVersionOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import {
   ApiError,
-  apiVersionOf,
   type KubeClient,
   listAll,
   type Resource,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
@@ -6,7 +7,6 @@ import { TerminalError } from '../../../core/errors.ts';
 import {
   aggregatedDiscovery,
   type Discovery,
-  gvkOf,
   type KubeClient,
   liveObject,
   type Resource,

@@ -1,3 +1,4 @@
+import { type GroupVersionKind } from '../../../api/gvk.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
@@ -10,12 +11,7 @@ import {
   slim,
 } from '../../../core/apply/index.ts';
 import { systemClock } from '../../../core/platform/clock.ts';
-import {
-  ApiError,
-  type GroupVersionKind,
-  listAll,
-  type Resource,
-} from '../../../core/platform/kube/index.ts';
+import { ApiError, listAll, type Resource } from '../../../core/platform/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { mapInOrder } from '../content/map-in-order.ts';
 import { silentLogger } from '../loggers.ts';

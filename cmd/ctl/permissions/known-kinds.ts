@@ -1,5 +1,6 @@
+import type { GroupVersionKind } from '../../../api/gvk.ts';
 import { type KnownGroup, knownGroups } from '../../../api/kubernetes-kinds.ts';
-import type { Discovery, GroupVersionKind, Resource } from '../../../core/platform/kube/index.ts';
+import type { Discovery, Resource } from '../../../core/platform/kube/index.ts';
 
 /** What certificates may be asked for by. */
 const certManager: KnownGroup = { group: 'cert-manager.io', namespaced: 'Certificate Issuer' };

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
+import { gvkOf } from '../../../api/gvk.ts';
 import { stringifyJson } from '../../../api/json.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
 import { isDefinition, missingPermissions, neededPermissions } from '../../../core/apply/index.ts';
 import { defaultLimits } from '../../../core/content/index.ts';
 import { TerminalError } from '../../../core/errors.ts';
-import { gvkOf, isNotFound } from '../../../core/platform/kube/index.ts';
+import { isNotFound } from '../../../core/platform/kube/index.ts';
 import type { KubernetesObject } from '../../../core/sdk.ts';
 import type { RegistryFlags } from '../../registry-flags.ts';
 import { type CertificatesFlag, certifiedObjects } from '../certificates.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { gvkOf } from '../../../api/gvk.ts';
 import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import {
   aggregatedDiscovery,
   definitionResource,
-  gvkOf,
   liveObject,
 } from '../../../core/platform/kube/index.ts';
 import { everyManifest } from '../../../deploy/install-manifests.ts';

@@ -1,7 +1,8 @@
+import { apiVersionOf, gvkOf } from '../../../api/gvk.ts';
 import { integerAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { FinishedObject } from '../../contracts/applier.ts';
-import { apiVersionOf, gvkOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
+import { type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import {
   type CustomRule,
   conditionOf,

@@ -2,6 +2,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { z } from 'zod';
+import { gvkOf } from '../../../api/gvk.ts';
 import { parseJson } from '../../../api/json.ts';
 import { stringAt } from '../../../api/json-fields.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
@@ -12,7 +13,6 @@ import { parseObjects } from '../../manifests/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   ApiError,
-  gvkOf,
   isNotFound,
   type KubeClient,
   secretResource,

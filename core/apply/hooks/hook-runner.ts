@@ -1,3 +1,4 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
@@ -8,7 +9,6 @@ import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   type Discovery,
-  gvkOf,
   isConflict,
   type KubeClient,
   liveObject,

@@ -1,6 +1,6 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import { fieldAt, integerAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { gvkOf } from '../../platform/kube/index.ts';
 import { conditionOf, isTrue } from '../health/status.ts';
 import type { InventoryEntry } from '../inventory/entry.ts';
 import type { ObjectEvent, ObjectEventListener } from '../inventory/inventory.ts';

@@ -1,7 +1,7 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { gvkOf } from '../../platform/kube/index.ts';
 import { inKindOrder } from '../objects/order.ts';
 
 /** When hooks run, in the order of a deployment's life. */

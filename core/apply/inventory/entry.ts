@@ -1,6 +1,7 @@
+import { apiVersionOf } from '../../../api/gvk.ts';
 import { fieldAt, listOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { apiVersionOf, type ObjectKey, type Resource } from '../../platform/kube/index.ts';
+import { type ObjectKey, type Resource } from '../../platform/kube/index.ts';
 import type { IgnoredTree } from '../fields/field-tree.ts';
 import { isOtherEntry, isOwnEntry, withoutEntryFields } from '../fields/managed-fields.ts';
 import { projectionOf, withOwnFieldsOnly } from '../fields/projection.ts';

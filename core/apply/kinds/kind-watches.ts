@@ -1,3 +1,4 @@
+import { apiVersionOf, type GroupVersionKind } from '../../../api/gvk.ts';
 import { stringAt } from '../../../api/json-fields.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { label } from '../../../api/v1alpha1/labels.ts';
@@ -6,9 +7,7 @@ import { TerminalError } from '../../errors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   ApiError,
-  apiVersionOf,
   type Discovery,
-  type GroupVersionKind,
   isNotFound,
   type KubeClient,
   Reflector,

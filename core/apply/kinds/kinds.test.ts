@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { Discovery, GroupVersionKind, Resource } from '../../platform/kube/index.ts';
+import type { Discovery, Resource } from '../../platform/kube/index.ts';
 import { resolveKinds } from './kinds.ts';
 
 const configMaps: Resource = {

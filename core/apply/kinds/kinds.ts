@@ -1,11 +1,7 @@
+import { type GroupVersionKind, gvkOf } from '../../../api/gvk.ts';
 import { fieldAt, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import {
-  type Discovery,
-  type GroupVersionKind,
-  gvkOf,
-  type Resource,
-} from '../../platform/kube/index.ts';
+import { type Discovery, type Resource } from '../../platform/kube/index.ts';
 import { isOptional } from '../objects/desired.ts';
 import type { GroupKind } from '../objects/object-id.ts';
 import { isDefinition } from '../objects/order.ts';

@@ -1,6 +1,7 @@
+import type { GroupVersionKind } from '../../../api/gvk.ts';
 import { type JsonObject, parseJson } from '../../../api/json.ts';
 import { fieldAt, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
-import type { GroupVersionKind, KubeClient } from '../../platform/kube/index.ts';
+import type { KubeClient } from '../../platform/kube/index.ts';
 
 /** A kind's schema and what its `$ref`s point into. */
 export interface ObjectSchema {

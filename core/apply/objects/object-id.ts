@@ -1,5 +1,6 @@
+import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import type { GroupVersionKind, ObjectKey } from '../../platform/kube/index.ts';
+import type { ObjectKey } from '../../platform/kube/index.ts';
 
 /** A kind whatever version it is written in. */
 export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;

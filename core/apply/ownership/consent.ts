@@ -1,7 +1,8 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import { gvkOf, type KubeClient, liveObject } from '../../platform/kube/index.ts';
+import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
 import { isNamespace } from '../objects/order.ts';
 import { controllerOf } from '../objects/owner-marks.ts';
 import type { OwnerStates } from '../state/owner-state.ts';

@@ -1,9 +1,9 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import { stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject, OwnerReference } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { generatedFor } from '../../../api/v1alpha1/generated-bundle.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { gvkOf } from '../../platform/kube/index.ts';
 import { hasFormerFields } from '../fields/managed-fields.ts';
 import { managedFieldsOf } from '../fields/projection.ts';
 import { objectPath } from '../objects/object-id.ts';

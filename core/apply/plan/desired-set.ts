@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { hasInstallNamespace } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../errors.ts';
-import { type Discovery, gvkOf, type Resource } from '../../platform/kube/index.ts';
+import { type Discovery, type Resource } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import { isHook } from '../hooks/hook.ts';
 import { kindKey, resolveKinds } from '../kinds/kinds.ts';

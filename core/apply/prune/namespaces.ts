@@ -1,10 +1,10 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { errorMessage } from '../../errors.ts';
 import {
   ApiError,
   type Discovery,
-  gvkOf,
   isNotFound,
   type KubeClient,
   liveObject,

@@ -1,9 +1,10 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { JsonObject } from '../../../api/json.ts';
+import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { fieldAt, isMap, listOf, mapOf, stageOf, stringAt } from '../../apply/index.ts';
+import { stageOf } from '../../apply/index.ts';
 import type { KeyPair } from '../../platform/certificates/index.ts';
-import { gvkOf } from '../../platform/kube/index.ts';
 import type { CertificateState } from './certificate-state.ts';
 import type { WantedCertificate, WantedCertificates } from './wanted-certificates.ts';
 

@@ -1,6 +1,6 @@
+import { mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { mapOf, stringAt } from '../../apply/index.ts';
 import { WaitingError } from '../../errors.ts';
 import type { Discovery, ServedApis } from '../../platform/kube/index.ts';
 import type { CertificateProvider } from './certificate-options.ts';

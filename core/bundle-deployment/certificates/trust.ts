@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../api/json.ts';
+import { isMap, listOf, mapOf, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
-import { isMap, listOf, mapOf, stringAt } from '../../apply/index.ts';
 
 /** CAs to put into an object, in base64; undefined takes out what is there. */
 type CABundle = string | undefined;

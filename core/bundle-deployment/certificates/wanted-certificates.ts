@@ -1,6 +1,6 @@
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { mapOf } from '../../apply/index.ts';
 import { TerminalError } from '../../errors.ts';
 import { isTrustHolder } from './trust.ts';
 

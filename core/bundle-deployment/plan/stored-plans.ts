@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { parseJson, stringifyJson } from '../../../api/json.ts';
+import { fieldAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
-import { fieldAt } from '../../apply/index.ts';
 import {
   isNotFound,
   type KubeClient,

@@ -1,9 +1,10 @@
+import { mapOf } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { installNamespaceOf } from '../../../api/v1alpha1/install-namespace.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import { clientOf, digestOf, mapOf } from '../../apply/index.ts';
+import { clientOf, digestOf } from '../../apply/index.ts';
 import { ApiError, liveObject, secretResource } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import type { ReconcileDependencies } from '../dependencies.ts';

@@ -1,5 +1,6 @@
 import { parseDuration } from '../../../api/duration.ts';
 import { stringifyJson } from '../../../api/json.ts';
+import { fieldAt, isMap, listOf, stringAt } from '../../../api/json-fields.ts';
 import type { Condition, KubernetesObject } from '../../../api/meta.ts';
 import type { Bundle } from '../../../api/v1alpha1/bundle.ts';
 import type {
@@ -10,7 +11,6 @@ import type {
 import type { BundleTemplate } from '../../../api/v1alpha1/bundle-template.ts';
 import type { Revision } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation, label } from '../../../api/v1alpha1/labels.ts';
-import { fieldAt, isMap, listOf, stringAt } from '../../apply/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import type { BundleDeploymentState } from '../phase.ts';

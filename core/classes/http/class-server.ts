@@ -61,6 +61,10 @@ export class ClassServer {
     this.#options = options;
   }
 
+  get className(): string {
+    return this.#options.address.className;
+  }
+
   /** For messages. */
   get name(): string {
     return this.#options.address.name;

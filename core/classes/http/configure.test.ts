@@ -33,6 +33,14 @@ test('a server that does not offer it is not asked, and content stays as it is s
   expect(fixture.server.received.map(({ call }) => call)).toEqual(['GET /v1/class']);
 });
 
+test('a server that does not offer it fails where spec.config of another class would be ignored', async () => {
+  Object.assign(fixture.deployment.spec, { provisionerClassName: 'core-rukpak-io-plain' });
+  const error = await thrownBy(fixture.handleConfigure());
+  expect(error.message).toMatch(
+    /^spec\.config cannot be applied to content of class "acme": .* has no handler "configure"\. Add the handler to the class, or remove spec\.config$/,
+  );
+});
+
 test('content is what a tar in the answer says', async () => {
   adapting();
   answerTar('new.txt', 'three');

@@ -93,11 +93,17 @@ class RemoteClass {
     });
   }
 
-  /** Asks the server only where it says that it adapts content. */
+  /**
+   * Asks the server only where it says that it adapts content.
+   * @throws Error where it does not, and spec.config would be ignored (ADR 51)
+   */
   async configure(files: BundleFiles, object: BundleDeployment, given: DeploymentContext) {
     return await this.#withinLimit(given, async (context) => {
       const { handlers, uses } = await this.#server.describe(context);
-      if (!handlers.includes('configure')) return files;
+      if (!handlers.includes('configure')) {
+        this.#checkConfig(object);
+        return files;
+      }
       const sent = { object, context: this.#contextOf(context, uses), files };
       return await this.#content({ path: 'v1/configure', ...sent }, context);
     });
@@ -172,6 +178,15 @@ class RemoteClass {
       ...(installed === true ? { installed } : {}),
       ...Object.fromEntries(facts),
     };
+  }
+
+  /** A class that deploys its own Bundles is given spec.config by `deployment`. */
+  #checkConfig({ spec }: BundleDeployment): void {
+    const { className, name } = this.#server;
+    if (spec.config === undefined || spec.provisionerClassName === className) return;
+    throw new Error(
+      `spec.config cannot be applied to content of class "${className}": ${name} has no handler "configure". Add the handler to the class, or remove spec.config`,
+    );
   }
 
   #notServed(kind: string, handlers: readonly string[]): Error {

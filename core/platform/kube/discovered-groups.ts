@@ -1,4 +1,5 @@
-import { apiVersionOf, type GroupVersionKind, type Resource } from './resource.ts';
+import { apiVersionOf, type GroupVersionKind } from '../../../api/gvk.ts';
+import { type Resource } from './resource.ts';
 
 /** The parts of apidiscovery.k8s.io APIGroupDiscoveryList that are read here. */
 interface GroupList {

@@ -1,9 +1,10 @@
+import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { abortable, type Clock, systemClock } from '../clock.ts';
 import { type DiscoveredGroups, groupsIn } from './discovered-groups.ts';
 import type { KubeClient } from './kube-client.ts';
 import { LostKinds } from './lost-kinds.ts';
-import type { GroupVersionKind, Resource } from './resource.ts';
+import type { Resource } from './resource.ts';
 
 /** Finds where kinds live (aggregated discovery, cached until `invalidate`). */
 export interface Discovery {

@@ -1,3 +1,4 @@
+import { apiVersionOf } from '../../../api/gvk.ts';
 import { parseJson, stringifyJson } from '../../../api/json.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { ServiceAccountRef } from '../../../api/v1alpha1/deployment-policies.ts';
@@ -16,7 +17,7 @@ import type {
   WatchOptions,
 } from './kube-client.ts';
 import { acceptMetadata, collectionPath, objectPath, queryString } from './object-url.ts';
-import { apiVersionOf, keyOf, type ObjectKey, type Resource } from './resource.ts';
+import { keyOf, type ObjectKey, type Resource } from './resource.ts';
 import type { HttpRequest, HttpTransport } from './transport.ts';
 
 const readTimeout = 30_000;

@@ -36,13 +36,10 @@ export { acceptMetadata, collectionPath, queryString, versionOnly } from './obje
 export { Reflector, type ReflectorOptions, type ReflectorSink } from './reflector.ts';
 export {
   apiServiceResource,
-  apiVersionOf,
   compareResourceVersions,
   configMapResource,
   definitionResource,
   formatKey,
-  type GroupVersionKind,
-  gvkOf,
   keyOf,
   type ObjectKey,
   podResource,

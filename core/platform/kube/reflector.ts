@@ -1,3 +1,4 @@
+import { apiVersionOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { Logger } from '../../contracts/logger.ts';
 import { errorMessage } from '../../errors.ts';
@@ -5,7 +6,7 @@ import { abortable, Backoff, type Clock } from '../clock.ts';
 import { ApiError, apiErrorOfStatus, isExpired } from './api-error.ts';
 import type { KubeClient, WatchEvent } from './kube-client.ts';
 import { InitialEvents, listAll, refusesInitialEvents } from './list.ts';
-import { apiVersionOf, compareResourceVersions, type Resource } from './resource.ts';
+import { compareResourceVersions, type Resource } from './resource.ts';
 
 /** Receives what a reflector sees; calls come in order and never overlap. */
 export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {

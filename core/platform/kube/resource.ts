@@ -1,8 +1,6 @@
 import type { GroupVersionKind } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 
-export { apiVersionOf, type GroupVersionKind, gvkOf } from '../../../api/gvk.ts';
-
 /** A kind as the API server serves it: where its objects live. */
 export interface Resource extends GroupVersionKind {
   /** The plural in URLs. */

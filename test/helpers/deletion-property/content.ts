@@ -1,9 +1,9 @@
+import { gvkOf } from '../../../api/gvk.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleSource } from '../../../api/v1alpha1/bundle.ts';
 import {
   configMapResource,
   definitionResource,
-  gvkOf,
   secretResource,
 } from '../../../core/platform/kube/index.ts';
 import { plainFiles, pushContent } from '../push-content.ts';
