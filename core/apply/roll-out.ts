@@ -61,17 +61,17 @@ export class RollOut {
     // Hooks are to be guarded as objects are, also where there is no object.
     const isNothing = pending.length === 0 && !run.foundationOnly;
     const applied = isNothing ? { changes: 0 } : await setWriter.write(run, pending);
-    if (applied.holdUp !== undefined || run.foundationOnly) {
+    if (applied.blocked !== undefined || run.foundationOnly) {
       return { ...applied, complete: false, drifted, finished: state.finished.all };
     }
-    const { changes, held, holdUp, heldPrune, unserved: lost = [] } = await pruner.prune(run);
+    const { changes, held, blocked, heldPrune, unserved: lost = [] } = await pruner.prune(run);
     const unserved = [...unknown, ...lost];
     await this.#settle(run, [...held.map(({ resource }) => resource), ...unserved]);
     optionalKinds.await(owner, run.set.omitted);
     return {
       changes: applied.changes + changes,
       complete: true,
-      holdUp: holdUp ?? notServed(unserved),
+      blocked: blocked ?? notServed(unserved),
       heldPrune,
       drifted,
       finished: state.finished.all,

@@ -41,7 +41,7 @@ interface SetWriterOptions {
   readonly deletions: Deletions;
 }
 
-type Applied = Pick<ApplyResult, 'changes' | 'holdUp'>;
+type Applied = Pick<ApplyResult, 'changes' | 'blocked'>;
 
 /** What a run has done so far. */
 class Written {
@@ -68,7 +68,7 @@ export class SetWriter {
     if (early !== undefined) {
       // A new process finds objects that were applied: they must be forgotten with their owner.
       state.addMembers(set.ids);
-      return { changes: 0, holdUp: early };
+      return { changes: 0, blocked: early };
     }
     const pending = await ownership.run(ownershipRequest(run, plan));
     state.addMembers(set.ids);
@@ -78,7 +78,7 @@ export class SetWriter {
       : run.operation;
     const written = new Written();
     try {
-      const { failures, holdUp } = await runStages(stagesToRun(run, { ...staged, pending }), {
+      const { failures, blocked } = await runStages(stagesToRun(run, { ...staged, pending }), {
         operation,
         apply: async (object) => await this.#writeObject(run, object, written),
         definitionsWritten: async (stage) => await this.#definitionsWritten(run, stage),
@@ -86,7 +86,7 @@ export class SetWriter {
       });
       throwAny(failures, operation, signal);
       state.occupied = false;
-      return { changes: written.changes, holdUp };
+      return { changes: written.changes, blocked };
     } catch (error) {
       // What was put back of an installed set was missing, and stays.
       if (!(error instanceof OwnershipRefusal) || run.operation !== 'install') throw error;

@@ -4,14 +4,11 @@ import type {
   BundleDeployment,
   BundleDeploymentStatus,
 } from '../../api/v1alpha1/bundle-deployment.ts';
-import type { HoldUp } from '../contracts/applier.ts';
+import type { Blocked } from '../contracts/applier.ts';
 import type { Logger } from '../contracts/logger.ts';
 import type { ReconcileDependencies } from './dependencies.ts';
 import type { LiveDeployment } from './live-deployment.ts';
 import type { Recipe } from './rendering/rendered-objects.ts';
-
-/** Why the Bundle of the template is not, or not completely, rolled out: condition Progressing. */
-export type Blocked = HoldUp;
 
 /** What one reconcile of a BundleDeployment has found out so far; only `inOrder` adds to it. */
 export interface BundleDeploymentState {

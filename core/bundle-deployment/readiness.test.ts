@@ -225,8 +225,8 @@ test.each([
   ['SeedChanged', 'Stalled'],
 ])('%s is not Ready, and %s', async (reason, outlook) => {
   const fixture = aFixture(aBundleOf(v1));
-  const holdUp = { reason, message: 'because' };
-  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, holdUp });
+  const blocked = { reason, message: 'because' };
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, blocked });
   await fixture.reconcile();
   expect(fixture.summary).toEqual([
     `Ready False ${reason}: because`,

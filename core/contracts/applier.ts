@@ -36,7 +36,7 @@ export interface ApplyResult {
   /** False where later stages are still to come: an event of the objects wakes the owner then. */
   readonly complete: boolean;
   /** Why not everything was done, though nothing went wrong. */
-  readonly holdUp?: HoldUp | undefined;
+  readonly blocked?: Blocked | undefined;
   /** Deletions that wait to be confirmed. */
   readonly heldPrune?: HeldPrune | undefined;
   /** What others have changed and spec.drift.mode Warn leaves so. */
@@ -89,8 +89,8 @@ export interface RemoveResult {
   };
 }
 
-/** What holds a deployment up on purpose, as the condition Progressing tells it. */
-export interface HoldUp {
+/** Why a Bundle is not, or not completely, rolled out: condition Progressing tells it. */
+export interface Blocked {
   /** One of `progressReason`. */
   readonly reason: string;
   readonly message: string;

@@ -100,18 +100,18 @@ test('what waits costs no request until its stage begins, in this process and th
   const objects = [configMap('early', -1), workload('cheap', 'a'), configMap('late', 1)];
   const request = { objects, waitForReady: true, signal: stop.signal };
   const first = aProcess();
-  const holdUp = {
+  const blocked = {
     reason: 'WaitingForStage',
     message: expect.stringContaining(
       `stage 1 waits for stage 0: (apps/v1, Kind=Deployment)(${namespace}/cheap): object InProgress: `,
     ),
   };
   const begun = await first.engine.apply({ ...request, owner });
-  expect(begun).toMatchObject({ changes: 2, complete: false, holdUp });
+  expect(begun).toMatchObject({ changes: 2, complete: false, blocked });
   first.client.taken();
   for (const process of [first, aProcess()]) {
     const waiting = await process.engine.apply({ ...request, owner: await reload(name) });
-    expect(waiting).toMatchObject({ changes: 0, complete: false, holdUp });
+    expect(waiting).toMatchObject({ changes: 0, complete: false, blocked });
     expect(process.client.taken()).toEqual([]);
   }
   first.woken.length = 0;

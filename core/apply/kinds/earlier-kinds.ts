@@ -2,7 +2,7 @@ import { fieldAt, stringAt } from '../../../api/json-fields.ts';
 import type { KubernetesObject } from '../../../api/meta.ts';
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { HoldUp } from '../../contracts/applier.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import {
   apiServiceResource,
@@ -141,7 +141,7 @@ function isOfLostKind({ error }: ApplyFailure): boolean {
 }
 
 /** Tells of kinds that are not served; undefined where all are. */
-export function notServed(kinds: readonly GroupKind[]): HoldUp | undefined {
+export function notServed(kinds: readonly GroupKind[]): Blocked | undefined {
   if (kinds.length === 0) return undefined;
   return {
     reason: progressReason.kindNotServed,

@@ -6,7 +6,7 @@ import {
 } from '../../../api/v1alpha1/conditions.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { bundleDeploymentResource } from '../../../api/v1alpha1/resources.ts';
-import type { HoldUp } from '../../contracts/applier.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import type { EventSink } from '../../contracts/event-sink.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type KubeClient, liveObject } from '../../platform/kube/index.ts';
@@ -78,7 +78,7 @@ export class Transfers implements ObjectEventListener {
     owner: BundleDeployment,
     dropped: readonly InventoryEntry[],
     signal: AbortSignal,
-  ): Promise<HoldUp | undefined> {
+  ): Promise<Blocked | undefined> {
     if (dropped.length === 0) return undefined;
     for (const name of transferTargets(owner)) {
       const target = { resource: bundleDeploymentResource, key: { name } };

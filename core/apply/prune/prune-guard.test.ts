@@ -208,8 +208,8 @@ function timed(spec: Partial<BundleDeploymentSpec>) {
     set: { ids: new Set(['web', 'other']) },
     problemOf: (id: string) => (id === 'web' ? problem : undefined),
   };
-  const { now, later, holdUp } = timePrune([plain, ...data], applied);
-  return { now, later, message: holdUp?.message };
+  const { now, later, blocked } = timePrune([plain, ...data], applied);
+  return { now, later, message: blocked?.message };
 }
 
 const rollback = { deadline: '5m' };

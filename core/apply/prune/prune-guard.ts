@@ -5,7 +5,7 @@ import { progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { PrunePolicy } from '../../../api/v1alpha1/deployment-policies.ts';
 import type { HeldPrune } from '../../../api/v1alpha1/deployment-progress.ts';
 import { annotation } from '../../../api/v1alpha1/labels.ts';
-import type { HoldUp } from '../../contracts/applier.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import type { Discovery, KubeClient } from '../../platform/kube/index.ts';
 import { shortList } from '../../short-list.ts';
 import { otherManagers } from '../fields/managed-fields.ts';
@@ -163,7 +163,7 @@ function heldMessage(
 interface TimedPrune {
   readonly now: readonly InventoryEntry[];
   readonly later: readonly InventoryEntry[];
-  readonly holdUp?: HoldUp;
+  readonly blocked?: Blocked;
 }
 
 interface AppliedSet {
@@ -193,7 +193,7 @@ export function timePrune(
   return {
     now: entries.filter((entry) => !waiting.has(entry)),
     later,
-    holdUp: { reason: progressReason.pruneHeld, message: messageOf(later, problem) },
+    blocked: { reason: progressReason.pruneHeld, message: messageOf(later, problem) },
   };
 }
 

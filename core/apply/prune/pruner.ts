@@ -46,7 +46,7 @@ interface PrunerOptions {
   readonly notify: (owner: string) => void;
 }
 
-interface PruneResult extends Pick<ApplyResult, 'changes' | 'holdUp' | 'heldPrune'> {
+interface PruneResult extends Pick<ApplyResult, 'changes' | 'blocked' | 'heldPrune'> {
   /** They wait to be confirmed and are the owner's until then. */
   readonly held: readonly InventoryEntry[];
   /** Kinds that turned out not to be served. */
@@ -118,7 +118,7 @@ export class Pruner {
     this.tellStrangers(owner, set.ids);
     const dropped = [...remove, ...orphan.keys()];
     const awaited = await transfers.pending(owner, dropped, signal);
-    if (awaited !== undefined) return { changes: 0, held: dropped, holdUp: awaited };
+    if (awaited !== undefined) return { changes: 0, held: dropped, blocked: awaited };
     // What nobody has dropped stays the owner's.
     const staying = run.deletionsAsked === false ? [...orphan.keys()] : [];
     const left = staying.length > 0 ? 0 : orphan.size;
@@ -129,7 +129,7 @@ export class Pruner {
     }
     const { go, held: open, status, message } = await this.#guarded(run, remove);
     const problemOf = (id: string): string | undefined => this.#problemOf(run, id);
-    const { now, later, holdUp: unhealthy } = timePrune(go, { owner, set, problemOf });
+    const { now, later, blocked: unhealthy } = timePrune(go, { owner, set, problemOf });
     const because = 'its bundle no longer has it';
     const decided = now.filter((entry) => !undecided.has(entry));
     const refused = await deletions.delete(decided, { owner, because, client, signal });
@@ -139,9 +139,9 @@ export class Pruner {
     throwUndecided(plan, now);
     const changes = left + now.length;
     const held = [...open, ...later, ...staying];
-    if (message === undefined) return { changes, held, unserved, holdUp: unhealthy };
-    const holdUp = { reason: progressReason.pruneHeld, message };
-    return { changes, held, unserved, holdUp, heldPrune: status };
+    if (message === undefined) return { changes, held, unserved, blocked: unhealthy };
+    const blocked = { reason: progressReason.pruneHeld, message };
+    return { changes, held, unserved, blocked, heldPrune: status };
   }
 
   async #guarded(

@@ -154,8 +154,8 @@ describe('where stages wait', () => {
     cluster.unhealthy.add('a').add('c');
     const message = 'stage 2 waits for stage 1: a is not ready';
     for (const _ of ['once', 'again']) {
-      const { holdUp } = await run(set, { cluster, waits: true });
-      expect(holdUp).toEqual({ reason: 'WaitingForStage', message });
+      const { blocked } = await run(set, { cluster, waits: true });
+      expect(blocked).toEqual({ reason: 'WaitingForStage', message });
       expect(names(cluster)).toEqual(['a']);
     }
     cluster.unhealthy.delete('a');
@@ -171,16 +171,16 @@ describe('where stages wait', () => {
       anObject(['apps/v1', 'Deployment'], 'web'),
       anObject(['v1', 'Service'], 'service'),
     ];
-    const { holdUp } = await run(set, { cluster, waits: true });
-    expect(holdUp?.message).toBe('stage 0 waits for stage -10: service is not ready');
+    const { blocked } = await run(set, { cluster, waits: true });
+    expect(blocked?.message).toBe('stage 0 waits for stage -10: service is not ready');
   });
 
   test('the first problems are told, and how many more there are', async () => {
     const cluster = aCluster();
     const set = ['a', 'b', 'c', 'd', 'e'].map((name) => aConfigMap(name, 1));
     for (const { key } of set) cluster.unhealthy.add(key.name);
-    const { holdUp } = await run([...set, aConfigMap('z', 5)], { cluster, waits: true });
-    expect(holdUp?.message).toBe(
+    const { blocked } = await run([...set, aConfigMap('z', 5)], { cluster, waits: true });
+    expect(blocked?.message).toBe(
       'stage 5 waits for stage 1: a is not ready; b is not ready; c is not ready; and 2 more',
     );
   });

@@ -1,6 +1,6 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { progressReason } from '../../../api/v1alpha1/conditions.ts';
-import type { HoldUp } from '../../contracts/applier.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import { ApiError } from '../../platform/kube/index.ts';
 import type { DriftDetector } from '../drift/drift.ts';
 import { driftMode } from '../drift/drift-policy.ts';
@@ -37,7 +37,7 @@ export interface StagesResult {
   /** What was refused; the stages after it were not begun. */
   readonly failures: readonly ApplyFailure[];
   /** Set where a stage has to wait for the one before. */
-  readonly holdUp?: HoldUp;
+  readonly blocked?: Blocked;
 }
 
 interface Content<P extends PlannedObject> {
@@ -72,8 +72,8 @@ export async function runStages(
   for (const [index, stage] of stages.entries()) {
     const failures = stage.pending.length === 0 ? [] : await runStage(stage, steps);
     if (failures.length > 0) return { failures };
-    const holdUp = waiting(stage, stages.slice(index + 1), steps.problemOf);
-    if (holdUp !== undefined) return { failures, holdUp };
+    const blocked = waiting(stage, stages.slice(index + 1), steps.problemOf);
+    if (blocked !== undefined) return { failures, blocked };
   }
   return { failures: [] };
 }
@@ -82,11 +82,11 @@ export async function runStages(
 export function holdUpBeforeFirst(
   stages: readonly Stage<PlannedObject>[],
   problemOf: ProblemOf | undefined,
-): HoldUp | undefined {
+): Blocked | undefined {
   for (const [index, stage] of stages.entries()) {
     if (stage.pending.length > 0) return undefined;
-    const holdUp = waiting(stage, stages.slice(index + 1), problemOf);
-    if (holdUp !== undefined) return holdUp;
+    const blocked = waiting(stage, stages.slice(index + 1), problemOf);
+    if (blocked !== undefined) return blocked;
   }
   return undefined;
 }
@@ -138,7 +138,7 @@ function waiting(
   stage: Stage<PlannedObject>,
   later: readonly Stage<PlannedObject>[],
   problemOf: ProblemOf | undefined,
-): HoldUp | undefined {
+): Blocked | undefined {
   const next = later.find(({ pending }) => pending.length > 0);
   if (next === undefined || problemOf === undefined) return undefined;
   const problems = stage.objects.flatMap((object) => problemOf(object) ?? []);

@@ -147,16 +147,16 @@ function lookAgain(
 
 /** What came of an apply; the reconcile goes on only where everything is applied. */
 function foundBy(
-  { complete, holdUp, heldPrune, drifted, finished }: ApplyResult,
+  { complete, blocked, heldPrune, drifted, finished }: ApplyResult,
   state: BundleDeploymentState,
   { clock, reportHealth }: Pick<BundleDeploymentDependencies, 'clock' | 'reportHealth'>,
 ): Found {
   const drift = withDrift(state.status, drifted, clock);
   const status = withFinished({ ...state, status: drift }, finished);
-  const found = { blocked: state.blocked ?? holdUp, settled: complete && holdUp === undefined };
+  const found = { blocked: state.blocked ?? blocked, settled: complete && blocked === undefined };
   if (complete) return { ...found, status: withHeldPrune(status, heldPrune) };
-  if (holdUp === undefined) return { ...found, status, done: true };
-  const failure = { ...holdUp, reportHealth };
+  if (blocked === undefined) return { ...found, status, done: true };
+  const failure = { ...blocked, reportHealth };
   return { ...found, status: notInstalled(status, failure, clock), done: true };
 }
 

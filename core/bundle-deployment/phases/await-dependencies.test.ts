@@ -188,8 +188,8 @@ describe('what is installed', () => {
     const fixture = aFixture(anInstalled('db'), aDependency());
     fixture.have(aBundleOf(v2));
     fixture.changeSpec({ template: v2 });
-    const holdUp = { reason: 'WaitingForStage', message: 'stage 2 waits for stage 1' };
-    fixture.applier.apply.mockResolvedValueOnce({ changes: 1, complete: false, holdUp });
+    const blocked = { reason: 'WaitingForStage', message: 'stage 2 waits for stage 1' };
+    fixture.applier.apply.mockResolvedValueOnce({ changes: 1, complete: false, blocked });
     expect(await progressing(fixture)).toContain('stage 2 waits for stage 1');
     expect(fixture.conditions).toContain(
       'Installed False WaitingForStage: stage 2 waits for stage 1',

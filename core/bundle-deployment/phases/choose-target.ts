@@ -8,6 +8,7 @@ import {
   bundleDeploymentCondition,
   bundleDeploymentReason as reason,
 } from '../../../api/v1alpha1/conditions.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { isOwn, ownBundle, ownBundles } from '../bundles.ts';
 import type {
@@ -16,13 +17,7 @@ import type {
   ReconcileDependencies,
 } from '../dependencies.ts';
 import { createBundle } from '../desired-bundle.ts';
-import type {
-  Blocked,
-  BundleDeploymentState,
-  Found,
-  PhaseContext,
-  Surroundings,
-} from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext, Surroundings } from '../phase.ts';
 import { boundedHistory, onlyAskedFor, withActive } from '../revisions/history.ts';
 import { rolledBack } from '../revisions/progress.ts';
 import { hasValidBundle, notObserved } from '../status.ts';

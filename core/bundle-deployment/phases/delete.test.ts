@@ -244,8 +244,8 @@ describe('a deleted deployment', () => {
 test('deletions that wait to be confirmed are in the status until they no longer do', async () => {
   const fixture = installedFixture();
   const heldPrune = { digest: 'd', reason: 'r', count: 0, objects: [] };
-  const holdUp = { reason: 'PruneHeld', message: 'm' };
-  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, holdUp, heldPrune });
+  const blocked = { reason: 'PruneHeld', message: 'm' };
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, blocked, heldPrune });
   await fixture.reconcile();
   expect(fixture.status).toMatchObject({ activeBundle: aBundleOf().metadata.name, heldPrune });
   expect(fixture.conditions).toContain('Progressing False PruneHeld: m');

@@ -1,7 +1,7 @@
 import type { BundleDeployment } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import { dependencyCycle } from '../../../api/v1alpha1/dependency-cycle.ts';
-import type { RemoveResult } from '../../contracts/applier.ts';
+import type { Blocked, RemoveResult } from '../../contracts/applier.ts';
 import { errorMessage } from '../../errors.ts';
 import { findCondition } from '../../platform/runtime/index.ts';
 import { shortList } from '../../short-list.ts';
@@ -10,7 +10,6 @@ import type { BundleDeploymentDependencies, ReconcileDependencies } from '../dep
 import { skipsHooks } from '../hooks/deploy-hooks.ts';
 import { skipCommand } from '../hooks/hook-run.ts';
 import {
-  type Blocked,
   type BundleDeploymentState,
   type Found,
   longestWait,

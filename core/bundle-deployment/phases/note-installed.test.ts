@@ -100,9 +100,9 @@ test('a template, a config or an input that changes does', async () => {
 
 test('what waits to be deleted was asked for until it is gone', async () => {
   const fixture = await anInstalled();
-  const holdUp = { reason: 'PruneHeld', message: 'not deleted' };
+  const blocked = { reason: 'PruneHeld', message: 'not deleted' };
   const heldPrune = { digest: 'd', reason: 'too many', count: 1, objects: [] };
-  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, holdUp, heldPrune });
+  fixture.applier.apply.mockResolvedValue({ changes: 1, complete: true, blocked, heldPrune });
   upgrade(fixture);
   expect(await request(fixture)).toEqual({});
   expect(await request(fixture)).toEqual({});

@@ -6,11 +6,12 @@ import type {
 } from '../../../api/v1alpha1/bundle-deployment.ts';
 import { bundleDeploymentCondition, progressReason } from '../../../api/v1alpha1/conditions.ts';
 import type { ProgressStatus, RollbackStatus } from '../../../api/v1alpha1/deployment-progress.ts';
+import type { Blocked } from '../../contracts/applier.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { findCondition, timestamp } from '../../platform/runtime/index.ts';
 import { ownBundles } from '../bundles.ts';
 import type { BundleDeploymentDependencies } from '../dependencies.ts';
-import type { Blocked, BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
+import type { BundleDeploymentState, Found, PhaseContext } from '../phase.ts';
 import {
   type History,
   keepsProgress,
