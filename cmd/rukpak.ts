@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { stopSignal } from '../core/platform/runtime/index.ts';
 import './favour-memory.ts';
+import { stopSignal } from '../core/platform/runtime/index.ts';
 import { processLogger } from './process-logger.ts';
 import { runProgram } from './program.ts';
 

@@ -107,6 +107,11 @@ describe('imports go down only', () => {
     }
   });
 
+  test.each(['cmd/rukpak.ts', 'cmd/ctl/content/render-stream.ts'])(
+    '%s favours memory before it loads anything of ours',
+    (path) => expect(importsOf(path)[0]).toBe('cmd/favour-memory.ts'),
+  );
+
   test('the table refuses what the design refuses', () => {
     expect(mayImport('core/store/x.ts', 'core/sources/y.ts')).toBe(false);
     expect(mayImport('core/platform/kube/x.ts', 'core/manifests/y.ts')).toBe(false);
