@@ -20,7 +20,7 @@ export class HookWatch implements ObjectEventListener {
   hear({ type, entry }: ObjectEvent): void {
     if (type === 'changed') this.#changed(entry);
     if (type !== 'removed') return;
-    for (const { name, hook } of this.#owners) {
+    for (const { name, hook } of this.#owners.awaiting) {
       if (hook?.id === entry.id && hook.told !== true) this.#notify(name);
     }
   }

@@ -63,7 +63,7 @@ export class Transfers implements ObjectEventListener {
   }
 
   hear({ type, entry }: ObjectEvent): void {
-    for (const { name, given } of this.#options.owners) {
+    for (const { name, given } of this.#options.owners.awaiting) {
       const taker = given.get(entry.id);
       if (taker === undefined || (type === 'changed' && taker === entry.owner)) continue;
       this.#options.notify(name);

@@ -23,13 +23,15 @@ export class RemovalWatch implements ObjectEventListener {
     if (type === 'changed') this.#changed(entry);
     if (type === 'removed') {
       this.#kept.delete(entry.id);
-      for (const state of this.#owners) this.#gone(state, entry.id);
+      for (const state of this.#owners.awaiting) this.#gone(state, entry.id);
     }
   }
 
   #changed(entry: InventoryEntry): void {
     // By now it may be another owner's.
-    for (const state of this.#owners) if (state.name !== entry.owner) this.#gone(state, entry.id);
+    for (const state of this.#owners.awaiting) {
+      if (state.name !== entry.owner) this.#gone(state, entry.id);
+    }
     const isShown = this.#owners.find(entry.owner)?.removal?.shown === entry.id;
     if (this.#isNewlyKept(entry) || isShown) this.#notify(entry.owner);
   }

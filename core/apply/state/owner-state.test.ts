@@ -93,3 +93,16 @@ test('what is forgotten of a deployment is all of its own, and nothing of others
   ]);
   expect(owners.of('one')).not.toBe(one);
 });
+
+test('events of objects concern those alone that wait for one, until they are forgotten', () => {
+  expect([...owners.awaiting]).toEqual([]);
+  one.removal = { ids: new Set(['a']), shown: 'a', since: 0 };
+  two.given = new Map([['b', 'one']]);
+  two.hook = { id: 'c', run: 'r' };
+  expect([...owners.awaiting]).toEqual([one, two]);
+  one.removal = undefined;
+  two.given = new Map();
+  expect([...owners.awaiting]).toEqual([two]);
+  owners.forget('two');
+  expect([...owners.awaiting]).toEqual([]);
+});

@@ -52,6 +52,8 @@ export interface PodReasonsOf {
 interface ObjectIndex {
   readonly records: Map<string, AppliedRecord>;
   readonly holders: Map<string, OwnerState>;
+  /** Those that wait for events of objects which may be others' by then. */
+  readonly awaiting: Set<OwnerState>;
 }
 
 /**
@@ -71,16 +73,12 @@ export class OwnerState {
   podReasons: PodReasonsOf | undefined;
   /** The last install met objects of somebody else's: the next one looks before it creates. */
   occupied = false;
-  /** Objects of its bundle that others have taken with its consent: object to taker. */
-  given: ReadonlyMap<string, string> = new Map();
   /** It looks again soon whether those that may take its objects have had time to. */
   awaitsTransfer = false;
   /** Namespaces of others in its bundle. */
   namespaces: ReadonlyMap<string, SharedNamespace> = new Map();
   /** It is being deleted: namespaces are not kept for it. */
   isEnding = false;
-  hook: AwaitedHook | undefined;
-  removal: AwaitedRemoval | undefined;
   /** Deletions that were confirmed and may not have succeeded yet. */
   confirmedPrunes: ReadonlySet<string> = new Set();
   /** Kinds of optional objects that it awaits. */
@@ -98,12 +96,50 @@ export class OwnerState {
   /** IDs of its objects in their order, with those that are only about to be applied. */
   #members: readonly string[] = [];
   readonly #claims = new Set<string>();
+  #given: ReadonlyMap<string, string> = new Map();
+  #hook: AwaitedHook | undefined;
+  #removal: AwaitedRemoval | undefined;
   #isSettled = false;
 
   constructor(name: string, clock: Clock, index: ObjectIndex) {
     this.name = name;
     this.repairs = new RepairBackoff(clock);
     this.#index = index;
+  }
+
+  /** Objects of its bundle that others have taken with its consent: object to taker. */
+  get given(): ReadonlyMap<string, string> {
+    return this.#given;
+  }
+
+  set given(given: ReadonlyMap<string, string>) {
+    this.#given = given;
+    this.#noteAwaiting();
+  }
+
+  get hook(): AwaitedHook | undefined {
+    return this.#hook;
+  }
+
+  set hook(hook: AwaitedHook | undefined) {
+    this.#hook = hook;
+    this.#noteAwaiting();
+  }
+
+  get removal(): AwaitedRemoval | undefined {
+    return this.#removal;
+  }
+
+  set removal(removal: AwaitedRemoval | undefined) {
+    this.#removal = removal;
+    this.#noteAwaiting();
+  }
+
+  #noteAwaiting(): void {
+    const isAwaiting =
+      this.#given.size > 0 || this.#hook !== undefined || this.#removal !== undefined;
+    if (isAwaiting) this.#index.awaiting.add(this);
+    else this.#index.awaiting.delete(this);
   }
 
   /** Its own records, in the order of its objects. */
@@ -198,13 +234,14 @@ export class OwnerState {
     this.rules?.verdicts.end();
     this.setMembers([]);
     this.releaseAll();
+    this.#index.awaiting.delete(this);
   }
 }
 
 /** What the process remembers of deployments, by name. */
 export class OwnerStates implements Iterable<OwnerState> {
   readonly #byName = new Map<string, OwnerState>();
-  readonly #index: ObjectIndex = { records: new Map(), holders: new Map() };
+  readonly #index: ObjectIndex = { records: new Map(), holders: new Map(), awaiting: new Set() };
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -233,6 +270,11 @@ export class OwnerStates implements Iterable<OwnerState> {
   forget(name: string): void {
     this.#byName.get(name)?.end();
     this.#byName.delete(name);
+  }
+
+  /** Those that an event of any object may concern: few, so that each event asks few. */
+  get awaiting(): ReadonlySet<OwnerState> {
+    return this.#index.awaiting;
   }
 
   [Symbol.iterator](): IterableIterator<OwnerState> {
