@@ -8,7 +8,8 @@ import type { ApplySetParents } from './kinds/applyset-parent.ts';
 import type { Definitions } from './kinds/definitions.ts';
 import type { KindWatches } from './kinds/kind-watches.ts';
 import type { CheckedObject, DesiredObject, PlannedObject } from './objects/desired.ts';
-import { type ApplyFailure, type Operation, throwAny } from './objects/failures.ts';
+import { type ApplyFailure, throwAny } from './objects/failures.ts';
+import type { Operation } from './objects/operation.ts';
 import { isDefinition, isNamespace, isNamespaceOrDefinition } from './objects/order.ts';
 import {
   type OwnershipCheck,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { TerminalError } from '../../errors.ts';
 import { ApiError } from '../../platform/kube/index.ts';
-import { type ApplyFailure, failuresError, type Operation } from './failures.ts';
+import { type ApplyFailure, failuresError } from './failures.ts';
+import type { Operation } from './operation.ts';
 
 function failed(
   error: unknown,

@@ -1,10 +1,7 @@
-import { bundleDeploymentReason } from '../../../api/v1alpha1/conditions.ts';
 import { errorMessage, TerminalError } from '../../errors.ts';
 import { ApiError, isNotFound } from '../../platform/kube/index.ts';
 import type { DesiredObject } from './desired.ts';
-
-/** `install` and `upgrade` of a set, or `reconcile`: putting back what was applied before. */
-export type Operation = 'install' | 'upgrade' | 'reconcile';
+import { failedReason, type Operation } from './operation.ts';
 
 export interface ApplyFailure {
   readonly object: Pick<DesiredObject, 'resource' | 'key'>;
@@ -13,13 +10,6 @@ export interface ApplyFailure {
 }
 
 const listedFailures = 20;
-
-/** The reason of a condition after a refused operation. */
-export const failedReason = {
-  install: bundleDeploymentReason.installFailed,
-  upgrade: bundleDeploymentReason.upgradeFailed,
-  reconcile: bundleDeploymentReason.reconcileFailed,
-} as const;
 
 /** RukPak's prefix for anything that should be there and is not. */
 export const missingResource = 'required resource not found: ';

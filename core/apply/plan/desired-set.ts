@@ -10,8 +10,9 @@ import { shortList } from '../../short-list.ts';
 import { isHook } from '../hooks/hook.ts';
 import { kindKey, resolveKinds } from '../kinds/kinds.ts';
 import { type DesiredContext, type DesiredObject, desiredObject } from '../objects/desired.ts';
-import { failedReason, missingResource, unknownKind } from '../objects/failures.ts';
+import { missingResource, unknownKind } from '../objects/failures.ts';
 import { type GroupKind, objectPath } from '../objects/object-id.ts';
+import { failedReason } from '../objects/operation.ts';
 import { isDefinition } from '../objects/order.ts';
 import { contentProblem } from './content-check.ts';
 

@@ -4,8 +4,8 @@ import { annotation } from '../../../api/v1alpha1/labels.ts';
 import { TerminalError } from '../../errors.ts';
 import type { Resource } from '../../platform/kube/index.ts';
 import type { DesiredObject } from '../objects/desired.ts';
-import { failedReason } from '../objects/failures.ts';
 import { describeObject } from '../objects/object-id.ts';
+import { failedReason } from '../objects/operation.ts';
 import {
   isBeforeWorkloads,
   isDefinition,
