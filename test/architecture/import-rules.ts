@@ -42,6 +42,17 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'provisioners/',
     'webhooks/object-schema.ts',
   ],
+  // Without a cluster, and without the classes: what a catalog is.
+  'catalog/blobs/': [...foundations, 'core/sdk.ts', 'core/manifests/'],
+  'catalog/': [
+    ...foundations,
+    'core/sdk.ts',
+    'core/platform/',
+    'core/registry/',
+    'core/manifests/',
+    'core/content/',
+    'catalog/',
+  ],
   'cmd/': ['api/', 'core/', 'catalog/', 'provisioners/', 'webhooks/', 'deploy/'],
   'deploy/': ['api/'],
   // A program of the checkout that no package has: it speaks to registries as the product does.
@@ -81,11 +92,17 @@ const rooms = [
   'core/sources/image/signatures',
   'webhooks',
   'catalog/bundle-checks',
+  ...['blobs', 'load', 'index', 'validate', 'graph', 'compare'].map(inCatalog),
+  ...['render', 'templates', 'images', 'serve', 'mirror'].map(inCatalog),
   ...['plain', 'registry', 'helm'].map((name) => `provisioners/${name}`),
 ];
 
 function inCore(name: string): string {
   return `core/${name}`;
+}
+
+function inCatalog(name: string): string {
+  return `catalog/${name}`;
 }
 
 /** Second doors of rooms, for who needs little of a room that takes long to load. */

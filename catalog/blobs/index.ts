@@ -1,0 +1,15 @@
+export type {
+  Blob,
+  BlobPlace,
+  CatalogConfig,
+  ChannelEntry,
+  CustomBlob,
+  DeprecationEntry,
+  Icon,
+  OlmBundle,
+  OlmChannel,
+  OlmDeprecations,
+  OlmPackage,
+  Property,
+  RelatedImage,
+} from './blob.ts';
