@@ -28,6 +28,11 @@ export interface Property {
   readonly type: string;
   /** Undefined where the property has no value at all. */
   readonly value: JsonValue | undefined;
+  /**
+   * The value as compact JSON, where its text counts: properties of a rendered bundle are written as
+   * JSON with the escapes, key order and numbers of their bundle. Written from `value` where absent.
+   */
+  readonly json?: string | undefined;
 }
 
 export interface Icon {
