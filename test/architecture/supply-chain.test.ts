@@ -66,6 +66,7 @@ const licences: ReadonlySet<string> = new Set([
   'BSD-3-Clause',
   'ISC',
   'MIT',
+  '(Apache-2.0 AND BSD-3-Clause)',
   '(MIT AND BSD-3-Clause)',
   '(MIT AND Zlib)',
   'PSF-2.0',
