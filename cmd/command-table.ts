@@ -7,7 +7,8 @@ export interface CommandRow {
   readonly summary: string;
   /** Keeps the command out of the list. */
   readonly hidden?: true;
-  readonly load: () => Promise<Command>;
+  /** Given the arguments after its name: a command that has commands itself loads the named one. */
+  readonly load: (args: readonly string[]) => Promise<Command>;
 }
 
 /** Commands whose arguments name another command of the program. */
@@ -23,12 +24,13 @@ export async function addCommands(
   rows: readonly CommandRow[],
   args: readonly string[],
 ): Promise<Command> {
-  const named = namedCommands(args);
+  const named = namedCommand(args);
   const usages = new Map<string, string>();
   for (const row of rows) {
     const { name, alias } = namesOf(row);
-    const isNamed = named.some((word) => word === name || word === alias);
-    const command = isNamed ? await row.load() : new Command(name);
+    const after = named.get(name) ?? (alias === undefined ? undefined : named.get(alias));
+    const isNamed = after !== undefined;
+    const command = isNamed ? await row.load(after) : new Command(name);
     if (alias !== undefined && !isNamed) command.alias(alias);
     program.addCommand(command.description(row.summary), { hidden: row.hidden === true });
     usages.set(name, row.usage);
@@ -38,10 +40,17 @@ export async function addCommands(
   });
 }
 
-/** The first word, and the one after it where the first is a command about others. */
-function namedCommands(args: readonly string[]): readonly string[] {
-  const words = args.filter((arg) => !arg.startsWith('-'));
-  return words.slice(0, aboutOthers.has(words[0] ?? '') ? 2 : 1);
+/**
+ * The first word, and the one after it where the first is a command about others; each with what
+ * comes after it.
+ */
+function namedCommand(args: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const first = args.findIndex((arg) => !arg.startsWith('-'));
+  if (first < 0) return new Map();
+  const name = args[first] ?? '';
+  const after = args.slice(first + 1);
+  const named: [string, readonly string[]][] = [[name, after]];
+  return new Map(aboutOthers.has(name) ? [...named, ...namedCommand(after)] : named);
 }
 
 function namesOf({ usage }: CommandRow): { readonly name: string; readonly alias?: string } {

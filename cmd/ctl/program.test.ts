@@ -1,10 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { bundleCommands } from './bundle/commands.ts';
+import { catalogCommands } from './catalog/commands.ts';
 import { commandTable } from './program.ts';
 
-test.each(commandTable)('"$usage" is what its command takes', async ({ usage, load }) => {
-  const command = await load();
+const rows = [...commandTable, ...bundleCommands, ...catalogCommands];
+
+test.each(rows)('"$usage" is what its command takes', async ({ usage, load }) => {
+  const command = await load([]);
   expect(command.createHelp().subcommandTerm(command)).toBe(usage);
 });
 

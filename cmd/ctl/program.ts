@@ -115,6 +115,16 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./remove-helm-releases.ts')).removeHelmReleasesCommand(),
   },
   {
+    usage: 'bundle',
+    summary: 'make, check and read bundles and their images',
+    load: async (args) => (await import('./bundle/commands.ts')).bundleCommand(args),
+  },
+  {
+    usage: 'catalog',
+    summary: 'read, check, write and serve file-based catalogs',
+    load: async (args) => (await import('./catalog/commands.ts')).catalogCommand(args),
+  },
+  {
     usage: 'provisioner',
     summary: 'write a provisioner class of your own',
     load: async () => (await import('./provisioner.ts')).provisionerCommand(),

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RE2JS } from 're2js';
+import { goQuote } from '../../../api/go-quote.ts';
 import { type JsonValue, stringifyJson } from '../../../api/json.ts';
 import { hasFormat, supportedFormat } from './formats.ts';
 import { isInteger, isIntegral, truncated } from './json-schema.ts';
@@ -136,35 +137,7 @@ function isSame(a: JsonValue, b: JsonValue): boolean {
     : isDeepStrictEqual(a, b);
 }
 
-/** Values as Go's fmt prints them, because the API server's texts do. */
-
-const escapes: ReadonlyMap<string, string> = new Map([
-  ['"', '\\"'],
-  ['\\', '\\\\'],
-  ['\x07', '\\a'],
-  ['\b', '\\b'],
-  ['\f', '\\f'],
-  ['\n', '\\n'],
-  ['\r', '\\r'],
-  ['\t', '\\t'],
-  ['\v', '\\v'],
-]);
-
-/** `%q` of a string. */
-function goQuote(text: string): string {
-  return `"${text.replace(/["\\]|[^\P{C}]|[^\P{Z} ]/gu, escaped)}"`;
-}
-
-function escaped(character: string): string {
-  const known = escapes.get(character);
-  if (known !== undefined) return known;
-  const code = character.codePointAt(0) ?? 0;
-  const hex = code.toString(16);
-  if (code < 0x80) return `\\x${hex.padStart(2, '0')}`;
-  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
-}
-
-/** `%v` of a number: floats with an exponent of at least two digits from 1e21 and below 1e-4. */
+/** `%v` of a number, because the API server's texts have it: floats with an exponent of at least two digits from 1e21 and below 1e-4. */
 function goNumber(value: number | bigint): string {
   if (isInteger(value)) return value.toString();
   const float = Number(value);

@@ -1,0 +1,24 @@
+import type { CobraRow } from './cobra/command.ts';
+import { replaced } from './replaced.ts';
+
+/** opm's commands, one file each. */
+export const commandTable: readonly CobraRow[] = [
+  {
+    name: 'version',
+    short: 'Print the opm version',
+    load: async () => (await import('./version.ts')).versionCommand,
+  },
+  replaced(
+    'index',
+    'SQLite indexes are deprecated: convert one with "opm migrate", and build a catalog image with "rukpakctl catalog build"',
+  ),
+  replaced(
+    'registry',
+    'SQLite databases are deprecated: convert one with "opm migrate", and serve the result with "opm serve"',
+  ),
+];
+
+/** Those below `opm alpha`. */
+export const alphaCommands: readonly CobraRow[] = [
+  replaced('veneer', 'templates have replaced veneers: use "opm alpha render-template"'),
+];

@@ -1,0 +1,20 @@
+import type { CobraRow } from './cobra/command.ts';
+import { FatalLine } from './cobra/failures.ts';
+
+/** A command of opm that this program leaves out: it says by name what to use instead. */
+export function replaced(name: string, instead: string): CobraRow {
+  return {
+    name,
+    short: '',
+    hidden: true,
+    load: async () => ({
+      use: name,
+      keepsFlags: true,
+      run: async ({ args, path }) => {
+        const [word] = args.filter((each) => !each.startsWith('-'));
+        const called = word === undefined ? path : `${path} ${word}`;
+        throw new FatalLine(`Error: this opm has no "${called}": ${instead}`);
+      },
+    }),
+  };
+}
