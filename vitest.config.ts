@@ -56,6 +56,20 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'tools',
+          pool: 'forks',
+          expect: expectation,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+          include: ['test/tools/**/*.test.ts'],
+          setupFiles: ['test/helpers/take-coverage.ts'],
+          // The tools that tests compare with may have to be built first.
+          testTimeout: 900_000,
+          hookTimeout: 1_300_000,
+        },
+      },
+      {
+        test: {
           ...onControlPlanes,
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],

@@ -21,7 +21,7 @@ type Shell = (typeof shells)[number];
  * `__complete <words>`, in the protocol of cobra's programs: a candidate per line, a tab before its
  * description, and last `:<directive>`.
  */
-function completionScript(shell: Shell, program: string): string {
+export function completionScript(shell: Shell, program: string): string {
   const name = `_${program.replaceAll(/\W/g, '_')}`;
   return scripts[shell].replaceAll('@name@', name).replaceAll('@program@', program);
 }

@@ -1,4 +1,5 @@
 import type { CobraRow } from './cobra/command.ts';
+import { completionRow } from './completion.ts';
 import { replaced } from './replaced.ts';
 
 /** opm's commands, one file each. */
@@ -8,6 +9,7 @@ export const commandTable: readonly CobraRow[] = [
     short: 'Print the opm version',
     load: async () => (await import('./version.ts')).versionCommand,
   },
+  completionRow,
   replaced(
     'index',
     'SQLite indexes are deprecated: convert one with "opm migrate", and build a catalog image with "rukpakctl catalog build"',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ourOpm } from '../../test/helpers/opm.ts';
+import { ourOpm } from '../../test/helpers/our-opm.ts';
 import type { CobraRow } from './cobra/command.ts';
 import { opmProgram } from './program.ts';
 
@@ -60,5 +60,32 @@ describe('opm', () => {
   test('version is that of the opm it stands for', async () => {
     const { stdout } = await ourOpm(['version']);
     expect(stdout).toMatch(/^Version: version\.Version\{OpmVersion:"v1\.73\.0\+rukpak-ts\./);
+  });
+});
+
+describe('completion', () => {
+  test.each([
+    [
+      ['completion', ''],
+      ['bash', 'fish', 'zsh'],
+    ],
+    [['completion', 'z'], ['zsh']],
+    [['help', 'ver'], ['version']],
+    [
+      ['version', '--'],
+      ['--skip-tls-verify', '--use-http', '--help'],
+    ],
+    [['alpha', 'ven'], []],
+  ])('of %j offers %j', async (words, expected) => {
+    const { stdout } = await ourOpm(['__complete', ...words]);
+    const lines = stdout.split('\n').slice(0, -1);
+    expect(lines.slice(0, -1).map((line) => line.split('\t')[0])).toEqual(expected);
+    expect(lines.at(-1)).toMatch(/^:[04]$/);
+  });
+
+  test('comes with scripts that ask opm', async () => {
+    const { code, stdout } = await ourOpm(['completion', 'bash']);
+    expect({ code }).toEqual({ code: 0 });
+    expect(stdout).toContain('opm __complete');
   });
 });

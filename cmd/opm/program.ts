@@ -1,4 +1,5 @@
 import type { CobraFlag, CobraProgram } from './cobra/command.ts';
+import { completeRow } from './cobra/complete-command.ts';
 import { execute } from './cobra/execute.ts';
 import { helpRow } from './cobra/help-command.ts';
 import { noArgs } from './cobra/positional-args.ts';
@@ -44,6 +45,7 @@ export function opmProgram({ showAlpha }: { readonly showAlpha: boolean }): Cobr
     commands: [
       ...commandTable,
       helpRow(() => program),
+      completeRow(() => program),
       {
         name: 'alpha',
         short: 'Run an alpha subcommand',

@@ -11,7 +11,13 @@ function state(): object {
     Object.getOwnPropertyDescriptor(process, name),
   );
   const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
-  return { properties, listeners, exitCode: process.exitCode, variable: process.env[variable] };
+  return {
+    properties,
+    listeners,
+    exitCode: process.exitCode,
+    variable: process.env[variable],
+    folder: process.cwd(),
+  };
 }
 
 test('a run has its own input, output, environment and exit code, and leaves nothing behind', async () => {
@@ -19,13 +25,13 @@ test('a run has its own input, output, environment and exit code, and leaves not
   const run = runInProcess(
     async () => {
       process.stdout.write(`${await text(process.stdin)} ${process.env[variable]}`);
-      process.stderr.write('wrong');
+      process.stderr.write(`wrong in ${process.cwd()}`);
       process.on('SIGTERM', () => undefined);
       process.exitCode = 3;
     },
-    { input: 'in', env: { [variable]: 'set' } },
+    { input: 'in', env: { [variable]: 'set' }, cwd: '/' },
   );
-  expect(await run).toEqual({ code: 3, stdout: 'in set', stderr: 'wrong' });
+  expect(await run).toEqual({ code: 3, stdout: 'in set', stderr: 'wrong in /' });
   expect(state()).toEqual(before);
 });
 

@@ -13,6 +13,8 @@ export interface ProgramOptions {
   readonly input?: string | Uint8Array;
   /** Added to the environment of the tests. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The working directory; that of the tests where absent. */
+  readonly cwd?: string;
   /** Columns of the terminal that it prints to; no terminal where absent. */
   readonly columns?: number;
 }
@@ -35,7 +37,7 @@ export function runInProcess(
 
 async function runAlone(
   main: () => Promise<void>,
-  { input = '', env = {}, columns }: ProgramOptions,
+  { input = '', env = {}, cwd, columns }: ProgramOptions,
 ): Promise<ProgramResult> {
   using changes = new DisposableStack();
   let exited: number | undefined;
@@ -51,6 +53,7 @@ async function runAlone(
     },
   });
   setVariables(changes, env);
+  if (cwd !== undefined) changeDirectory(changes, cwd);
   dropSignalListeners(changes);
   resetExitCode(changes);
   try {
@@ -121,6 +124,12 @@ function setVariables(changes: DisposableStack, env: Readonly<Record<string, str
       else process.env[name] = before;
     });
   }
+}
+
+function changeDirectory(changes: DisposableStack, folder: string): void {
+  const before = process.cwd();
+  process.chdir(folder);
+  changes.defer(() => process.chdir(before));
 }
 
 /** Those that the program adds would outlive it. */

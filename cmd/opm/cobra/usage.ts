@@ -13,12 +13,12 @@ export function usageText(found: FoundCommand): string {
   return [
     'Usage:',
     found.command.run === undefined ? '' : `\n  ${useLine(found)}`,
-    listed(found).length === 0 ? '' : `\n  ${found.path} [command]`,
+    listedCommands(found).length === 0 ? '' : `\n  ${found.path} [command]`,
     found.command.example === undefined ? '' : `\n\nExamples:\n${found.command.example}`,
     commandList(found),
     flagList('Flags', found.localFlags),
     flagList('Global Flags', found.inheritedFlags),
-    listed(found).length === 0
+    listedCommands(found).length === 0
       ? ''
       : `\n\nUse "${found.path} [command] --help" for more information about a command.`,
     '\n',
@@ -28,10 +28,10 @@ export function usageText(found: FoundCommand): string {
 function useLine({ rows, command, flags }: FoundCommand): string {
   const above = rows.slice(0, -1).map(({ name }) => name);
   const line = [...above, command.use].join(' ');
-  return flags.some(isShown) && !line.includes('[flags]') ? `${line} [flags]` : line;
+  return flags.some(shownFlags) && !line.includes('[flags]') ? `${line} [flags]` : line;
 }
 
-function listed({ row }: FoundCommand): readonly CobraRow[] {
+export function listedCommands({ row }: FoundCommand): readonly CobraRow[] {
   return (row.commands ?? [])
     .filter(({ hidden }) => hidden !== true)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -40,7 +40,7 @@ function listed({ row }: FoundCommand): readonly CobraRow[] {
 const leastNamePadding = 11;
 
 function commandList(found: FoundCommand): string {
-  const rows = listed(found);
+  const rows = listedCommands(found);
   if (rows.length === 0) return '';
   const lengths = (found.row.commands ?? []).map(({ name }) => name.length);
   const padding = Math.max(leastNamePadding, ...lengths);
@@ -49,7 +49,7 @@ function commandList(found: FoundCommand): string {
 }
 
 function flagList(title: string, flags: readonly CobraFlag[]): string {
-  const shown = flags.filter(isShown).map((flag) => ({ head: flagHead(flag), flag }));
+  const shown = flags.filter(shownFlags).map((flag) => ({ head: flagHead(flag), flag }));
   if (shown.length === 0) return '';
   const width = Math.max(...shown.map(({ head }) => head.length)) + 3;
   const lines = shown.map(({ head, flag }) => {
@@ -59,7 +59,7 @@ function flagList(title: string, flags: readonly CobraFlag[]): string {
   return `\n\n${title}:\n${lines.join('\n').trimEnd()}`;
 }
 
-function isShown({ hidden, deprecated }: CobraFlag): boolean {
+export function shownFlags({ hidden, deprecated }: CobraFlag): boolean {
   return hidden !== true && deprecated === undefined;
 }
 

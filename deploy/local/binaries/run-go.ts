@@ -8,6 +8,8 @@ export interface RunGoOptions {
   readonly cwd: string;
   /** A workspace's file. None where absent: one above the project would change what is built. */
   readonly workspace?: string;
+  /** Whether C is compiled too, by the system's compiler. */
+  readonly cgo?: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
@@ -22,10 +24,10 @@ export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
 
 /** @throws Error with the last of what go printed, where it fails. */
 export async function runGo(args: readonly string[], options: RunGoOptions): Promise<void> {
-  const { cwd, workspace = 'off', env, signal } = options;
+  const { cwd, workspace = 'off', cgo = false, env, signal } = options;
   const child = spawn('go', args, {
     cwd,
-    env: { ...env, CGO_ENABLED: '0', GOWORK: workspace },
+    env: { ...env, CGO_ENABLED: cgo ? '1' : '0', GOWORK: workspace },
     stdio: ['ignore', 'ignore', 'pipe'],
     signal,
     // go ends its compilers on an interrupt, not on a termination.

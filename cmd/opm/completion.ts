@@ -1,0 +1,34 @@
+import { writeOutput } from '../ctl/output.ts';
+import type { CobraRow } from './cobra/command.ts';
+import { noArgs } from './cobra/positional-args.ts';
+
+const shells = ['bash', 'fish', 'zsh'] as const;
+
+/** `opm completion`: scripts for shells, which ask `opm __complete`. */
+export const completionRow: CobraRow = {
+  name: 'completion',
+  short: 'Generate the autocompletion script for the specified shell',
+  load: async () => ({
+    use: 'completion',
+    long: `Generate the autocompletion script for opm for the specified shell.
+See each sub-command's help for details on how to use the generated script.
+`,
+    args: noArgs,
+  }),
+  commands: shells.map(shellRow),
+};
+
+function shellRow(shell: (typeof shells)[number]): CobraRow {
+  return {
+    name: shell,
+    short: `Generate the autocompletion script for ${shell}`,
+    load: async () => ({
+      use: shell,
+      args: noArgs,
+      run: async () => {
+        const { completionScript } = await import('../ctl/completion.ts');
+        await writeOutput([completionScript(shell, 'opm')], process.stdout);
+      },
+    }),
+  };
+}
