@@ -17,6 +17,8 @@ export interface FuzzTarget {
   read(input: Uint8Array, signal: AbortSignal): unknown;
   /** Classes of the errors that it may throw, none of their subclasses. */
   readonly refusals: readonly ErrorClass[];
+  /** The line breaks of its own that a refusal has: those of a list of problems. */
+  readonly lineBreaks?: RegExp;
   /** Of one input; the default where absent. */
   readonly bounds?: Partial<Bounds>;
 }

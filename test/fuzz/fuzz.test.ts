@@ -1,4 +1,5 @@
 // @module-tag long
+// @module-tag process
 import { expect, test } from 'vitest';
 import { attack } from './campaign/campaign.ts';
 import { corpusFolder, keep } from './corpus.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Bounds, defaultBounds, type FuzzTarget, Violation } from './fuzz-target.ts';
 
 /** Beyond the input itself, which a message may quote: status cuts what is too long. */
-const longestMessage = 4_096;
+const longestMessage = 8_192;
 /** For what waits and never ends, milliseconds; on a busy machine, too. */
 const patience = 60_000;
 const prototypes = [Object, Array, Function, String, Number, Map, Promise].map(
@@ -52,7 +52,7 @@ async function outcome(target: FuzzTarget, input: Uint8Array): Promise<string | 
 }
 
 function problemOf(
-  { refusals }: FuzzTarget,
+  { refusals, lineBreaks }: FuzzTarget,
   input: Uint8Array,
   error: unknown,
 ): string | undefined {
@@ -61,7 +61,9 @@ function problemOf(
   if (!refusals.some((refusal) => error.constructor === refusal)) {
     return `throws ${error.constructor.name}: ${error.message}`;
   }
-  return messageProblem(error.message, longestMessage + input.byteLength);
+  const message =
+    lineBreaks === undefined ? error.message : error.message.replaceAll(lineBreaks, ' ');
+  return messageProblem(message, longestMessage + input.byteLength);
 }
 
 function messageProblem(message: string, longest: number): string | undefined {

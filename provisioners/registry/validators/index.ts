@@ -45,9 +45,10 @@ export const validators: readonly Validator[] = [
   servedCrdVersion,
 ];
 
-/** A condition holds 32 KiB, and a bundle may have thousands of problems. */
+/** A reader mends the first of them; a bundle may have thousands, each quoting a long name. */
 const maxProblems = 50;
-const maxLength = 32 * 1024;
+/** Characters, after which no problem is added. */
+const maxLength = 6 * 1024;
 
 /**
  * The message of all problems of a bundle, or nothing where it has none: a single one as it is, of
@@ -62,7 +63,7 @@ export function problemsMessage(
   for (const message of allMessages(bundle, installation)) {
     if (found.has(message)) continue;
     if (found.size === maxProblems || length > maxLength) {
-      return listed(found, 'and other problems, such as:');
+      return listed(found, found.size > 1 ? 'and other problems, such as:' : 'and other problems.');
     }
     found.add(message);
     length += message.length;

@@ -55,7 +55,7 @@ describe('the message of the problems of a bundle', () => {
     ]);
   });
 
-  it('ends after fifty, or where a condition holds no more, and says so', () => {
+  it('ends after fifty, or after six thousand characters, and says so', () => {
     const names = Array.from({ length: 70 }, (_, index) => `pod-${index}`);
     const fifty = linesOf(...names.slice(0, 50));
     expect(fifty[1]).toBe('and 49 more problems:');
@@ -63,11 +63,12 @@ describe('the message of the problems of a bundle', () => {
     const lines = linesOf(...names);
     expect(lines.slice(0, 2)).toEqual([unsupported('pod-0'), 'and other problems, such as:']);
     expect(lines.slice(2)).toEqual(names.slice(1, 50).map((name) => `- ${unsupported(name)}`));
-    const long = ['a', 'b', 'c'].map((letter) => letter.repeat(20_000));
+    const long = ['a', 'b', 'c'].map((letter) => letter.repeat(5_000));
     expect(linesOf(...long).slice(1)).toEqual([
       'and other problems, such as:',
-      `- ${unsupported('b'.repeat(20_000))}`,
+      `- ${unsupported('b'.repeat(5_000))}`,
     ]);
+    expect(linesOf('a'.repeat(20_000), 'b').slice(1)).toEqual(['and other problems.']);
   });
 });
 

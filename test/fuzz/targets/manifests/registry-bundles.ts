@@ -91,6 +91,7 @@ spec: {ports: [{port: 1}]}
     '1.99.0',
   ]),
   refusals: [TerminalError],
+  lineBreaks: /\n(?=and (?:[1-9]\d* more|other) problems?[:,.]|- )/g,
   read(input) {
     const objects = convertRegistryBundle({
       files: new Map([
