@@ -187,7 +187,11 @@ export function apiServerOnly(clusterDir: string): readonly string[] {
   return [`--client-ca-file=${clusterDir}/pki/ca.crt`, '--client-name=kube-apiserver'];
 }
 
-/** The archives that a core has stored. */
+/** The archives of Bundles that a core has stored; those of Bundles that are gone lie in a folder. */
 export async function archivesOf(core: LocalPod): Promise<readonly string[]> {
-  return (await readdir(core.local(archiveFolder))).toSorted();
+  const entries = await readdir(core.local(archiveFolder), { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted();
 }
