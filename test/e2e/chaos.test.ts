@@ -27,7 +27,9 @@ test('process killed, API server killed, network cut: thirty are installed once,
   const outcome = await installInChaos(bench, appNames(30));
   console.log(`chaos: ${JSON.stringify(outcome)}`);
   const shares = Object.entries(outcome).filter(([column]) => column.startsWith('%'));
-  // Otherwise this run has shown nothing.
-  expect(Math.max(...shares.map(([, share]) => Number(share)))).toBeLessThan(100);
+  const amidWork = shares.filter(([, share]) => Number(share) < 100);
+  // Fewer show little. All would be too many: what is done behind a cut network shows at once when
+  // the network is back, and may be the rest.
+  expect(amidWork.length).toBeGreaterThanOrEqual(4);
   expect(outcome['starts']).toBeGreaterThanOrEqual(4);
 });
