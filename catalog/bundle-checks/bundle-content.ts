@@ -10,7 +10,7 @@ import { type Finding, type Problem, readingProblem } from './problem.ts';
 import { type FieldPath, type FieldPlace, SourceLines } from './source-lines.ts';
 
 /** A file of `metadata/` that holds what is looked for. */
-interface MetadataFile {
+export interface MetadataFile {
   readonly file: string;
   readonly value: JsonValue | undefined;
 }
@@ -69,7 +69,7 @@ export function annotationsOf({ annotations }: BundleContent): Readonly<Record<s
 }
 
 // As catalogs' tools find them: by what is in them, whatever their names, in the order of names.
-function metadataFiles({ files }: BundleFiles): readonly MetadataFile[] {
+export function metadataFiles({ files }: BundleFiles): readonly MetadataFile[] {
   return [...files]
     .filter(([path]) => /^metadata\/[^/]+$/.test(path))
     .map(([file, content]) => ({ file, value: readOrNothing(content) }));

@@ -47,7 +47,10 @@ describe('spec', () => {
         'metadata.name: Invalid value: "apples.example.com": must be spec.names.plural+"."+spec.group',
       ],
     ],
-    [{ versions: [] }, ['spec.versions: Required value: must have at least one version']],
+    [
+      { versions: [] },
+      ['spec.versions: Invalid value: []: must have exactly one version marked as storage version'],
+    ],
     [{ versions: [{ ...version, storage: false }] }, [storage]],
     [
       { versions: [version, version] },

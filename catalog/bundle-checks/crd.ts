@@ -23,8 +23,8 @@ const rules: readonly ((crd: LocatedObject) => readonly Finding[])[] = [
   crdNameFindings,
   scope,
   crdVersionFindings,
-  unknownFields,
   approval,
+  unknownFields,
 ];
 
 const scopes = ['Cluster', 'Namespaced'];
@@ -98,7 +98,8 @@ function crdVersionFindings(crd: LocatedObject): readonly Finding[] {
   return [
     error({
       place: placeOf(crd, 'spec'),
-      message: 'spec.versions: Required value: must have at least one version',
+      message:
+        'spec.versions: Invalid value: []: must have exactly one version marked as storage version',
       fix: 'list the versions, each with name, served, storage and schema',
     }),
   ];

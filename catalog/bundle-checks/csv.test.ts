@@ -149,5 +149,5 @@ it('finds the line in examples that are written line by line', () => {
 it('misses an apiVersion', () => {
   const manifest = 'kind: ClusterServiceVersion\nmetadata: {name: a.v1.0.0}\n';
   const files = aBundleWith({}, { 'manifests/csv.yaml': manifest });
-  expect(found(csv, files)[0]).toBe("E manifests/csv.yaml:1 'apiVersion' is missing");
+  expect(found(csv, files)).toContain("E manifests/csv.yaml:1 'apiVersion' is missing");
 });

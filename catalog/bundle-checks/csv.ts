@@ -16,15 +16,15 @@ export const csv: Check = {
 };
 
 const rules: readonly Rule[] = [
-  missingApiVersion,
   (found) => badName(found, ['metadata', 'name']),
   (found) => badName(found, ['spec', 'replaces']),
   exampleFindings,
-  installModes,
   conversionModes,
+  installModes,
   minKubeVersionFindings,
   requiredFields,
   misspelledAnnotations,
+  missingApiVersion,
   annotatedProperties,
 ];
 
@@ -80,7 +80,6 @@ function requiredFields(found: LocatedObject): readonly Finding[] {
   const spec = found.object['spec'];
   const install = mapOf(fieldAt(spec, 'install'));
   const complaints = [
-    ...missing(stringAt(spec, 'displayName'), 'Spec.DisplayName', ['displayName']),
     ...(Object.keys(install).length === 0
       ? missing(undefined, 'Spec.InstallStrategy', ['install'], 'struct')
       : [
@@ -90,6 +89,7 @@ function requiredFields(found: LocatedObject): readonly Finding[] {
           ]),
           ...missingDeployments(install),
         ]),
+    ...missing(stringAt(spec, 'displayName'), 'Spec.DisplayName', ['displayName']),
   ];
   return complaints.map(({ path, message, fix }) =>
     error({ place: placeOf(found, 'spec', ...path), message, fix }),
@@ -115,13 +115,12 @@ function missing(
 function missingDeployments(install: object): readonly Missing[] {
   const strategy = fieldAt(install, 'spec');
   if (!isMap(strategy)) return [];
-  const deployments = listOf(strategy['deployments']);
-  const value = deployments.length > 0 ? deployments : undefined;
-  return missing(value, 'Spec.InstallStrategy.StrategySpec.DeploymentSpecs', [
-    'install',
-    'spec',
-    'deployments',
-  ]);
+  // An empty list is there, for these tools.
+  return missing(
+    strategy['deployments'] ?? undefined,
+    'Spec.InstallStrategy.StrategySpec.DeploymentSpecs',
+    ['install', 'spec', 'deployments'],
+  );
 }
 
 const knownAnnotations = [

@@ -32,7 +32,8 @@ const examples: Readonly<Record<(typeof required)[number], string>> = {
   channels: 'stable',
 };
 
-function annotationFindings(bundle: BundleContent): readonly Finding[] {
+/** Annotations that are missing, empty or wrong for registry+v1. */
+export function annotationFindings(bundle: BundleContent): readonly Finding[] {
   if (bundle.annotations === undefined) {
     const fix = 'add metadata/annotations.yaml with the package and its channels';
     return [error({ message: 'Could not find annotations file', fix })];

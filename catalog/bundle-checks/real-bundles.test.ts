@@ -10,10 +10,7 @@ const errors: Readonly<Record<string, readonly (readonly [check: string, count: 
   '3scale-community-operator/0.5.1': [['bundle', 3]],
   'automotive-infra/0.0.3': [['csv', 1]],
   'flux/0.13.4': [['bundle', 6]],
-  'gitlab-operator-kubernetes/2.2.3': [
-    ['csv', 1],
-    ['good-practices', 1],
-  ],
+  'gitlab-operator-kubernetes/2.2.3': [['good-practices', 1]],
   'kuadrant-operator/0.4.0': [['bundle', 1]],
   'small-owner/1.0.0': [['bundle', 1]],
   'small-webhooks/1.0.0': [['bundle', 2]],

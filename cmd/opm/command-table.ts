@@ -1,4 +1,5 @@
 import type { CobraRow } from './cobra/command.ts';
+import { noArgs } from './cobra/positional-args.ts';
 import { completionRow } from './completion.ts';
 import { replaced } from './replaced.ts';
 
@@ -20,7 +21,28 @@ export const commandTable: readonly CobraRow[] = [
   ),
 ];
 
+/** Those below `opm alpha bundle`. */
+const bundleCommands: readonly CobraRow[] = [
+  {
+    name: 'validate',
+    short: 'Validate bundle image',
+    // As cobra hides what is deprecated.
+    hidden: true,
+    load: async () => (await import('./bundle-validate.ts')).bundleValidateCommand,
+  },
+];
+
 /** Those below `opm alpha`. */
 export const alphaCommands: readonly CobraRow[] = [
+  {
+    name: 'bundle',
+    short: 'Operator bundle commands',
+    load: async () => ({
+      use: 'bundle',
+      long: 'Generate operator bundle metadata and build bundle image.',
+      args: noArgs,
+    }),
+    commands: bundleCommands,
+  },
   replaced('veneer', 'templates have replaced veneers: use "opm alpha render-template"'),
 ];

@@ -2,7 +2,7 @@ import { goQuote } from '../../api/go-quote.ts';
 
 /** A line as logrus writes it where there is no terminal; fields in the order of their names. */
 export function logrusLine(
-  level: 'info' | 'warning' | 'error' | 'fatal',
+  level: 'debug' | 'info' | 'warning' | 'error' | 'fatal',
   message: string,
   fields: Readonly<Record<string, string>> = {},
 ): string {

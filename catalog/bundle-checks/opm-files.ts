@@ -1,0 +1,65 @@
+import { stringifyJson } from '../../api/json.ts';
+import { isMap, mapOf, stringAt } from '../../api/json-fields.ts';
+import type { KubernetesObject } from '../../api/meta.ts';
+import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
+import { errorMessage } from '../../core/errors.ts';
+import { decodeYamlText, splitDocuments } from '../../core/manifests/index.ts';
+import { parseYaml } from '../../core/sdk.ts';
+
+/** An entry of `manifests/` as opm reads it: of several documents the first one. */
+export interface OpmFile {
+  readonly name: string;
+  readonly isDirectory?: true;
+  /** In opm's words, where it cannot be read. */
+  readonly problem?: string;
+  readonly object?: KubernetesObject;
+  /** Empty where there is no object. */
+  readonly kind: string;
+}
+
+/** The entries of `manifests/` in the order of their names. */
+export function opmFiles({ files, directories }: BundleFiles): readonly OpmFile[] {
+  const entries = [...files.keys(), ...directories].filter((path) =>
+    /^manifests\/[^/]+$/.test(path),
+  );
+  return entries
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .map((path) => {
+      const name = path.slice('manifests/'.length);
+      const content = files.get(path);
+      return content === undefined
+        ? { name, isDirectory: true, kind: '' }
+        : { name, ...readObject(content) };
+    });
+}
+
+function readObject(content: Uint8Array): Omit<OpmFile, 'name'> {
+  if (content.byteLength === 0) return { problem: 'EOF', kind: '' };
+  try {
+    const [first] = splitDocuments(decodeYamlText(content).replaceAll('\r\n', '\n'));
+    if (first === undefined) return { problem: 'EOF', kind: '' };
+    return objectOf(parseYaml(first.text));
+  } catch (error) {
+    return { problem: errorMessage(error), kind: '' };
+  }
+}
+
+function objectOf(value: unknown): Omit<OpmFile, 'name'> {
+  // A document without content is an object without a kind.
+  if (value === null) return { kind: '', object: { apiVersion: '', kind: '', metadata: {} } };
+  const kind = stringAt(value, 'kind') ?? '';
+  if (isMap(value) && kind !== '') {
+    const apiVersion = stringAt(value, 'apiVersion') ?? '';
+    return { kind, object: { ...value, apiVersion, kind, metadata: mapOf(value['metadata']) } };
+  }
+  const decoding = 'error unmarshaling JSON: while decoding JSON: ';
+  const problem = isMap(value)
+    ? `Object 'Kind' is missing in '${stringifyJson(value)}'`
+    : `json: cannot unmarshal ${goType(value)} into Go value of type map[string]interface {}`;
+  return { kind: '', problem: decoding + problem };
+}
+
+function goType(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'string' ? 'string' : 'number';
+}

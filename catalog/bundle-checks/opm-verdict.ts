@@ -1,0 +1,109 @@
+import { isMap } from '../../api/json-fields.ts';
+import type { BundleFiles } from '../../core/contracts/bundle-files.ts';
+import {
+  annotationsOf,
+  type BundleContent,
+  bundleContent,
+  type MetadataFile,
+  metadataFiles,
+} from './bundle-content.ts';
+import { dependencies } from './dependencies.ts';
+import { annotationFindings } from './format.ts';
+import { type OpmFile, opmFiles } from './opm-files.ts';
+import { opmObjectErrors } from './opm-objects.ts';
+
+/** How `opm alpha bundle validate` judges a bundle. */
+export interface OpmVerdictOptions {
+  /** Its optional validators: `operatorhub`. */
+  readonly optional?: readonly string[];
+  /** Told each step, in opm's words. */
+  readonly log?: (level: 'debug' | 'warning', message: string) => void;
+}
+
+type Log = Required<OpmVerdictOptions>['log'];
+
+/**
+ * The errors of `opm alpha bundle validate`, in its words and order; those of annotations, which opm
+ * gives in random order, in the order of the format's description. None: it accepts the bundle.
+ */
+export function opmErrors(files: BundleFiles, options: OpmVerdictOptions = {}): readonly string[] {
+  const { log = () => undefined, optional = [] } = options;
+  const manifests = opmFiles(files);
+  const wrong = formatErrors(files, manifests, log);
+  if (wrong.length > 0) return wrong;
+  log('debug', 'Validating bundle contents');
+  const type = mediaType(files, manifests);
+  return type === helm ? [] : opmObjectErrors(manifests, { files, type, optional, log });
+}
+
+const folders = ['manifests', 'metadata'];
+
+function formatErrors(
+  files: BundleFiles,
+  manifests: readonly OpmFile[],
+  log: Log,
+): readonly string[] {
+  for (const name of folders) {
+    if (files.directories.has(name)) log('debug', `Found ${name} directory`);
+  }
+  const missing = folders.filter((name) => !files.directories.has(name));
+  if (missing.length > 0) return missing.map((name) => `Unable to locate ${name} directory`);
+  log('debug', 'Getting mediaType info from manifests directory');
+  const content = bundleContent(files, []);
+  const noFiles = manifests.every(({ isDirectory }) => isDirectory === true);
+  return [
+    ...(noFiles ? ['The directory manifests contains no yaml files'] : []),
+    ...annotationErrors(content, noFiles ? '' : mediaType(files, manifests), log),
+    ...dependencyErrors(content, log),
+  ];
+}
+
+const helm = 'helm';
+
+function mediaType({ files }: BundleFiles, manifests: readonly OpmFile[]): string {
+  if (files.has('manifests/Chart.yaml')) return helm;
+  return manifests.some(({ kind }) => kind === 'ClusterServiceVersion') ? 'registry+v1' : 'plain';
+}
+
+const channelsKey = 'operators.operatorframework.io.bundle.channels.v1';
+const typeKey = 'operators.operatorframework.io.bundle.mediatype.v1';
+
+function annotationErrors(content: BundleContent, detected: string, log: Log): readonly string[] {
+  const annotations = annotationFile(content.files);
+  if (annotations === undefined) return ['Could not find annotations file'];
+  log('debug', 'Found annotations file');
+  const annotated = { ...content, annotations };
+  const value = annotationsOf(annotated)[typeKey] ?? '';
+  const expected = `Expecting annotation "${typeKey}" to have value`;
+  const others = annotationFindings(annotated)
+    .map(({ message }) => message)
+    .filter((message) => !message.startsWith(expected));
+  return [
+    ...others,
+    ...(others.includes(`Missing annotation "${channelsKey}"`)
+      ? [`Expecting annotation "${channelsKey}" to have non-empty value`]
+      : []),
+    ...(value === detected ? [] : [`${expected} "${detected}" instead of "${value}"`]),
+  ];
+}
+
+/** Whatever is annotated counts here: the first file that has any annotations. */
+function annotationFile(files: BundleFiles): MetadataFile | undefined {
+  return metadataFiles(files)
+    .map(({ file, value }) => ({ file, value: isMap(value) ? value['annotations'] : undefined }))
+    .find(({ value }) => isMap(value));
+}
+
+function dependencyErrors(content: BundleContent, log: Log): readonly string[] {
+  if (content.dependencies === undefined) {
+    log('debug', 'Could not find optional dependencies file');
+    return [];
+  }
+  log('debug', 'Found dependencies file');
+  return dependencies
+    .find(content, {})
+    .map(({ message }) => (message.startsWith(noCel) ? noCel : message));
+}
+
+/** opm knows no other constraint. */
+const noCel = 'The CEL field is missing';

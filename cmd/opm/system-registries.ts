@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { homeFolder } from '../../core/platform/kube/index.ts';
+import type { RegistryFlags } from '../registry-flags.ts';
+
+/**
+ * How registries are reached, as opm and the other container tools of the machine are told:
+ * `CONTAINERS_REGISTRIES_CONF`, else the user's registries.conf, else the system's; certificates from
+ * the system's certs.d.
+ */
+export function systemRegistries(): RegistryFlags {
+  const { CONTAINERS_REGISTRIES_CONF: named } = process.env;
+  const registriesConf =
+    named ??
+    first([
+      join(homeFolder(), '.config/containers/registries.conf'),
+      '/etc/containers/registries.conf',
+    ]);
+  const registryCertsDir = first(['/etc/containers/certs.d', '/etc/docker/certs.d']);
+  return {
+    insecureRegistry: [],
+    ...(registriesConf === undefined ? {} : { registriesConf }),
+    ...(registryCertsDir === undefined ? {} : { registryCertsDir }),
+  };
+}
+
+function first(paths: readonly string[]): string | undefined {
+  return paths.find((path) => existsSync(path));
+}
