@@ -64,6 +64,9 @@ test.each([
   [['help', 'nonsense']],
   [['nonsense']],
   [['--use-http=maybe']],
+  [['--help', 'version']],
+  [['-h', 'version', 'alpha']],
+  [['--use-http', 'version', '--help']],
   [['--skip-tls']],
   [['--', 'version']],
 ])('opm %j is the same', async (args) => {

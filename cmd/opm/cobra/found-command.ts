@@ -70,7 +70,11 @@ export async function findCommand(
   for (;;) {
     const row = rows.at(-1) ?? program;
     const found = new FoundCommand(rows, await row.load(), program.persistentFlags);
-    const position = firstArgument(rest, found.flags);
+    // cobra adds --help to the command that it has found: before, it takes the next word for its value.
+    const position = firstArgument(
+      rest,
+      found.flags.filter(({ name }) => name !== 'help'),
+    );
     const next = row.commands?.find(({ name }) => name === rest[position]);
     if (next === undefined) return { found, rest };
     rows = [...rows, next];
