@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { compareBytes } from './byte-order.ts';
 import { stringifyJson } from './json.ts';
 
 /**
@@ -20,10 +21,6 @@ export function sortedMap<T>(map: Readonly<Record<string, T>>): Readonly<Record<
   const sorted: Record<string, T> = Object.create(null);
   for (const [key, value] of entries) sorted[key] = value;
   return sorted;
-}
-
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** JSON text as Go's encoding/json writes it, with its escapes for HTML. */

@@ -1,9 +1,9 @@
 import { fieldAt, isMap, listOf, mapOf, stringAt } from '../../api/json-fields.ts';
+import { versionProblem } from '../versions/index.ts';
 import { type Check, type LocatedObject, placeOf } from './bundle-content.ts';
 import { exampleFindings } from './csv-examples.ts';
 import { nameProblems } from './kube-names.ts';
 import { error, type Finding, warning } from './problem.ts';
-import { versionProblem } from './versions.ts';
 
 type Rule = (csv: LocatedObject) => readonly Finding[];
 

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { stringifyJson } from '../../core/sdk.ts';
 import { aBundleWith, found } from '../../test/helpers/validated-bundle.ts';
 import { dependencies } from './dependencies.ts';
-import { isVersionRange } from './versions.ts';
 
 const compatibility =
   'The CEL field is missing: "opm alpha bundle validate" refuses a constraint with "all", which catalogs and OLM take';
@@ -44,19 +43,4 @@ it.each([
     expected,
   );
   for (const line of lines) expect(line).toMatch(/dependencies\.yaml:(?:9|1\d)/);
-});
-
-it.each([
-  ['1.0.0', true],
-  ['>=1.2.3-rc.1 !1.3.0 || < 0.1.0', true],
-  ['1.x.x', true],
-  ['1.0.0 - 2.0.0', true],
-  ['>=1.0', false],
-  ['v1.0.0', false],
-  ['1.2.X', false],
-  ['*', false],
-  ['1.0.0 || ', false],
-  ['1.0.0||2.0.0', false],
-])('%s is a range: %s', (text, expected) => {
-  expect(isVersionRange(text)).toBe(expected);
 });

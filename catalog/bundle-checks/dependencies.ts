@@ -1,10 +1,10 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { fieldAt, isMap, listOf } from '../../api/json-fields.ts';
 import { errorMessage } from '../../core/errors.ts';
+import { rangeProblem } from '../versions/index.ts';
 import { type Check, scalarText } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath } from './source-lines.ts';
-import { isVersionRange } from './versions.ts';
 
 interface Complaint {
   /** In the dependency. */
@@ -69,7 +69,7 @@ function packageProblems(value: unknown): readonly Complaint[] {
   return [
     ...absent(value, 'packageName', 'Package name is empty'),
     ...absent(value, 'version', 'Package version is empty'),
-    ...(version === '' || isVersionRange(version) ? [] : [{ path, message, fix }]),
+    ...(version === '' || rangeProblem(version) === undefined ? [] : [{ path, message, fix }]),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { fieldAt, listOf, stringAt } from '../../api/json-fields.ts';
+import { versionProblem } from '../versions/index.ts';
 import {
   annotationPrefix,
   annotationsOf,
@@ -9,7 +10,6 @@ import {
 } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
 import type { FieldPath } from './source-lines.ts';
-import { versionProblem } from './versions.ts';
 
 /** What reviewers of catalogs ask for. */
 export const goodPractices: Check = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { aBundleWith, found } from '../../test/helpers/validated-bundle.ts';
 import { properties } from './properties.ts';
-import { isAtLeast, tolerantVersion, versionProblem } from './versions.ts';
+import { isAtLeast, tolerantVersion } from './versions.ts';
 
 function lines(...bundle: Parameters<typeof aBundleWith>): string[] {
   return found(properties, aBundleWith(...bundle)).map((line) =>
@@ -44,20 +44,6 @@ it('knows what is read by no tool', () => {
 });
 
 describe('versions', () => {
-  it.each([
-    ['1.2.3', undefined],
-    ['1.2.3-rc.1+b.01', undefined],
-    ['', 'Version string empty'],
-    ['1.2', 'No Major.Minor.Patch elements found'],
-    ['v1.2.3', 'Invalid character(s) found in major number "v1"'],
-    ['1.02.3', 'Minor number must not contain leading zeroes "02"'],
-    ['1.2.3-', 'Prerelease is empty'],
-    ['1.2.3-a_b', 'Invalid character(s) found in prerelease "a_b"'],
-    ['1.2.3-01', 'Numeric PreRelease version must not contain leading zeroes "01"'],
-  ])('%s', (text, expected) => {
-    expect(versionProblem(text)).toBe(expected);
-  });
-
   it('are read tolerantly where the tools do', () => {
     expect(tolerantVersion(' v1.25')).toEqual([1, 25, 0]);
     expect(tolerantVersion('x')).toBeUndefined();

@@ -1,6 +1,7 @@
 import { fieldAt, isMap, listOf, stringAt } from '../../api/json-fields.ts';
 import { errorMessage } from '../../core/errors.ts';
 import { parseJson } from '../../core/sdk.ts';
+import { versionProblem } from '../versions/index.ts';
 import {
   annotationPrefix,
   annotationsOf,
@@ -9,7 +10,6 @@ import {
   placeOf,
 } from './bundle-content.ts';
 import { error, type Finding, warning } from './problem.ts';
-import { versionProblem } from './versions.ts';
 
 /** What becomes of the bundle in a catalog: its properties, name and version. */
 export const properties: Check = {

@@ -41,7 +41,10 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
     'core/apply/content-rules.ts',
     'provisioners/',
     'webhooks/object-schema.ts',
+    'catalog/versions/',
   ],
+  // Pure, so that a resolver can stand on it too.
+  'catalog/versions/': ['api/'],
   // Without a cluster, and without the classes: what a catalog is.
   'catalog/blobs/': [...foundations, 'core/sdk.ts', 'core/manifests/'],
   'catalog/': [
@@ -92,7 +95,7 @@ const rooms = [
   'core/sources/image/signatures',
   'webhooks',
   'catalog/bundle-checks',
-  ...['blobs', 'load', 'index', 'validate', 'graph', 'compare'].map(inCatalog),
+  ...['versions', 'blobs', 'load', 'index', 'validate', 'graph', 'compare'].map(inCatalog),
   ...['render', 'templates', 'images', 'serve', 'mirror'].map(inCatalog),
   ...['plain', 'registry', 'helm'].map((name) => `provisioners/${name}`),
 ];

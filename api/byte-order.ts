@@ -1,0 +1,11 @@
+/** Order of texts as Go sorts them: by their bytes in UTF-8. */
+export function compareBytes(a: string, b: string): number {
+  if (a === b) return 0;
+  if (isBelowSurrogates(a) && isBelowSurrogates(b)) return a < b ? -1 : 1;
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Only from there on do UTF-16 and UTF-8 order differently. */
+function isBelowSurrogates(text: string): boolean {
+  return !/[\ud800-\uffff]/.test(text);
+}

@@ -1,0 +1,18 @@
+export {
+  type Condition,
+  isInRange,
+  parseRange,
+  rangeProblem,
+  type VersionRange,
+} from './range.ts';
+export {
+  compareVersions,
+  type Identifier,
+  parseIdentifier,
+  parseVersion,
+  type Version,
+  VersionError,
+  versionProblem,
+  versionText,
+  zeroVersion,
+} from './version.ts';
