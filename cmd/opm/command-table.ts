@@ -30,6 +30,10 @@ const bundleCommands: readonly CobraRow[] = [
     hidden: true,
     load: async () => (await import('./bundle-validate.ts')).bundleValidateCommand,
   },
+  replaced(
+    'extract',
+    'it fills a ConfigMap from inside of a Job of OLM; "opm alpha bundle unpack" writes the files of a bundle image',
+  ),
 ];
 
 /** Those below `opm alpha`. */

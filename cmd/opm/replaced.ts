@@ -11,8 +11,8 @@ export function replaced(name: string, instead: string): CobraRow {
       use: name,
       keepsFlags: true,
       run: async ({ args, path }) => {
-        const [word] = args.filter((each) => !each.startsWith('-'));
-        const called = word === undefined ? path : `${path} ${word}`;
+        const [word = '-'] = args;
+        const called = word.startsWith('-') ? path : `${path} ${word}`;
         throw new FatalLine(`Error: this opm has no "${called}": ${instead}`);
       },
     }),

@@ -106,6 +106,7 @@ describe('the published package', () => {
   it('runs its programs', async () => {
     expect(await project.run('rukpak', ['--version'])).toBe(`${manifest.version}\n`);
     expect(await project.run('rukpakctl', ['--help'])).toContain('Usage: rukpakctl');
+    expect(await project.run('opm', ['version'])).toContain(`+rukpak-ts.${manifest.version}"`);
   });
 
   it.each(['', '/dist/core/sdk.js', '/core/sdk.ts', '/dist/cmd/rukpak.js', '/provisioners'])(
