@@ -1,23 +1,23 @@
 import { Command } from 'commander';
+import { describeHelpFlag, helpFlagText } from './help-command.ts';
 
-/** A command of a program, as far as it is known before its code is loaded. */
+/** What the program knows of a command before it loads the command's code. */
 export interface CommandRow {
-  /** As the list of commands shows it: name, alias, `[options]` where it takes any, arguments. */
+  /** The command's line in `--help`: name, alias, `[options]` if it takes any, arguments. */
   readonly usage: string;
   readonly summary: string;
-  /** Keeps the command out of the list. */
+  /** Omits the command from `--help`. */
   readonly hidden?: true;
   /** Given the arguments after its name: a command that has commands itself loads the named one. */
   readonly load: (args: readonly string[]) => Promise<Command>;
 }
 
-/** Commands whose arguments name another command of the program. */
-const aboutOthers: ReadonlySet<string> = new Set(['help', '__complete']);
+/** Commands whose first argument names another command. */
+const namingAnother: ReadonlySet<string> = new Set(['help', '__complete']);
 
 /**
- * Adds the commands of the table to the program. Only the code of the command that the arguments
- * name is loaded; name and summary of the others are enough for the list of commands, suggestions
- * and completion.
+ * Adds the commands of the table to the program, and loads the code of the command that the
+ * arguments name. Help, suggestions and completion need only the names and summaries of the others.
  */
 export async function addCommands(
   program: Command,
@@ -32,25 +32,23 @@ export async function addCommands(
     const isNamed = after !== undefined;
     const command = isNamed ? await row.load(after) : new Command(name);
     if (alias !== undefined && !isNamed) command.alias(alias);
+    if (row.summary !== '') describeHelpFlag(command);
     program.addCommand(command.description(row.summary), { hidden: row.hidden === true });
     usages.set(name, row.usage);
   }
-  return program.configureHelp({
+  return program.helpOption('-h, --help', helpFlagText).configureHelp({
     subcommandTerm: (command) => usages.get(command.name()) ?? command.name(),
   });
 }
 
-/**
- * The first word, and the one after it where the first is a command about others; each with what
- * comes after it.
- */
+/** The first word, and after `help` and `__complete` also the second; each with the words after it. */
 function namedCommand(args: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const first = args.findIndex((arg) => !arg.startsWith('-'));
   if (first < 0) return new Map();
   const name = args[first] ?? '';
   const after = args.slice(first + 1);
   const named: [string, readonly string[]][] = [[name, after]];
-  return new Map(aboutOthers.has(name) ? [...named, ...namedCommand(after)] : named);
+  return new Map(namingAnother.has(name) ? [...named, ...namedCommand(after)] : named);
 }
 
 function namesOf({ usage }: CommandRow): { readonly name: string; readonly alias?: string } {

@@ -6,6 +6,7 @@ import {
   collectUrls,
   durationOption,
   httpUrl,
+  listFlag,
   positiveInteger,
   withoutEffect,
 } from './flag-values.ts';
@@ -34,41 +35,49 @@ export function addContentServerFlags(command: Command, defaults: ContentServerD
   command
     .option(
       '--http-bind-address <address>',
-      'where the content server listens',
+      'Address that the content server listens on',
       listenAddress,
       defaults.httpBindAddress,
     )
     .option(
       '--http-external-address <url>',
-      'where others reach it',
+      'URL at which other processes reach the content server',
       httpUrl,
       defaultContent.externalAddress,
     )
-    .option('--tls-cert-file <path>', 'serve content over TLS with this certificate')
-    .option('--tls-private-key-file <path>', 'its key')
+    .option(
+      '--tls-cert-file <path>',
+      'Certificate (PEM) with which the content server serves TLS; needs --tls-private-key-file',
+    )
+    .option('--tls-private-key-file <path>', 'Private key (PEM) of --tls-cert-file')
     .option(
       '--client-ca-file <path>',
-      'CA (PEM) of readers’ client certificates; the cluster’s own otherwise',
+      'CA (PEM) of client certificates that readers of content present (default: the cluster’s client CA)',
     )
-    .option(
-      '--content-token-audience <audience>',
-      'what readers’ tokens are for; the API server’s own audience otherwise; repeatable',
-      collect,
-      [],
+    .addOption(
+      listFlag(
+        '--content-token-audience <audience>',
+        'Audience of tokens that readers of content present',
+        collect,
+      ).default([], 'the API server’s'),
     )
     .option(
       '--provisioner-storage-dir <dir>',
-      'where archives are kept',
+      'Directory of the archives of unpacked Bundles',
       defaults.provisionerStorageDir,
     )
     .option('--bundle-ca-file <path>', 'CA (PEM) of other content servers')
-    .option(
-      '--content-server <url>',
-      'another content server that gets our token; repeatable',
-      collectUrls,
-      [],
+    .addOption(
+      listFlag(
+        '--content-server <url>',
+        'URL of another content server, to which core sends its token',
+        collectUrls,
+      ),
     )
-    .option('--content-token-file <path>', 'this token; the pod’s own otherwise');
+    .option(
+      '--content-token-file <path>',
+      'File with the token for other content servers (default: the pod’s token)',
+    );
 }
 
 /** @throws Error where flags are missing that others need. */
@@ -113,30 +122,34 @@ export function addUploadFlags(command: Command, uploadStorageDir: string): void
     .addOption(
       new Option(
         '--upload-storage <where>',
-        'keep uploads in a directory, or in the cluster for all',
+        'Storage of uploads: a directory of this process, or Secrets that all replicas share',
       )
         .choices(['directory', 'cluster'])
         .default('directory'),
     )
     .option(
       '--upload-storage-dir <dir>',
-      'where uploads are kept, or only received with --upload-storage=cluster',
+      'Directory of uploads; with --upload-storage=cluster, of uploads in progress',
       uploadStorageDir,
     )
     .option(
       '--upload-namespace <name>',
-      'where the cluster keeps them with --upload-storage=cluster; the system namespace otherwise',
+      'Namespace of uploads with --upload-storage=cluster (default: the system namespace)',
     )
     .addOption(
-      durationOption('--upload-storage-sync-interval', 'how often unwanted ones are removed', '1m'),
+      durationOption(
+        '--upload-storage-sync-interval',
+        'Interval at which core deletes uploads without a Bundle',
+        '1m',
+      ),
     )
     .option(
       '--max-upload-bytes <n>',
-      'bound on one upload (default: 64 MiB, with --upload-storage=cluster 16 MiB)',
+      'Maximum size of an upload in bytes (default: 67108864, with --upload-storage=cluster 16777216)',
       positiveInteger,
     )
     .addOption(
-      withoutEffect('--base-upload-manager-url <url>', 'uploads are read where they are kept'),
+      withoutEffect('--base-upload-manager-url <url>', 'core reads uploads from their storage'),
     );
 }
 

@@ -93,29 +93,35 @@ export function addCoreFlags(command: Command, defaults = podDefaults): Command 
   addAdmissionFlags(command);
   return command
     .addOption(
-      booleanFlag('leader-elect', 'only the holder of the lease core.rukpak.io reconciles'),
+      booleanFlag(
+        'leader-elect',
+        'Reconcile only while this process holds the lease core.rukpak.io',
+      ),
     )
     .option(
       '--workers <n>',
-      'deployments reconciled, and bundles unpacked, at once',
+      'Maximum number of BundleDeployments reconciled, and of Bundles unpacked, at the same time',
       positiveInteger,
       defaultWorkers,
     )
     .option(
       '--memory-budget <MiB>',
-      'what content and worker processes take together; half of the container’s limit otherwise, 1024 without one',
+      'Memory in MiB for content and worker processes together (default: half of the container’s limit, 1024 without a limit)',
       positiveInteger,
     )
     .addOption(
-      new Option('--feature-gates <gates>', 'features to turn on or off')
+      new Option(
+        '--feature-gates <gates>',
+        'Features to turn on or off: <name>=true or <name>=false, separated by commas',
+      )
         .argParser(parseFeatureGates)
         .default(defaultFeatureGates, 'BundleDeploymentHealth=true'),
     )
     .option(
       '--crd-reader-role <name>',
-      'ClusterRole to keep, which may list the custom resources of every CRD, for crdvalidator',
+      'ClusterRole that core keeps up to date, so that crdvalidator may list the custom resources of every CRD',
     )
-    .addOption(withoutEffect('--unpack-image <image>', 'images are pulled, not run'));
+    .addOption(withoutEffect('--unpack-image <image>', 'core pulls images and does not run them'));
 }
 
 function addLimitFlags(command: Command): void {
@@ -123,33 +129,38 @@ function addLimitFlags(command: Command): void {
   command
     .option(
       '--max-content-bytes <n>',
-      'bound on a bundle’s files',
+      'Maximum total size of the files of a bundle in bytes',
       positiveInteger,
       limits.maxBytes,
     )
     .option(
       '--max-content-entries <n>',
-      'bound on their number',
+      'Maximum number of files and folders of a bundle',
       positiveInteger,
       limits.maxEntries,
     )
     .option(
       '--max-content-path-length <n>',
-      'bound on a path',
+      'Maximum length of a path in bytes',
       positiveInteger,
       limits.maxPathLength,
     )
-    .option('--max-content-depth <n>', 'bound on nesting', positiveInteger, limits.maxDepth)
+    .option(
+      '--max-content-depth <n>',
+      'Maximum depth of nested folders',
+      positiveInteger,
+      limits.maxDepth,
+    )
     .option(
       '--max-content-compression-ratio <n>',
-      'bound on unpacked bytes per compressed byte',
+      'Maximum number of unpacked bytes per compressed byte',
       positiveInteger,
       limits.maxCompressionRatio,
     )
     .addOption(
       durationOption(
         '--content-timeout',
-        'bound on one fetch, and on one call of a class',
+        'Maximum time of one fetch, and of one call of a class',
         `${limits.timeout / 1000}s`,
       ),
     );

@@ -28,21 +28,16 @@ export function addDeploymentDefaultFlags(command: Command): void {
   addDeletionPolicyFlag(command)
     .option(
       '--default-prune-max-percent <percent>',
-      'spec.prune.maxPercent of deployments without it, 0 to 100; none where absent',
+      'Default of spec.prune.maxPercent in percent, 0 to 100 (default: no limit)',
       percent,
     )
-    .addOption(
-      booleanFlag('default-confirm-data', 'spec.prune.confirmData of deployments without it'),
-    );
+    .addOption(booleanFlag('default-confirm-data', 'Default of spec.prune.confirmData'));
 }
 
 /** The process that warns of deletions takes it too. */
 export function addDeletionPolicyFlag(command: Command): Command {
   return command.addOption(
-    new Option(
-      '--default-deletion-policy <policy>',
-      'spec.deletionPolicy of deployments without it',
-    )
+    new Option('--default-deletion-policy <policy>', 'Default of spec.deletionPolicy')
       .choices(deletionPolicySchema.options)
       .default('Delete'),
   );
@@ -74,7 +69,7 @@ export function addCertificateFlags(command: Command): void {
     .addOption(
       new Option(
         '--certificates <provider>',
-        'who makes serving certificates for Services of bundles',
+        'Issuer of serving certificates for Services of bundles',
       )
         .choices(certificateProviders)
         .default(provider),
@@ -82,7 +77,7 @@ export function addCertificateFlags(command: Command): void {
     .addOption(
       new Option(
         '--serving-certificate-lifetime <duration>',
-        'how long one is valid with --certificates=self; it is replaced when a third of that is left',
+        'Lifetime of a serving certificate with --certificates=self, 1m to 87600h; core renews it when a third is left',
       )
         .argParser(certificateLifetime)
         .default(lifetime, `${lifetime / hour}h`),

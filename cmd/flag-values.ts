@@ -15,7 +15,10 @@ const longest = 24 * 3_600_000;
 
 /** A flag for a time, in milliseconds; its help shows how one is written. */
 export function durationOption(flags: string, description: string, byDefault?: string): Option {
-  const option = new Option(`${flags} <duration>`, `${description}, such as 90s, 5m or 1h30m`);
+  const option = new Option(
+    `${flags} <duration>`,
+    `${description}, such as 90s, 5m or 1h30m, up to 24h`,
+  );
   option.argParser(duration);
   return byDefault === undefined ? option : option.default(duration(byDefault), byDefault);
 }
@@ -52,17 +55,23 @@ export function parseBoolean(text: string): boolean | undefined {
 
 /** A flag as Go's pflag has them: `--name`, `--name=true` or `--name=false`. */
 export function booleanFlag(name: string, description: string): Option {
-  return new Option(`--${name} [bool]`, description)
-    .preset('true')
-    .default(false)
-    .argParser((text: string) => {
-      const value = parseBoolean(text);
-      if (value === undefined) throw new InvalidArgumentError('It must be true or false.');
-      return value;
-    });
+  return new Option(`--${name} [bool]`, description).default(false).argParser((text: string) => {
+    const value = parseBoolean(text);
+    if (value === undefined) throw new InvalidArgumentError('It must be true or false.');
+    return value;
+  });
 }
 
-/** A v0.16 flag that is accepted so that old manifests start, and does nothing. */
+/** A flag that may be given several times; its help says so instead of `(default: [])`. */
+export function listFlag<T>(
+  flags: string,
+  description: string,
+  parse: (value: string, values: readonly T[]) => readonly T[],
+): Option {
+  return new Option(flags, `${description}; repeatable`).argParser(parse).default([], 'none');
+}
+
+/** A flag of RukPak v0.16 without effect: manifests that were written for v0.16 keep working. */
 export function withoutEffect(flags: string, reason: string): Option {
-  return new Option(flags, `no effect: ${reason}`);
+  return new Option(flags, `No effect: ${reason}`);
 }

@@ -1,10 +1,18 @@
 import { Command } from 'commander';
 
+export const helpFlagText = 'Show this help';
+
+/** Replaces commander's text of `-h`, which begins in lower case, for a command and its subcommands. */
+export function describeHelpFlag(command: Command): Command {
+  for (const each of command.commands) describeHelpFlag(each);
+  return command.helpOption('-h, --help', helpFlagText);
+}
+
 /** `help [command...]`, where commander's own shows the whole program for a word that it does not know. */
 export function helpCommand(): Command {
   const help = new Command('help')
-    .description('show the help of a command')
-    .argument('[command...]', 'its words; all commands where absent');
+    .description('Show the help of a command')
+    .argument('[command...]', 'Name of the command (default: all commands)');
   return help.action((words: readonly string[]) => {
     let shown = help.parent ?? help;
     for (const word of words) shown = commandNamed(shown, word);

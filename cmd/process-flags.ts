@@ -21,17 +21,20 @@ export function addProcessFlags(
   return command
     .option(
       '--kubeconfig <path>',
-      'kubeconfig file; KUBECONFIG, ~/.kube/config or the pod’s own otherwise',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config, else the pod’s ServiceAccount)',
     )
-    .option('--system-namespace <name>', 'namespace of Secrets and leases; the pod’s own otherwise')
+    .option(
+      '--system-namespace <name>',
+      'Namespace of Secrets and leases (default: the pod’s, else rukpak-system)',
+    )
     .option(
       '--health-probe-bind-address <address>',
-      'serves /healthz and /readyz; 0 for none',
+      'Address that serves /healthz and /readyz; 0 disables it',
       bindAddress,
       healthProbeBindAddress,
     )
     .addOption(
-      new Option('--zap-log-level <level>', 'what is logged: debug, info, warn or error')
+      new Option('--zap-log-level <level>', 'Lowest level of log lines: debug, info, warn or error')
         .argParser(logLevel)
         .default('info'),
     )

@@ -8,7 +8,7 @@ import type { Zone } from '../core/run-manager.ts';
 import { version } from './build-info.ts';
 import { addCoreFlags, type CoreFlags } from './core-flags.ts';
 import { durationOption } from './flag-values.ts';
-import { helpCommand } from './help-command.ts';
+import { describeHelpFlag, helpCommand } from './help-command.ts';
 import { systemNamespaceOf } from './process-flags.ts';
 import type { runAll } from './run-all.ts';
 import {
@@ -72,14 +72,23 @@ export async function runProgram(
 function createProgram(surroundings: Surroundings): Command {
   const { stopSignal, createLogger, print } = surroundings;
   const program = new Command('rukpak')
-    .description('Bundles and BundleDeployments for Kubernetes')
-    .version(version(), '--version');
+    .description('Manage Bundles and BundleDeployments on a Kubernetes cluster')
+    .version(version(), '--version', 'Print the version');
   addCrdGuardFlags(program.command('install'))
-    .description('apply CRDs, namespaces, RBAC and the webhook configurations to the cluster')
-    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
-    .option('--system-namespace <name>', 'where the system runs')
-    .option('--webhook-url <url>', 'where the API server reaches webhooks outside the cluster')
-    .option('--dry-run', 'print the objects instead')
+    .description('Apply CRDs, namespaces, RBAC and webhook configurations to the cluster')
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option(
+      '--system-namespace <name>',
+      'Namespace that core and the webhooks run in (default: rukpak-system)',
+    )
+    .option(
+      '--webhook-url <url>',
+      'URL at which the API server reaches webhooks that run outside the cluster',
+    )
+    .option('--dry-run', 'Print the objects without applying them')
     .action(async (flags: InstallFlags) => {
       const { dryRun = false } = flags;
       const systemNamespace = systemNamespaceOf(flags);
@@ -87,15 +96,15 @@ function createProgram(surroundings: Surroundings): Command {
       await install({ ...flags, systemNamespace, dryRun }, print);
     });
   addUninstall(program, print);
-  addCoreFlags(program.command('core').description('run the reconcilers and the content server'))
-    .version(version(), '--version')
+  addCoreFlags(program.command('core').description('Run the reconcilers and the content server'))
+    .version(version(), '--version', 'Print the version')
     .action(async (flags: CoreFlags) => {
       const { runCore } = await import('./run-core.ts');
       await runCore(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
   for (const zone of zones) addZone(program, surroundings, zone);
-  addWebhookFlags(program.command('webhooks').description('run the admission webhooks'))
-    .version(version(), '--version')
+  addWebhookFlags(program.command('webhooks').description('Run the admission webhooks'))
+    .version(version(), '--version', 'Print the version')
     .action(async (flags: WebhookFlags) => {
       const systemNamespace = systemNamespaceOf(flags);
       const logger = createLogger(flags.zapLogLevel);
@@ -104,21 +113,29 @@ function createProgram(surroundings: Surroundings): Command {
       await runWebhooks({ ...flags, systemNamespace, bindAddress, logger }, stopSignal());
     });
   addCrdvalidatorFlags(
-    program.command('crdvalidator').description('run the webhook that keeps CRD upgrades safe'),
+    program
+      .command('crdvalidator')
+      .description('Run the admission webhook that refuses unsafe CRD upgrades'),
   )
-    .version(version(), '--version')
+    .version(version(), '--version', 'Print the version')
     .action(async (flags: CrdvalidatorFlags) => {
       const { runCrdvalidator } = await import('./run-crdvalidator.ts');
       await runCrdvalidator(flags, createLogger(flags.zapLogLevel), stopSignal());
     });
-  const all = program.command('all').description('run all in one process, as on a laptop');
+  addAll(program, surroundings);
+  return describeHelpFlag(program.addCommand(helpCommand()));
+}
+
+function addAll(program: Command, { stopSignal, createLogger }: Surroundings): void {
+  const all = program
+    .command('all')
+    .description('Run core, webhooks and crdvalidator in one process, for development');
   addCoreFlags(all, laptopDefaults);
   addWebhookServerFlags(all);
   addCrdGuardFlags(all).action(async (flags: Parameters<typeof runAll>[0]) => {
     const { runAll: run } = await import('./run-all.ts');
     await run(flags, createLogger(flags.zapLogLevel), stopSignal());
   });
-  return program.addCommand(helpCommand());
 }
 
 interface ZoneCommand {
@@ -131,12 +148,14 @@ const zones: readonly ZoneCommand[] = [
   {
     name: 'unpack',
     zone: 'unpacking',
-    description: 'run the part of core that fetches and unpacks Bundles, and serves their content',
+    description:
+      'Run the unpacking half of core: fetch and unpack Bundles, and serve their content',
   },
   {
     name: 'apply',
     zone: 'applying',
-    description: 'run the part of core that installs BundleDeployments, with content of "unpack"',
+    description:
+      'Run the applying half of core: install BundleDeployments from content that "unpack" serves',
   },
 ];
 
@@ -146,7 +165,7 @@ function addZone(
   { name, zone, description }: ZoneCommand,
 ): void {
   addZoneFlags(program.command(name).description(description), zone)
-    .version(version(), '--version')
+    .version(version(), '--version', 'Print the version')
     .action(async (flags: CoreFlags) => {
       const { runCore } = await import('./run-core.ts');
       await runCore({ ...flags, zone }, createLogger(flags.zapLogLevel), stopSignal());
@@ -157,22 +176,28 @@ function addUninstall(program: Command, print: Surroundings['print']): void {
   program
     .command('uninstall')
     .description(
-      'delete the programs, webhooks and RBAC from the cluster; keep what is installed, CRDs and namespaces',
+      'Delete programs, webhooks and RBAC from the cluster; keep CRDs, namespaces and objects of bundles',
     )
-    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
-    .option('--system-namespace <name>', 'where the system runs')
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option(
+      '--system-namespace <name>',
+      'Namespace that core and the webhooks run in (default: rukpak-system)',
+    )
     .option(
       '--delete-workloads',
-      'first delete all BundleDeployments with what they have installed, and the CRDs last',
+      'Also delete all BundleDeployments with their objects first, and the CRDs last',
     )
     .addOption(
       new Option(
         '--to-rukpak',
-        'leave BundleDeployments to RukPak v0.16: without the finalizer and the label of core',
+        'Keep BundleDeployments for RukPak v0.16: remove the finalizer and the label that core added',
       ).conflicts('deleteWorkloads'),
     )
-    .addOption(durationOption('--timeout', 'bound on each deletion', '5m'))
-    .option('--dry-run', 'print what would be deleted and kept')
+    .addOption(durationOption('--timeout', 'Maximum time for each deletion', '5m'))
+    .option('--dry-run', 'Print what would be deleted and kept, and change nothing')
     .action(async (flags: UninstallFlags) => {
       const { deleteWorkloads = false, dryRun = false } = flags;
       const systemNamespace = systemNamespaceOf(flags);

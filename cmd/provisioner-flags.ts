@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { collect, positiveInteger } from './flag-values.ts';
+import { collect, listFlag, positiveInteger } from './flag-values.ts';
 
 /** Classes of third parties that this process serves besides. */
 export interface ProvisionerFlags {
@@ -11,15 +11,16 @@ export interface ProvisionerFlags {
 
 export function addProvisionerFlags(command: Command): void {
   command
-    .option(
-      '--provisioner <path|package>',
-      'serve the class of this TypeScript or JavaScript module, in processes of its own; repeatable',
-      (value: string, values: readonly string[]) => [...values, value],
-      [],
+    .addOption(
+      listFlag(
+        '--provisioner <path|package>',
+        'TypeScript or JavaScript module of a provisioner class that core runs in worker processes',
+        (value: string, values: readonly string[]) => [...values, value],
+      ),
     )
     .option(
       '--provisioner-memory <MiB>',
-      'bound on what each process of such a class needs for content and objects',
+      'Maximum memory in MiB for content and objects, per worker process of a --provisioner class',
       positiveInteger,
       256,
     );
@@ -48,23 +49,26 @@ interface RemoteClass {
 
 export function addProvisionerUrlFlags(command: Command): void {
   command
-    .option(
-      '--provisioner-url <class=url>',
-      'serve this class by the HTTP server at this URL; repeatable',
-      classValue,
-      [],
+    .addOption(
+      listFlag(
+        '--provisioner-url <class=url>',
+        'Provisioner class, and URL of the HTTP server that runs it',
+        classValue,
+      ),
     )
-    .option(
-      '--provisioner-url-credentials <class=folder>',
-      'what that server is shown: token, or tls.crt and tls.key, and ca.crt, as in a mounted Secret; repeatable',
-      classValue,
-      [],
+    .addOption(
+      listFlag(
+        '--provisioner-url-credentials <class=folder>',
+        'Class of --provisioner-url, and folder of its credentials: token, or tls.crt and tls.key, and ca.crt, as in a mounted Secret',
+        classValue,
+      ),
     )
-    .option(
-      '--provisioner-url-plain-http <class>',
-      'the URL of that class may be http:// although it leaves this machine; repeatable',
-      collect,
-      [],
+    .addOption(
+      listFlag(
+        '--provisioner-url-plain-http <class>',
+        'Class of --provisioner-url that core may call over http:// on another machine',
+        collect,
+      ),
     );
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { RegistryOptions } from '../core/manager/index.ts';
-import { collect } from './flag-values.ts';
+import { collect, listFlag } from './flag-values.ts';
 
 /** How registries are reached. */
 export interface RegistryFlags extends RegistryOptions {
@@ -9,21 +9,21 @@ export interface RegistryFlags extends RegistryOptions {
 
 export function addRegistryFlags(command: Command): Command {
   return command
-    .option(
-      '--insecure-registry <host[:port]>',
-      'registry to use over HTTP; repeatable',
-      collect,
-      [],
+    .addOption(
+      listFlag('--insecure-registry <host[:port]>', 'Registry to reach over plain HTTP', collect),
     )
-    .option('--registry-ca-file <path>', 'more CAs (PEM) to trust for registries')
+    .option('--registry-ca-file <path>', 'Additional CAs (PEM) for all registries')
     .option(
       '--registry-certs-dir <dir>',
-      'CAs and client certificates by registry, laid out as /etc/containers/certs.d',
+      'Directory of CAs and client certificates per registry, laid out as /etc/containers/certs.d',
     )
     .option(
       '--registries-conf <path>',
-      'mirrors and blocked registries, in the format of containers-registries.conf; with <path>.d/*.conf',
+      'Mirrors and blocked registries (containers-registries.conf file, merged with <path>.d/*.conf)',
     )
-    .option('--image-policy <path>', 'who must have signed which images, as ClusterImagePolicies')
-    .option('--sigstore-trusted-root <path>', 'trusted_root.json for signatures without a key');
+    .option('--image-policy <path>', 'Image signature policies (ClusterImagePolicy file)')
+    .option(
+      '--sigstore-trusted-root <path>',
+      'Sigstore trusted root (trusted_root.json) for keyless signatures',
+    );
 }

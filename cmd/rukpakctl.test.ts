@@ -333,6 +333,6 @@ describe('the kubectl plugin', processes, () => {
       encoding: 'utf8',
       env: binaries,
     });
-    expect(stdout).toBe('version\tsay which revision this is\n:4\n');
+    expect(stdout).toBe('version\tPrint the revision of this program\n:4\n');
   });
 });

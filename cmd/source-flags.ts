@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { rangeProblem } from '../core/platform/net/index.ts';
-import { booleanFlag, collect } from './flag-values.ts';
+import { booleanFlag, collect, listFlag } from './flag-values.ts';
 
 /** What sources of Bundles may reach, and show to which servers. */
 export interface SourceFlags {
@@ -11,22 +11,24 @@ export interface SourceFlags {
 
 export function addSourceFlags(command: Command): Command {
   return command
-    .option(
-      '--allow-source-address <range>',
-      'addresses (CIDR) that sources may connect to although they are denied; repeatable',
-      collectRanges,
-      [],
+    .addOption(
+      listFlag(
+        '--allow-source-address <range>',
+        'Address range (CIDR) that sources may connect to even if it is denied',
+        collectRanges,
+      ),
     )
-    .option(
-      '--deny-source-address <range>',
-      'addresses (CIDR) that sources may not connect to, besides loopback, link-local and private ones; repeatable',
-      collectRanges,
-      [],
+    .addOption(
+      listFlag(
+        '--deny-source-address <range>',
+        'Address range (CIDR) that sources may not connect to, in addition to loopback, link-local and private ranges',
+        collectRanges,
+      ),
     )
     .addOption(
       booleanFlag(
         'allow-unscoped-source-secrets',
-        'show source Secrets without annotation core.rukpak.io/source-hosts to any host that a Bundle names',
+        'Send source Secrets without annotation core.rukpak.io/source-hosts to any host that a Bundle names',
       ),
     );
 }

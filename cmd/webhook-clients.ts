@@ -4,7 +4,7 @@ import { followFile, readAuthorities } from '../core/manager/index.ts';
 import { systemClock } from '../core/platform/clock.ts';
 import { ClientAuthorities } from '../core/store/index.ts';
 import type { TrustedClients } from '../webhooks/index.ts';
-import { collect } from './flag-values.ts';
+import { collect, listFlag } from './flag-values.ts';
 
 /** Flags that say who may call the webhooks: the API server alone. */
 export interface WebhookClientFlags {
@@ -16,13 +16,14 @@ export function addWebhookClientFlags(command: Command): void {
   command
     .option(
       '--client-ca-file <path>',
-      'CAs (PEM) of the API server’s client certificate; every caller needs one then',
+      'CAs (PEM) of the client certificate that every caller, such as the API server, must present (default: no certificate needed)',
     )
-    .option(
-      '--client-name <name>',
-      'common name of that certificate, where its CA issues others too; repeatable',
-      collect,
-      [],
+    .addOption(
+      listFlag(
+        '--client-name <name>',
+        'Common name that the client certificate must have',
+        collect,
+      ).default([], 'any'),
     );
 }
 

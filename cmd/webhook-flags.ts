@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { addDeletionPolicyFlag, type DeletionPolicyFlag } from './deployment-flags.ts';
-import { booleanFlag, collect, withoutEffect } from './flag-values.ts';
+import { booleanFlag, collect, listFlag, withoutEffect } from './flag-values.ts';
 import { addProcessFlags, bindAddress, listenAddress, type ProcessFlags } from './process-flags.ts';
 import { addWebhookClientFlags, type WebhookClientFlags } from './webhook-clients.ts';
 
@@ -30,28 +30,43 @@ export function addWebhookFlags(command: Command): Command {
   addWebhookClientFlags(command);
   addAdmissionFlags(command);
   return command
-    .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')
     .option(
-      '--issue-certificate <secret=hosts>',
-      'keep a serving certificate for another process in this Secret; repeatable',
-      parseIssuedCertificate,
-      [],
+      '--metrics-bind-address <address>',
+      'Address that serves /metrics; 0 disables it',
+      bindAddress,
+      ':8080',
     )
-    .addOption(withoutEffect('--enable-http2 [bool]', 'the webhooks speak HTTP/1.1'))
-    .addOption(booleanFlag('leader-elect', 'no effect: every replica answers').hideHelp());
+    .addOption(
+      listFlag(
+        '--issue-certificate <secret=hosts>',
+        'Secret, and hosts of the serving certificate that this process issues and renews in it for another process',
+        parseIssuedCertificate,
+      ),
+    )
+    .addOption(withoutEffect('--enable-http2 [bool]', 'webhooks serve HTTP/1.1'))
+    .addOption(booleanFlag('leader-elect', 'No effect: every replica answers').hideHelp());
 }
 
 /** The flags that `rukpak all` takes as well. */
 export function addWebhookServerFlags(command: Command): Command {
   return command
-    .option('--webhook-bind-address <address>', 'where the webhooks listen', listenAddress, ':9443')
     .option(
-      '--webhook-host <host>',
-      'name or address by which the API server reaches the webhooks outside the cluster; repeatable',
-      collect,
-      [],
+      '--webhook-bind-address <address>',
+      'Address that the webhooks listen on',
+      listenAddress,
+      ':9443',
     )
-    .option('--cert-dir <dir>', 'serve tls.crt and tls.key of this folder instead of our own');
+    .addOption(
+      listFlag(
+        '--webhook-host <host>',
+        'Host name or IP address at which the API server reaches webhooks that run outside the cluster',
+        collect,
+      ),
+    )
+    .option(
+      '--cert-dir <dir>',
+      'Directory with tls.crt and tls.key of the webhooks (default: the process issues its own certificate)',
+    );
 }
 
 /** The flags that `rukpak core` and `rukpak all` take as well, about what is let through. */
@@ -59,7 +74,7 @@ export function addAdmissionFlags(command: Command): Command {
   return command.addOption(
     booleanFlag(
       'require-service-account',
-      'refuse BundleDeployments without spec.serviceAccount (webhooks), and objects without a namespace of those without spec.installNamespace (core)',
+      'Refuse BundleDeployments without spec.serviceAccount (webhooks), and objects without a namespace if spec.installNamespace is unset (core)',
     ),
   );
 }
@@ -85,8 +100,13 @@ export function addCrdvalidatorFlags(command: Command): Command {
   addCrdGuardFlags(command);
   addDeletionPolicyFlag(command);
   return command
-    .option('--metrics-bind-address <address>', 'serves /metrics; 0 for none', bindAddress, ':8080')
-    .addOption(withoutEffect('--enable-http2 [bool]', 'the webhooks speak HTTP/1.1'));
+    .option(
+      '--metrics-bind-address <address>',
+      'Address that serves /metrics; 0 disables it',
+      bindAddress,
+      ':8080',
+    )
+    .addOption(withoutEffect('--enable-http2 [bool]', 'webhooks serve HTTP/1.1'));
 }
 
 /** The flags that `rukpak all` takes as well. */
@@ -94,7 +114,7 @@ export function addCrdGuardFlags(command: Command): Command {
   return command.addOption(
     booleanFlag(
       'guard-crd-deletion',
-      'refuse to delete CRDs of BundleDeployments while custom resources exist',
+      'Refuse to delete CRDs of BundleDeployments while custom resources exist',
     ),
   );
 }

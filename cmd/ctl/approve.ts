@@ -13,10 +13,13 @@ interface ApproveFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl approve`: lets a BundleDeployment do what its plan says, and nothing else. */
 export function approveCommand(): Command {
   const command = new Command('approve')
-    .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
-    .option('--digest <digest>', 'approve this plan only, and fail where there is another one')
-    .option('--wait', 'wait until the plan is applied')
-    .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .option(
+      '--digest <digest>',
+      'Digest of the plan to approve; the command fails if the current plan has another digest',
+    )
+    .option('--wait', 'Wait until core has applied the plan')
+    .addOption(durationOption('--timeout', 'Maximum time for --wait', '5m'));
   return addClusterFlags(command).addOption(outputOption()).action(approve);
 }
 

@@ -20,9 +20,14 @@ const plain = 'core-rukpak-io-plain';
 function bootstrapCommand(): Command {
   const command = new Command('bootstrap')
     .description(
-      'apply the manifests of standard input, and have a BundleDeployment of them take them over',
+      'Apply the manifests of standard input, and create a BundleDeployment that adopts the objects',
     )
-    .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'));
+    .addArgument(
+      new Argument(
+        '<bundleDeploymentName>',
+        'Name of the BundleDeployment; created if it does not exist',
+      ),
+    );
   return addUploadFlags(addClusterFlags(command)).addOption(outputOption()).action(bootstrap);
 }
 

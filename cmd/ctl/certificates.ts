@@ -18,7 +18,7 @@ export function addCertificatesFlag(command: Command): Command {
   return command.addOption(
     new Option(
       '--certificates <provider>',
-      'who makes serving certificates for Services of bundles, as core runs with',
+      'Issuer of serving certificates for Services of bundles; use the value of core’s flag',
     )
       .choices(certificateProviders)
       .default(defaultCertificates.provider),

@@ -16,9 +16,9 @@ interface ContentFlags extends ClusterFlags, ServerFlags, OutputFlags {
 /** `rukpakctl content`: lists what is stored of a Bundle. */
 export function contentCommand(): Command {
   const command = new Command('content')
-    .addArgument(new Argument('<bundleName>', 'name of the Bundle'))
+    .addArgument(new Argument('<bundleName>', 'Name of the Bundle'))
     .addOption(
-      namespaceOption('namespace that the content server runs in').default('rukpak-system'),
+      namespaceOption('Namespace that the content server runs in').default('rukpak-system'),
     );
   return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(content);
 }

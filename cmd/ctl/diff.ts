@@ -39,13 +39,18 @@ const exitCodes = { same: 0, different: 1, failed: 2 } as const;
 /** `rukpakctl diff`: what an upgrade to a bundle would change. Writes nothing. */
 export function diffCommand(): Command {
   const command = new Command('diff')
-    .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
-    .addArgument(new Argument('<bundleDeploymentName>', 'the BundleDeployment to compare with'))
-    .option('--class <name>', 'provisioner class of the bundle (default: that of the template)')
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+    .addArgument(new Argument('<bundle>', 'Directory or image of the bundle'))
+    .addArgument(
+      new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment to compare with'),
+    )
+    .option(
+      '--class <name>',
+      'Provisioner class of the bundle (default: the class in spec.template)',
+    )
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
     .addHelpText(
       'after',
-      '\nExits with 0 where nothing would change, 1 where something would, 2 where it fails.',
+      '\nExit codes: 0 if nothing would change, 1 if something would change, 2 if the command failed.',
     )
     // Otherwise a typing mistake would look like a difference.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.failed));

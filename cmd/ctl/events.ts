@@ -19,10 +19,12 @@ interface EventsFlags extends ClusterFlags, OutputFlags, WatchFlag {
 /** `rukpakctl events`: what happened to a deployment, its Bundles and everything of it. */
 export function eventsCommand(): Command {
   const command = new Command('events')
-    .addArgument(new Argument('<bundleDeploymentName>', 'whose Events are listed'))
-    .addOption(namespaceOption('only Events of objects in this namespace; all where absent'))
-    .addOption(watchOption('go on with Events as they come'))
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .addOption(
+      namespaceOption('Show only Events of objects in this namespace (default: all namespaces)'),
+    )
+    .addOption(watchOption('Also print new Events'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
   return addClusterFlags(command).addOption(outputOption()).action(events);
 }
 

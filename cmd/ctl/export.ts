@@ -16,9 +16,14 @@ interface ExportFlags extends ClusterFlags {
 /** `rukpakctl export`: BundleDeployments as the manifests that make them again. */
 export function exportCommand(): Command {
   const command = new Command('export')
-    .addArgument(new Argument('[bundleDeploymentName]', 'all BundleDeployments where absent'))
+    .addArgument(
+      new Argument('[bundleDeploymentName]', 'Name of the BundleDeployment (default: all)'),
+    )
     .addOption(
-      new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
+      new Option(
+        '-o, --output <format>',
+        'Output format: YAML documents, or a JSON List as kubectl prints it',
+      )
         .choices(['yaml', 'json'])
         .default('yaml'),
     );

@@ -18,12 +18,15 @@ export interface ClusterFlags {
 /** The flags of every command that talks to a cluster. */
 export function addClusterFlags(command: Command): Command {
   return command
-    .option('--kubeconfig <path>', 'kubeconfig file; KUBECONFIG or ~/.kube/config otherwise')
-    .option('--context <name>', 'context of the kubeconfig; its current one otherwise')
-    .option('--as <user>', 'user to act as; system:serviceaccount:<namespace>:<name> is one too')
+    .option(
+      '--kubeconfig <path>',
+      'Path of the kubeconfig file (default: KUBECONFIG, else ~/.kube/config)',
+    )
+    .option('--context <name>', 'Context of the kubeconfig (default: its current context)')
+    .option('--as <user>', 'User to impersonate, such as system:serviceaccount:<namespace>:<name>')
     .option(
       '--as-group <group>',
-      'group to act in, with --as; repeatable',
+      'Group to impersonate, with --as; repeatable',
       (group: string, groups: readonly string[] | undefined) => [...(groups ?? []), group],
     );
 }
@@ -57,7 +60,7 @@ export interface InstallNamespaceFlags {
 export function addInstallNamespaceFlag(command: Command, meaning: string): Command {
   return command
     .option('--install-namespace <name>', meaning)
-    .addOption(namespaceOption('the same as --install-namespace'));
+    .addOption(namespaceOption('Same as --install-namespace'));
 }
 
 /** @throws TerminalError where the two flags contradict each other. */
@@ -80,7 +83,7 @@ export interface ConfigFlags {
 export function addConfigFlag(command: Command): Command {
   return command.option(
     '--config <file>',
-    'spec.config of the BundleDeployment, as YAML: watchNamespace, env and so on of a registry bundle, values of a chart',
+    'YAML file of spec.config of the BundleDeployment, such as watchNamespace and env of a registry bundle, or values of a chart',
   );
 }
 
@@ -124,23 +127,19 @@ export function addServerFlags(command: Command): Command {
   return command
     .option(
       '--ca-secret-name <name>',
-      'Secret with the CA of the server, key ca.crt; of the default, that of its certificate goes before',
+      'Secret with the CA of the content server in key ca.crt; by default, a CA in the Secret of the server’s certificate takes precedence',
       defaultCaSecret,
     )
-    .option(
-      '--server <url>',
-      'speak to the content server at this URL, without a port-forward',
-      httpUrl,
-    )
-    .option('--ca-file <path>', 'CA file for --server; the system’s authorities otherwise');
+    .option('--server <url>', 'URL of the content server, instead of a port-forward', httpUrl)
+    .option('--ca-file <path>', 'CA (PEM) of --server (default: the system’s CAs)');
 }
 
 export function addUploadFlags(command: Command): Command {
   return addServerFlags(
     command
-      .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
-      .option('--upload-service-name <name>', 'Service of the upload manager', 'core')
-      .addOption(durationOption('--timeout', 'how long to wait for each step', '60s')),
+      .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
+      .option('--upload-service-name <name>', 'Name of core’s Service', 'core')
+      .addOption(durationOption('--timeout', 'Maximum time for each step', '60s')),
   );
 }
 

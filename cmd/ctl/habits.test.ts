@@ -52,7 +52,7 @@ describe('rukpakctl help', () => {
     async (command) => {
       const { stdout } = await ctl(command, '--help');
       expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
-        /--timeout <duration> [^-]*(?:--wait waits)?, such as 90s, 5m or 1h30m \(default: (60s|5m)\)/,
+        /--timeout <duration> [^-]*(?:--wait)?, such as 90s, 5m or 1h30m, up to 24h \(default: (60s|5m)\)/,
       );
       const refused = await ctl(command, 'x', 'y', '--timeout=60000');
       expect(refused.stderr).toContain('It must be a duration such as 30s or 1m30s.');

@@ -10,7 +10,7 @@ interface HistoryFlags extends ClusterFlags, OutputFlags {}
 /** `rukpakctl history`: the Bundles that a BundleDeployment had, who applied them and when. */
 export function historyCommand(): Command {
   const command = new Command('history').addArgument(
-    new Argument('<bundleDeploymentName>', 'whose revisions are listed'),
+    new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'),
   );
   return addClusterFlags(command).addOption(outputOption()).action(history);
 }

@@ -22,17 +22,22 @@ interface LogsFlags extends ClusterFlags, WatchFlag {
 /** `rukpakctl logs`: what the programs of the system have logged, of one deployment or all. */
 export function logsCommand(): Command {
   const command = new Command('logs')
-    .addArgument(new Argument('[bundleDeploymentName]', 'only lines that name it or its Bundles'))
-    .addOption(durationOption('--since', 'how far back', '1h'))
+    .addArgument(
+      new Argument(
+        '[bundleDeploymentName]',
+        'Name of the BundleDeployment; only lines that name it or its Bundles are shown (default: all lines)',
+      ),
+    )
+    .addOption(durationOption('--since', 'Maximum age of the lines', '1h'))
     .addOption(
-      new Option('--level <level>', 'the least that is shown')
+      new Option('--level <level>', 'Lowest level that is shown')
         .choices(['debug', 'info', 'warn', 'error'])
         .default('info'),
     )
-    .addOption(watchOption('go on with lines as they come'))
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
+    .addOption(watchOption('Also print new lines'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
     .addOption(
-      new Option('-o, --output <format>', 'lines to read, or JSON as it was logged')
+      new Option('-o, --output <format>', 'Output format: readable lines, or JSON as logged')
         .choices(['text', 'json'])
         .default('text'),
     );

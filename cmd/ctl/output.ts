@@ -13,7 +13,7 @@ export interface OutputFlags {
 export function outputOption(): Option {
   return new Option(
     '-o, --output <format>',
-    'lines that fit the terminal, lines in full, or one object for scripts',
+    'Output format: lines cut to the terminal, full lines, or one object for scripts',
   )
     .choices(formats)
     .default('text');

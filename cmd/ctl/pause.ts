@@ -18,7 +18,7 @@ export function resumeCommand(): Command {
 
 function pausing(name: string, paused: boolean): Command {
   const command = new Command(name).addArgument(
-    new Argument('<bundleDeploymentName>', 'the one that is meant'),
+    new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'),
   );
   return addClusterFlags(command)
     .addOption(outputOption())

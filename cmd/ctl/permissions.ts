@@ -4,7 +4,7 @@ import { stringifyJson } from '../../api/json.ts';
 import type { ServiceAccountRef } from '../../api/v1alpha1/deployment-policies.ts';
 import { TerminalError } from '../../core/errors.ts';
 import { type KubernetesObject, toYaml } from '../../core/sdk.ts';
-import { collect } from '../flag-values.ts';
+import { collect, listFlag } from '../flag-values.ts';
 import { addRegistryFlags } from '../registry-flags.ts';
 import { addCertificatesFlag } from './certificates.ts';
 import {
@@ -21,31 +21,35 @@ import type { PermissionsFlags } from './permissions/permission-objects.ts';
 export function permissionsCommand(): Command {
   const command = new Command('permissions')
     .addArgument(
-      new Argument('<bundle>', 'directory or image that holds the bundle, or a BundleDeployment'),
+      new Argument('<bundle>', 'Directory or image of the bundle, or name of a BundleDeployment'),
     )
     .option(
       '--service-account <namespace/name>',
-      'who gets the permissions (default: that of the BundleDeployment)',
+      'ServiceAccount that gets the permissions (default: spec.serviceAccount of the BundleDeployment)',
       serviceAccount,
     )
-    .option('--missing', 'only what the ServiceAccount does not have yet, as the cluster says')
     .option(
-      '--existing-namespace <name>',
-      'a namespace of the bundle that is there before it: what is needed in it is a Role; repeatable',
-      collect,
-      [],
+      '--missing',
+      'Print only permissions that the ServiceAccount does not have on the cluster',
     )
-    .option('--class <name>', 'provisioner class of a directory or image, as render takes it')
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
     .addOption(
-      new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
+      listFlag(
+        '--existing-namespace <name>',
+        'Namespace that exists before the bundle is installed, so that a Role is enough for its objects',
+        collect,
+      ),
+    )
+    .option('--class <name>', 'Provisioner class of a directory or image (default: as for render)')
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
+    .addOption(
+      new Option(
+        '-o, --output <format>',
+        'Output format: YAML documents, or a JSON List as kubectl prints it',
+      )
         .choices(['yaml', 'json'])
         .default('yaml'),
     );
-  addInstallNamespaceFlag(
-    command,
-    'namespace for the objects of a registry bundle, as render takes it',
-  );
+  addInstallNamespaceFlag(command, 'Install namespace of a registry bundle, as for render');
   addCertificatesFlag(addConfigFlag(command));
   return addServerFlags(addRegistryFlags(addClusterFlags(command))).action(permissions);
 }

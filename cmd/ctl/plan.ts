@@ -15,9 +15,9 @@ interface PlanFlags extends ClusterFlags, ServerFlags, OutputFlags {
 /** `rukpakctl plan`: all that a BundleDeployment waits to be allowed to do. */
 export function planCommand(): Command {
   const command = new Command('plan')
-    .addArgument(new Argument('<bundleDeploymentName>', 'name of the BundleDeployment'))
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
-    .option('--service-name <name>', 'Service of the content server', 'core');
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
+    .option('--service-name <name>', 'Name of the content server’s Service', 'core');
   return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(plan);
 }
 

@@ -19,8 +19,8 @@ export function provisionerCommand(): Command {
 /** `rukpakctl provisioner dev`: the class of a project, run again at every save. */
 function devCommand(): Command {
   return new Command('dev')
-    .description('run a class on a control plane on this machine, and again at every save')
-    .addArgument(new Argument('[module]', 'module that exports the class').default('src/class.ts'))
+    .description('Run a class on a local control plane, and restart it at every save')
+    .addArgument(new Argument('[module]', 'Module that exports the class').default('src/class.ts'))
     .action(dev);
 }
 

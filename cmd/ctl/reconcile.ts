@@ -17,9 +17,9 @@ interface ReconcileFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl reconcile`: has core look at a deployment now, without waiting for the next try. */
 export function reconcileCommand(): Command {
   const command = new Command('reconcile')
-    .addArgument(new Argument('<bundleDeploymentName>', 'the one to reconcile'))
-    .option('--wait', 'end only when it is installed, and healthy where that is reported')
-    .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .option('--wait', 'Wait until it is installed, and healthy if core reports health')
+    .addOption(durationOption('--timeout', 'Maximum time for --wait', '5m'));
   return addClusterFlags(command).addOption(outputOption()).action(reconcile);
 }
 

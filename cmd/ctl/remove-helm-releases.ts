@@ -12,10 +12,15 @@ interface RemoveFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl remove-helm-releases`: the last that is left of RukPak v0.16 after an upgrade. */
 export function removeHelmReleasesCommand(): Command {
   const command = new Command('remove-helm-releases')
-    .addArgument(new Argument('[bundleDeploymentName...]', 'whose release Secrets are deleted'))
-    .option('--all', 'those of every BundleDeployment; of some that still need them none')
-    .option('--dry-run', 'delete nothing, print what would be deleted')
-    .option('--system-namespace <name>', 'where RukPak kept them', 'rukpak-system');
+    .addArgument(
+      new Argument(
+        '[bundleDeploymentName...]',
+        'Names of BundleDeployments whose release Secrets are deleted',
+      ),
+    )
+    .option('--all', 'All BundleDeployments; those that still need their release Secrets keep them')
+    .option('--dry-run', 'Print what would be deleted, and change nothing')
+    .option('--system-namespace <name>', 'Namespace of the release Secrets', 'rukpak-system');
   return addClusterFlags(command).addOption(outputOption()).action(remove);
 }
 

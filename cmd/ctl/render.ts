@@ -39,24 +39,27 @@ interface RenderFlags
 /** `rukpakctl render`: what a bundle becomes, without a cluster. */
 export function renderCommand(): Command {
   const command = new Command('render')
-    .addArgument(new Argument('[bundle]', 'directory or image that holds the bundle'))
+    .addArgument(new Argument('[bundle]', 'Directory or image of the bundle'))
     .option(
       '--class <name>',
-      'provisioner class of the bundle: plain, registry or helm, or its full name (default: that of --provisioner, registry where metadata/annotations.yaml exists, helm where Chart.yaml does, else plain)',
+      'Provisioner class of the bundle: plain, registry, helm or a full name (default: the class of --provisioner, else registry if metadata/annotations.yaml exists, else helm if Chart.yaml exists, else plain)',
     )
     .addOption(
-      new Option('-o, --output <format>', 'YAML documents, or a JSON List as kubectl prints it')
+      new Option(
+        '-o, --output <format>',
+        'Output format: YAML documents, or a JSON List as kubectl prints it',
+      )
         .choices(['yaml', 'json'])
         .default('yaml'),
     )
     .option(
       '--stdin',
-      'read a directory per line and print, in the same order, a line of JSON per bundle',
+      'Read one directory per line from standard input, and print one line of JSON per bundle, in the same order',
     )
     .action(render);
   addInstallNamespaceFlag(
     command,
-    'namespace for the objects of a registry bundle, as spec.config.installNamespace: one that is there, and not among the objects (default: the one it suggests, which is); and of the release of a chart',
+    'Install namespace of a registry bundle (spec.config.installNamespace), which must exist, or namespace of a chart’s release (default: the namespace that the bundle suggests, which is then created with it)',
   );
   return addRegistryFlags(addChartFlags(addConfigFlag(addThirdPartyFlag(command))));
 }
@@ -164,12 +167,15 @@ interface ChartFlags {
 
 function addChartFlags(command: Command): Command {
   return command
-    .option('--values <file>', 'of a chart: YAML over its own values, as spec.config.values')
-    .option('--release-name <name>', 'of a chart: the name that its BundleDeployment would have')
-    .option('--kube-version <version>', 'of a chart: version of Kubernetes to render it for')
+    .option(
+      '--values <file>',
+      'Charts: YAML file of values that override the chart’s own, as spec.config.values',
+    )
+    .option('--release-name <name>', 'Charts: name of the BundleDeployment, and so of the release')
+    .option('--kube-version <version>', 'Charts: version of Kubernetes to render for')
     .option(
       '--api-versions <list>',
-      'of a chart: what the cluster serves besides Kubernetes itself, such as monitoring.coreos.com/v1',
+      'Charts: API versions that the cluster serves besides those of Kubernetes, such as monitoring.coreos.com/v1',
     );
 }
 

@@ -16,10 +16,13 @@ interface RollbackFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl rollback`: puts the template of an earlier revision back into a BundleDeployment. */
 export function rollbackCommand(): Command {
   const command = new Command('rollback')
-    .addArgument(new Argument('<bundleDeploymentName>', 'whose history names the Bundles'))
-    .option('--to <bundle>', 'the Bundle to put back; rukpakctl history lists them')
-    .option('--wait', 'end only when it is installed, and healthy where that is reported')
-    .addOption(durationOption('--timeout', 'how long --wait waits', '5m'));
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .option(
+      '--to <bundle>',
+      'Bundle to roll back to, one that rukpakctl history lists (default: the last healthy Bundle)',
+    )
+    .option('--wait', 'Wait until it is installed, and healthy if core reports health')
+    .addOption(durationOption('--timeout', 'Maximum time for --wait', '5m'));
   return addClusterFlags(command).addOption(outputOption()).action(rollback);
 }
 

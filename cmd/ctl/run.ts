@@ -26,14 +26,19 @@ interface RunFlags extends ClusterFlags, UploadFlags, ClassFlags, ConfigFlags, O
 /** `rukpakctl run`: a BundleDeployment from a directory. */
 export function runCommand(): Command {
   const command = new Command('run')
-    .addArgument(new Argument('<bundleDeploymentName>', 'made where there is none of the name'))
-    .addArgument(new Argument('<bundleDir>', 'directory that holds the bundle'))
-    .addOption(
-      namespaceOption(
-        'namespace to install into: of objects that name none, and of an operator’s (default: that of core, or the one that an operator suggests)',
+    .addArgument(
+      new Argument(
+        '<bundleDeploymentName>',
+        'Name of the BundleDeployment; created if it does not exist',
       ),
     )
-    .option('--wait', 'end only when it is installed, and healthy where that is reported');
+    .addArgument(new Argument('<bundleDir>', 'Directory that contains the bundle'))
+    .addOption(
+      namespaceOption(
+        'Namespace for objects without a namespace, and install namespace of an operator (default: core’s namespace, or the one that the operator suggests)',
+      ),
+    )
+    .option('--wait', 'Wait until it is installed, and healthy if core reports health');
   return addConfigFlag(addClassFlags(addUploadFlags(addClusterFlags(command))))
     .addOption(outputOption())
     .action(run);
@@ -112,8 +117,8 @@ const plain = 'core-rukpak-io-plain';
 
 function addClassFlags(command: Command): Command {
   return command
-    .option('--bundle-deployment-provisioner-class <name>', 'class that applies the content', plain)
-    .option('--bundle-provisioner-class <name>', 'class that unpacks the content', plain);
+    .option('--bundle-deployment-provisioner-class <name>', 'Class that applies the content', plain)
+    .option('--bundle-provisioner-class <name>', 'Class that unpacks the content', plain);
 }
 
 const plainClass = 'core-rukpak-io-plain';

@@ -27,16 +27,18 @@ interface StatusFlags extends ClusterFlags, OutputFlags, WatchFlag {
 /** `rukpakctl status`: what became of a BundleDeployment, and why. */
 export function statusCommand(): Command {
   const command = new Command('status')
-    .addArgument(new Argument('[bundleDeploymentName]', 'all BundleDeployments where absent'))
+    .addArgument(
+      new Argument('[bundleDeploymentName]', 'Name of the BundleDeployment (default: all)'),
+    )
     .addOption(
       namespaceOption(
-        'BundleDeployments that install into this namespace; of one, its objects in this namespace',
+        'Show only BundleDeployments that install into this namespace; for a single BundleDeployment, only its objects in this namespace',
       ),
     )
-    .addOption(watchOption('show it again whenever it is another'))
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
-    .option('--all-objects', 'list healthy objects too where there are more than 50 objects')
-    .option('--exit-code', 'exit with 1 unless installed, and healthy where that is reported');
+    .addOption(watchOption('Show every change'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
+    .option('--all-objects', 'List healthy objects even if there are more than 50 objects')
+    .option('--exit-code', 'Exit with 1 unless installed, and healthy if core reports health');
   return addClusterFlags(command).addOption(outputOption()).action(status);
 }
 

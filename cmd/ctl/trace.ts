@@ -22,11 +22,12 @@ interface Named {
 export function traceCommand(): Command {
   const command = new Command('trace')
     .addArgument(
-      new Argument('<kind/name>', 'pod/web-7d4-x2, deploy/web, crd/gizmos.example.com').argParser(
-        kindAndName,
-      ),
+      new Argument(
+        '<kind/name>',
+        'Object, such as pod/web-7d4-x2, deploy/web or crd/gizmos.example.com',
+      ).argParser(kindAndName),
     )
-    .addOption(namespaceOption('namespace of the object; that of the context, or default'));
+    .addOption(namespaceOption('Namespace of the object (default: the context’s, else "default")'));
   return addClusterFlags(command).addOption(outputOption()).action(trace);
 }
 

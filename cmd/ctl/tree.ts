@@ -11,9 +11,9 @@ interface TreeFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl tree`: what there is because of a BundleDeployment, down to Pods. */
 export function treeCommand(): Command {
   const command = new Command('tree')
-    .addArgument(new Argument('<bundleDeploymentName>', 'whose objects are shown'))
-    .addOption(namespaceOption('only objects in this namespace; all where absent'))
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .addOption(namespaceOption('Show only objects in this namespace (default: all namespaces)'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
   return addClusterFlags(command).addOption(outputOption()).action(tree);
 }
 

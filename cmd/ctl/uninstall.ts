@@ -20,11 +20,14 @@ interface UninstallFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl uninstall`: deletes a BundleDeployment, and says first what goes with it. */
 export function uninstallCommand(): Command {
   const command = new Command('uninstall')
-    .addArgument(new Argument('<bundleDeploymentName>', 'the one to delete'))
-    .option('-y, --yes', 'do not ask; needed where no terminal can answer, or with -o json')
-    .option('--dry-run', 'only say what would go')
-    .addOption(durationOption('--timeout', 'how long to wait until it is gone', '5m'))
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+    .addArgument(new Argument('<bundleDeploymentName>', 'Name of the BundleDeployment'))
+    .option(
+      '-y, --yes',
+      'Do not ask for confirmation; required without a terminal, and with -o json',
+    )
+    .option('--dry-run', 'Print what would be deleted, and change nothing')
+    .addOption(durationOption('--timeout', 'Maximum time for the deletion', '5m'))
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
   return addClusterFlags(command).addOption(outputOption()).action(uninstall);
 }
 

@@ -30,16 +30,16 @@ export const optionalValues: readonly string[] = [
 /** `rukpakctl validate`: all that is wrong with a bundle, without a cluster. */
 export function validateCommand(): Command {
   const command = new Command('validate')
-    .addArgument(new Argument('<bundle>', 'directory or image that holds the bundle'))
-    .option('--class <name>', 'provisioner class of the bundle (default: as render tells it)')
+    .addArgument(new Argument('<bundle>', 'Directory or image of the bundle'))
+    .option('--class <name>', 'Provisioner class of the bundle (default: as for render)')
     .addOption(
-      new Option('--optional <names>', 'of a registry bundle: more checks, by comma')
+      new Option('--optional <names>', 'Registry bundles: additional checks, separated by commas')
         .choices([...optionalValues, 'all'])
         .argParser(checkNames),
     )
     .option(
       '--kube-version <version>',
-      'with alpha-deprecated-apis: version of Kubernetes to judge for (default: the minKubeVersion)',
+      'Version of Kubernetes for --optional alpha-deprecated-apis (default: the bundle’s minKubeVersion)',
     );
   return addRegistryFlags(addConfigFlag(addThirdPartyFlag(command)))
     .addOption(outputOption())

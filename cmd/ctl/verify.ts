@@ -12,8 +12,8 @@ interface VerifyFlags extends ClusterFlags, ServerFlags, OutputFlags {
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .alias('check')
-    .option('--pre', 'before there is one: say whether this user can install it on this cluster')
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+    .option('--pre', 'Check, before an installation, whether this user can install on this cluster')
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
   return addServerFlags(addClusterFlags(command)).addOption(outputOption()).action(verify);
 }
 

@@ -11,8 +11,8 @@ interface VersionFlags extends ClusterFlags, OutputFlags {
 /** `rukpakctl version`: what this program was built from. */
 export function versionCommand(): Command {
   const command = new Command('version')
-    .option('--server', 'also the versions of this program, of the system and of Kubernetes')
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system');
+    .option('--server', 'Also print the versions of this program, of core and of Kubernetes')
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system');
   return addClusterFlags(command).addOption(outputOption()).action(printVersion);
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Provisioner } from '../../../core/contracts/provisioner.ts';
 import { TerminalError } from '../../../core/errors.ts';
 import { builtInClasses } from '../../../provisioners/class-of-content.ts';
+import { listFlag } from '../../flag-values.ts';
 import { warningLogger } from '../loggers.ts';
 
 export interface ThirdPartyFlags {
@@ -10,11 +11,12 @@ export interface ThirdPartyFlags {
 }
 
 export function addThirdPartyFlag(command: Command): Command {
-  return command.option(
-    '--provisioner <path|package>',
-    'class of this TypeScript or JavaScript module, run in processes of its own as by rukpak core; repeatable',
-    (value: string, values: readonly string[]) => [...values, value],
-    [],
+  return command.addOption(
+    listFlag(
+      '--provisioner <path|package>',
+      'TypeScript or JavaScript module of a provisioner class, run in worker processes as by rukpak core',
+      (value: string, values: readonly string[]) => [...values, value],
+    ),
   );
 }
 

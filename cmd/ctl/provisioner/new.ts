@@ -14,13 +14,13 @@ interface NewFlags {
 /** `rukpakctl provisioner new`: a project that is green, to be made one's own. */
 export function newCommand(): Command {
   return new Command('new')
-    .description('make a project for a provisioner class: the class, its tests, a sample')
-    .addArgument(new Argument('<name>', 'name of the class').argParser(className))
-    .option('--dir <folder>', 'where the project goes (default: a folder of the name)')
+    .description('Create a project for a provisioner class: the class, its tests and a sample')
+    .addArgument(new Argument('<name>', 'Name of the class').argParser(className))
+    .option('--dir <folder>', 'Folder of the project (default: the name of the class)')
     .addOption(
       new Option(
         '--sdk <version|file>',
-        'rukpak-ts from a registry, or packed by npm pack (default: the one that makes the project)',
+        'Version of rukpak-ts, or file that npm pack wrote (default: the version of this program)',
       ).argParser(parseSdk),
     )
     .action(newProject);

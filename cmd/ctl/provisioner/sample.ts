@@ -21,12 +21,12 @@ interface SampleFlags extends ClusterFlags {
 /** `rukpakctl provisioner sample`: a folder with content and the BundleDeployment of it. */
 export function sampleCommand(): Command {
   const command = new Command('sample')
-    .description('deploy the sample of a class, and wait until it is installed and healthy')
+    .description('Deploy the sample of a class, and wait until it is installed and healthy')
     .addArgument(
-      new Argument('[folder]', 'holds bundledeployment.yaml and content/').default('sample'),
+      new Argument('[folder]', 'Folder with bundledeployment.yaml and content/').default('sample'),
     )
-    .option('--system-namespace <name>', 'namespace that the core runs in', 'rukpak-system')
-    .addOption(durationOption('--timeout', 'how long to wait', '2m'));
+    .option('--system-namespace <name>', 'Namespace that core runs in', 'rukpak-system')
+    .addOption(durationOption('--timeout', 'Maximum time to wait', '2m'));
   return addClusterFlags(command)
     .addHelpText('after', '\nWithout --kubeconfig, on the control plane of `provisioner dev`.')
     .action(sample);
