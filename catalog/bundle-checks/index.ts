@@ -1,5 +1,5 @@
 export { optionalChecks } from './checks.ts';
-export { type OpmVerdictOptions, opmErrors } from './opm-verdict.ts';
+export { bundleMediaType, type OpmVerdictOptions, opmErrors } from './opm-verdict.ts';
 export { type Problem, problemLine } from './problem.ts';
 export {
   isError,

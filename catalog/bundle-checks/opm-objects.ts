@@ -13,7 +13,7 @@ import type { Finding } from './problem.ts';
 export interface OpmContent {
   readonly files: BundleFiles;
   /** As opm detects it. */
-  readonly type: string;
+  readonly type: string | undefined;
   readonly optional: readonly string[];
   readonly log: (level: 'debug' | 'warning', message: string) => void;
 }

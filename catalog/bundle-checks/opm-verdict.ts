@@ -9,7 +9,7 @@ import {
 } from './bundle-content.ts';
 import { dependencies } from './dependencies.ts';
 import { annotationFindings } from './format.ts';
-import { type OpmFile, opmFiles } from './opm-files.ts';
+import { opmFiles } from './opm-files.ts';
 import { opmObjectErrors } from './opm-objects.ts';
 
 /** How `opm alpha bundle validate` judges a bundle. */
@@ -28,21 +28,16 @@ type Log = Required<OpmVerdictOptions>['log'];
  */
 export function opmErrors(files: BundleFiles, options: OpmVerdictOptions = {}): readonly string[] {
   const { log = () => undefined, optional = [] } = options;
-  const manifests = opmFiles(files);
-  const wrong = formatErrors(files, manifests, log);
+  const type = bundleMediaType(files);
+  const wrong = formatErrors(files, type, log);
   if (wrong.length > 0) return wrong;
   log('debug', 'Validating bundle contents');
-  const type = mediaType(files, manifests);
-  return type === helm ? [] : opmObjectErrors(manifests, { files, type, optional, log });
+  return type === helm ? [] : opmObjectErrors(opmFiles(files), { files, type, optional, log });
 }
 
 const folders = ['manifests', 'metadata'];
 
-function formatErrors(
-  files: BundleFiles,
-  manifests: readonly OpmFile[],
-  log: Log,
-): readonly string[] {
+function formatErrors(files: BundleFiles, type: string | undefined, log: Log): readonly string[] {
   for (const name of folders) {
     if (files.directories.has(name)) log('debug', `Found ${name} directory`);
   }
@@ -50,18 +45,23 @@ function formatErrors(
   if (missing.length > 0) return missing.map((name) => `Unable to locate ${name} directory`);
   log('debug', 'Getting mediaType info from manifests directory');
   const content = bundleContent(files, []);
-  const noFiles = manifests.every(({ isDirectory }) => isDirectory === true);
   return [
-    ...(noFiles ? ['The directory manifests contains no yaml files'] : []),
-    ...annotationErrors(content, noFiles ? '' : mediaType(files, manifests), log),
+    ...(type === undefined ? ['The directory manifests contains no yaml files'] : []),
+    ...annotationErrors(content, type ?? '', log),
     ...dependencyErrors(content, log),
   ];
 }
 
 const helm = 'helm';
 
-function mediaType({ files }: BundleFiles, manifests: readonly OpmFile[]): string {
-  if (files.has('manifests/Chart.yaml')) return helm;
+/**
+ * What `manifests/` holds, as opm detects it: a ClusterServiceVersion makes it `registry+v1`. Undefined
+ * where there are no files.
+ */
+export function bundleMediaType(files: BundleFiles): string | undefined {
+  const manifests = opmFiles(files).filter(({ isDirectory }) => isDirectory !== true);
+  if (manifests.length === 0) return undefined;
+  if (files.files.has('manifests/Chart.yaml')) return helm;
   return manifests.some(({ kind }) => kind === 'ClusterServiceVersion') ? 'registry+v1' : 'plain';
 }
 

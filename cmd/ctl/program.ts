@@ -115,12 +115,12 @@ export const commandTable: readonly CommandRow[] = [
   },
   {
     usage: 'bundle',
-    summary: 'make, check and read bundles and their images',
+    summary: 'Make, validate and read bundles and their images',
     load: async (args) => (await import('./bundle/commands.ts')).bundleCommand(args),
   },
   {
     usage: 'catalog',
-    summary: 'read, check, write and serve file-based catalogs',
+    summary: 'Read, validate, write, compare and serve file-based catalogs',
     load: async (args) => (await import('./catalog/commands.ts')).catalogCommand(args),
   },
   {

@@ -10,6 +10,18 @@ export const commandTable: readonly CobraRow[] = [
     short: 'Print the opm version',
     load: async () => (await import('./version.ts')).versionCommand,
   },
+  {
+    name: 'generate',
+    short: 'Generate various artifacts for file-based catalogs',
+    load: async () => ({ use: 'generate' }),
+    commands: [
+      {
+        name: 'dockerfile',
+        short: 'Generate a Dockerfile for a file-based catalog',
+        load: async () => (await import('./generate-dockerfile.ts')).generateDockerfileCommand,
+      },
+    ],
+  },
   completionRow,
   replaced(
     'index',
@@ -23,6 +35,11 @@ export const commandTable: readonly CobraRow[] = [
 
 /** Those below `opm alpha bundle`. */
 const bundleCommands: readonly CobraRow[] = [
+  {
+    name: 'generate',
+    short: 'Generate operator bundle metadata and Dockerfile',
+    load: async () => (await import('./bundle-generate.ts')).bundleGenerateCommand,
+  },
   {
     name: 'validate',
     short: 'Validate bundle image',

@@ -5,19 +5,26 @@ import { helpCommand } from '../../help-command.ts';
 /** The commands of `rukpakctl bundle`, in the order of `--help`. */
 export const bundleCommands: readonly CommandRow[] = [
   {
+    usage: 'generate [options] <directory>',
+    summary: 'Write the metadata of a bundle, and a Dockerfile for its image',
+    load: async () => (await import('./generate.ts')).generateCommand(),
+  },
+  {
     usage: 'validate [options] <bundle>',
-    summary: 'say everything that is wrong with a bundle: the same as rukpakctl validate',
+    summary: 'Validate a bundle offline and report all problems, as rukpakctl validate does',
     load: async () => (await import('../validate.ts')).validateCommand(),
   },
   {
     usage: 'help [command...]',
-    summary: 'show the help of a command',
+    summary: 'Show the help of a command',
     load: async () => helpCommand(),
   },
 ];
 
 /** `rukpakctl bundle`: of its commands, the one that the arguments name is loaded. */
 export async function bundleCommand(args: readonly string[]): Promise<Command> {
-  const group = new Command('bundle').description('make, check and read bundles and their images');
+  const group = new Command('bundle').description(
+    'Make, validate and read bundles and their images',
+  );
   return await addCommands(group, bundleCommands, args);
 }

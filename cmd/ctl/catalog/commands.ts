@@ -6,7 +6,7 @@ import { helpCommand } from '../../help-command.ts';
 export const catalogCommands: readonly CommandRow[] = [
   {
     usage: 'help [command...]',
-    summary: 'show the help of a command',
+    summary: 'Show the help of a command',
     load: async () => helpCommand(),
   },
 ];
@@ -14,7 +14,7 @@ export const catalogCommands: readonly CommandRow[] = [
 /** `rukpakctl catalog`: of its commands, the one that the arguments name is loaded. */
 export async function catalogCommand(args: readonly string[]): Promise<Command> {
   const group = new Command('catalog').description(
-    'read, check, write and serve file-based catalogs',
+    'Read, validate, write, compare and serve file-based catalogs',
   );
   return await addCommands(group, catalogCommands, args);
 }

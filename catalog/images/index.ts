@@ -1,0 +1,14 @@
+export {
+  type BundleDockerfile,
+  type BundleMetadata,
+  bundleAnnotations,
+  bundleDockerfile,
+  bundleLabels,
+} from './bundle-metadata.ts';
+export {
+  type CatalogDockerfile,
+  catalogDockerfile,
+  configsLabel,
+  defaultBinaryImage,
+} from './catalog-dockerfile.ts';
+export { type GenerateBundle, generateBundle } from './generate-bundle.ts';

@@ -1,0 +1,51 @@
+import { Argument, Command } from 'commander';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+
+interface GenerateFlags extends OutputFlags {
+  readonly package: string;
+  readonly channels: string;
+  readonly defaultChannel: string;
+  readonly outputDir: string;
+  readonly baseImage: string;
+}
+
+/** `rukpakctl bundle generate`: the metadata of a bundle, and a Dockerfile for its image. */
+export function generateCommand(): Command {
+  return new Command('generate')
+    .addArgument(new Argument('<directory>', 'Directory with the manifests'))
+    .option(
+      '--package <name>',
+      'Name of the package. Inferred from a *.package.yaml beside the directory if absent',
+      '',
+    )
+    .option('--channels <names>', 'Channels, comma-separated. Inferred likewise if absent', '')
+    .option('--default-channel <name>', 'Default channel of the package', '')
+    .option(
+      '--output-dir <directory>',
+      'Directory for a copy of the manifests, and the metadata. Defaults to the directory above the manifests',
+      '',
+    )
+    .option('--base-image <reference>', 'Image that the Dockerfile begins with', 'scratch')
+    .addOption(outputOption())
+    .action(generate);
+}
+
+async function generate(directory: string, flags: GenerateFlags): Promise<void> {
+  const { generateBundle } = await import('../../../catalog/images/index.ts');
+  const steps: string[] = [];
+  await progressOn(process.stderr)(`reading ${directory}`, () =>
+    generateBundle({
+      directory,
+      outputDir: flags.outputDir,
+      packageName: flags.package,
+      channels: flags.channels,
+      defaultChannel: flags.defaultChannel,
+      baseImage: flags.baseImage,
+      overwrite: true,
+      log: (step) => steps.push(step),
+    }),
+  );
+  const report = new Report(flags);
+  await report.lines(steps.filter((step) => step.startsWith('Writing ')));
+  await report.result({ directory, steps });
+}

@@ -1,0 +1,147 @@
+// @module-tag long
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { opmBinary, runOpm } from '../helpers/opm.ts';
+import { ourOpm } from '../helpers/our-opm.ts';
+
+const samples = join(import.meta.dirname, '../../deploy/samples/howto');
+
+let dir: string;
+
+beforeAll(async () => {
+  await opmBinary();
+  dir = await mkdtemp(join(tmpdir(), 'opm-commands-'));
+  await cp(samples, join(dir, 'samples'), { recursive: true });
+});
+
+afterAll(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Runs both in folders of their own that are alike, and compares what they print and leave there. */
+async function sameFiles(args: readonly string[], files: Readonly<Record<string, string>> = {}) {
+  const folders = [await mkdtemp(join(dir, 'ours-')), await mkdtemp(join(dir, 'theirs-'))] as const;
+  for (const folder of folders) {
+    await cp(samples, folder, { recursive: true });
+    for (const [name, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
+  }
+  const times = /^time="[^"]*" |^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /gm;
+  const ours = await ourOpm(args, { cwd: folders[0] });
+  const theirs = await runOpm(args, { cwd: folders[1] });
+  const text = (output: string): string =>
+    output.replace(times, '').replaceAll(folders[0], folders[1]);
+  expect({ ...ours, stdout: text(ours.stdout), stderr: text(ours.stderr) }).toEqual({
+    ...theirs,
+    stderr: text(theirs.stderr),
+  });
+  expect(await contentOf(folders[0])).toEqual(await contentOf(folders[1]));
+}
+
+async function contentOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const read = files.map(async ({ parentPath, name }) => {
+    const path = join(parentPath, name);
+    return [path.slice(folder.length), await readFile(path, 'utf8')] as const;
+  });
+  return Object.fromEntries((await Promise.all(read)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Of the format before bundle images. */
+const oldPackage = {
+  'old/old.package.yaml':
+    'packageName: old\nchannels: [{name: b, currentCSV: old.v2}, {name: a, currentCSV: old.v1}]\ndefaultChannel: b\n',
+  'old/1.0.0/csv.yaml':
+    'kind: ClusterServiceVersion\nmetadata: {name: old.v1}\nspec: {version: 1.0.0}\n',
+  'old/2.0.0/csv.yaml':
+    'kind: ClusterServiceVersion\nmetadata: {name: old.v2}\nspec: {version: 2.0.0, replaces: old.v1}\n',
+};
+
+describe('files', () => {
+  test.each([
+    [['generate', 'dockerfile', 'catalog']],
+    [['generate', 'dockerfile', 'catalog/']],
+    [['generate', 'dockerfile', 'catalog', '-i', 'scratch']],
+    [['generate', 'dockerfile', 'catalog', '-b', 'scratch']],
+    [
+      [
+        'generate',
+        'dockerfile',
+        'catalog',
+        '-b',
+        'a:1',
+        '-i',
+        'b:2',
+        '-l',
+        'x=1,y=2',
+        '-l',
+        'x=3=4',
+      ],
+    ],
+    [['generate', 'dockerfile', 'catalog', '--binary-image', 'a:1']],
+    [['generate', 'dockerfile', 'catalog', '--binary-image', 'a:1', '-i', 'b']],
+    [['generate', 'dockerfile', 'catalog', '-l', 'foo']],
+    [['generate', 'dockerfile', 'nothing']],
+    [['generate', 'dockerfile', 'web.yaml']],
+    [['generate', 'dockerfile', 'there']],
+    [['alpha', 'bundle', 'generate', '-d', 'bundle/manifests']],
+    [['alpha', 'bundle', 'generate', '-d', 'bundle/manifests', '-p', 'pkg', '-c', 'a,b']],
+    [
+      [
+        'alpha',
+        'bundle',
+        'generate',
+        '-d',
+        'bundle/manifests',
+        '-p',
+        'pkg',
+        '-c',
+        'a,b',
+        '-e',
+        'b',
+      ],
+    ],
+    [
+      [
+        'alpha',
+        'bundle',
+        'generate',
+        '-d',
+        'bundle/manifests',
+        '-p',
+        'pkg',
+        '-c',
+        'a',
+        '-u',
+        'out',
+      ],
+    ],
+    [
+      [
+        'alpha',
+        'bundle',
+        'generate',
+        '-d',
+        'bundle/manifests',
+        '-p',
+        'p',
+        '-c',
+        'a',
+        '--base-image',
+        'x',
+      ],
+    ],
+    [['alpha', 'bundle', 'generate', '-d', 'nothing', '-p', 'p', '-c', 'a']],
+    [['alpha', 'bundle', 'generate']],
+    [['alpha', 'bundle', 'generate', '-d', 'old/1.0.0']],
+    [['alpha', 'bundle', 'generate', '-d', 'old/2.0.0', '-c', 'x']],
+    [['alpha', 'bundle', 'generate', '-d', 'old/2.0.0', '-p', 'x', '-e', 'y']],
+  ])('opm %j writes the same', async (args) => {
+    await sameFiles(args, { 'there.Dockerfile': 'x', ...oldPackage });
+  });
+});
