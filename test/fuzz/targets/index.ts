@@ -13,6 +13,7 @@ import { packs } from './git/packs.ts';
 import { pktLines } from './git/pkt-lines.ts';
 import { privateKeys } from './git/private-keys.ts';
 import { repositoryAddresses } from './git/repository-addresses.ts';
+import { bundleChecks } from './manifests/bundle-checks.ts';
 import { json } from './manifests/json.ts';
 import { manifestFiles } from './manifests/manifest-files.ts';
 import { registryBundles } from './manifests/registry-bundles.ts';
@@ -31,6 +32,7 @@ export const targets: readonly FuzzTarget[] = [
   json,
   manifestFiles,
   registryBundles,
+  bundleChecks,
   tar,
   gzip,
   zstd,
