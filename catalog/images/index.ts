@@ -1,4 +1,10 @@
 export {
+  type BundleConfigMap,
+  bundleConfigMap,
+  type ConfigMapFile,
+  type ConfigMapOptions,
+} from './bundle-config-map.ts';
+export {
   type BundleDockerfile,
   type BundleMetadata,
   bundleAnnotations,

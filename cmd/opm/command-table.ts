@@ -47,10 +47,11 @@ const bundleCommands: readonly CobraRow[] = [
     hidden: true,
     load: async () => (await import('./bundle-validate.ts')).bundleValidateCommand,
   },
-  replaced(
-    'extract',
-    'it fills a ConfigMap from inside of a Job of OLM; "opm alpha bundle unpack" writes the files of a bundle image',
-  ),
+  {
+    name: 'extract',
+    short: 'Extracts the data in a bundle directory via ConfigMap',
+    load: async () => (await import('./bundle-extract.ts')).bundleExtractCommand,
+  },
 ];
 
 /** Those below `opm alpha`. */

@@ -51,7 +51,6 @@ describe('opm', () => {
     [['index', 'add', '--bundles', 'x'], '"opm index add"'],
     [['registry', 'serve'], '"opm registry serve"'],
     [['alpha', 'veneer'], '"opm alpha veneer"'],
-    [['alpha', 'bundle', 'extract', '-c', 'x'], '"opm alpha bundle extract"'],
   ])('%s says what to use instead', async (args, named) => {
     const { code, stdout, stderr } = await ourOpm(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
