@@ -1,5 +1,10 @@
 export { optionalChecks } from './checks.ts';
-export { bundleMediaType, type OpmVerdictOptions, opmErrors } from './opm-verdict.ts';
+export {
+  bundleMediaType,
+  type OpmVerdict,
+  type OpmVerdictOptions,
+  opmVerdict,
+} from './opm-verdict.ts';
 export { type Problem, problemLine } from './problem.ts';
 export {
   isError,

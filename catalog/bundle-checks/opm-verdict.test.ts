@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { stringifyJson, toYaml } from '../../core/sdk.ts';
+import { type BundleFiles, stringifyJson, toYaml } from '../../core/sdk.ts';
 import { aCsvManifest, aTree } from '../../test/helpers/registry-bundle.ts';
-import { opmErrors } from './opm-verdict.ts';
+import { opmVerdict } from './opm-verdict.ts';
 
 const prefix = 'operators.operatorframework.io.bundle.';
 const annotations = {
@@ -13,6 +13,11 @@ const annotations = {
 };
 const install = { strategy: 'deployment', spec: { deployments: [] } };
 
+function errorsOf(tree: BundleFiles): readonly string[] {
+  const { format, content } = opmVerdict(tree);
+  return [...format, ...content];
+}
+
 /** The real opm judges the same and more in test/tools. */
 function judged(csv: object, files: Readonly<Record<string, string>> = {}): readonly string[] {
   const tree = aTree({
@@ -20,7 +25,7 @@ function judged(csv: object, files: Readonly<Record<string, string>> = {}): read
     'manifests/csv.yaml': toYaml([aCsvManifest({ displayName: 'Pkg', install, ...csv })]),
     ...files,
   });
-  return opmErrors(tree);
+  return errorsOf(tree);
 }
 
 const owned = { name: 'things.example.com', version: 'v1', kind: 'Thing' };
@@ -31,7 +36,7 @@ describe('opm', () => {
   });
 
   test('says what folders are not there, and nothing else', () => {
-    expect(opmErrors(aTree({ 'a.yaml': '' }))).toEqual([
+    expect(errorsOf(aTree({ 'a.yaml': '' }))).toEqual([
       'Unable to locate manifests directory',
       'Unable to locate metadata directory',
     ]);

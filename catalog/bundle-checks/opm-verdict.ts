@@ -22,17 +22,25 @@ export interface OpmVerdictOptions {
 
 type Log = Required<OpmVerdictOptions>['log'];
 
+/** What opm finds wrong; it does not look at the content of a bundle whose format is wrong. */
+export interface OpmVerdict {
+  readonly format: readonly string[];
+  readonly content: readonly string[];
+}
+
 /**
  * The errors of `opm alpha bundle validate`, in its words and order; those of annotations, which opm
  * gives in random order, in the order of the format's description. None: it accepts the bundle.
  */
-export function opmErrors(files: BundleFiles, options: OpmVerdictOptions = {}): readonly string[] {
+export function opmVerdict(files: BundleFiles, options: OpmVerdictOptions = {}): OpmVerdict {
   const { log = () => undefined, optional = [] } = options;
   const type = bundleMediaType(files);
-  const wrong = formatErrors(files, type, log);
-  if (wrong.length > 0) return wrong;
+  const format = formatErrors(files, type, log);
+  if (format.length > 0) return { format, content: [] };
   log('debug', 'Validating bundle contents');
-  return type === helm ? [] : opmObjectErrors(opmFiles(files), { files, type, optional, log });
+  if (type === helm) return { format, content: [] };
+  const content = opmObjectErrors(opmFiles(files), { files, type, optional, log });
+  return { format, content };
 }
 
 const folders = ['manifests', 'metadata'];

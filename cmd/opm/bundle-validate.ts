@@ -1,4 +1,3 @@
-import { defaultLimits } from '../../core/content/index.ts';
 import type { CobraCall, CobraCommand } from './cobra/command.ts';
 import { noArgs } from './cobra/positional-args.ts';
 import { logrusLine } from './logrus.ts';
@@ -52,25 +51,24 @@ Note that this subcommand is deprecated and will be removed in a future release.
 };
 
 /** No tool is run, whichever is named: the image is pulled here. */
-async function validate({ flags }: CobraCall): Promise<void> {
+async function validate({ flags, signal }: CobraCall): Promise<void> {
   const fields = { 'container-tool': flags.string('image-builder') };
   function log(level: 'debug' | 'info' | 'warning', message: string): void {
     process.stderr.write(`${logrusLine(level, message, fields)}\n`);
   }
-  const [{ opmErrors }, { loadContent }, { systemRegistries }] = await Promise.all([
+  const [{ opmVerdict }, { pullBundle }] = await Promise.all([
     import('../../catalog/bundle-checks/index.ts'),
-    import('../ctl/content/load-content.ts'),
-    import('./system-registries.ts'),
+    import('./pull-bundle.ts'),
   ]);
   log('debug', 'Pulling and unpacking container image');
-  const registries = systemRegistries();
-  const files = await loadContent(flags.string('tag'), { limits: defaultLimits, registries });
+  const files = await pullBundle(flags.string('tag'), { signal });
   log('info', 'Unpacked image layers, validating bundle image format & contents');
   const optional = flags
     .string('optional-validators')
     .split(',')
     .map((name) => name.trim());
-  const errors = opmErrors(files, { optional, log });
+  const { format, content } = opmVerdict(files, { optional, log });
+  const errors = [...format, ...content];
   if (errors.length > 0) throw new Error(`Bundle validation errors: ${errors.join(',')}`);
   log('info', 'All validation tests have been completed successfully');
 }

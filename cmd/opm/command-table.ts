@@ -41,6 +41,11 @@ const bundleCommands: readonly CobraRow[] = [
     load: async () => (await import('./bundle-generate.ts')).bundleGenerateCommand,
   },
   {
+    name: 'unpack',
+    short: 'Unpacks the content of an operator bundle',
+    load: async () => (await import('./bundle-unpack.ts')).bundleUnpackCommand,
+  },
+  {
     name: 'validate',
     short: 'Validate bundle image',
     // As cobra hides what is deprecated.

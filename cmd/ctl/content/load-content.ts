@@ -14,7 +14,7 @@ interface LoadOptions {
 
 /**
  * Content by what a person types: a directory where one of that name exists, else an image, pulled
- * with the credentials of `docker login` where there are some.
+ * with the credentials of `podman login` or `docker login` where there are some.
  * @throws TerminalError that names what was typed.
  */
 export async function loadContent(reference: string, options: LoadOptions): Promise<BundleFiles> {
@@ -30,7 +30,7 @@ async function pullImage(reference: string, options: LoadOptions): Promise<Bundl
   ]);
   const puller = new ImagePuller(await imagePullerOptions(options.registries));
   try {
-    const keychain = await dockerKeychain();
+    const keychain = await loginKeychain();
     const signal = new AbortController().signal;
     const { files } = await puller.pull(reference, { limits: options.limits, keychain, signal });
     return files;
@@ -42,21 +42,35 @@ async function pullImage(reference: string, options: LoadOptions): Promise<Bundl
   }
 }
 
-/** What `docker login` stored; empty where there is nothing. Credential helpers are not asked. */
-async function dockerKeychain(): Promise<Keychain> {
+/**
+ * What `podman login`, `skopeo login` or `docker login` stored, in the order of containers-auth.json(5);
+ * empty where there is nothing. Credential helpers are not asked.
+ */
+export async function loginKeychain(): Promise<Keychain> {
   const [{ emptyKeychain, parseDockerConfig }, { homeFolder }] = await Promise.all([
     import('../../../core/registry/index.ts'),
     import('../../../core/platform/kube/index.ts'),
   ]);
-  const directory = process.env['DOCKER_CONFIG'] ?? join(homeFolder(), '.docker');
-  const file = join(directory, 'config.json');
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return emptyKeychain;
-  try {
-    return parseDockerConfig(text, 'config.json');
-  } catch (error) {
-    throw new TerminalError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+  for (const file of loginFiles(homeFolder(), process.env)) {
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text === undefined) continue;
+    try {
+      return parseDockerConfig(text, 'config.json');
+    } catch (error) {
+      throw new TerminalError(`${file} cannot be read: ${errorMessage(error)}`, { cause: error });
+    }
   }
+  return emptyKeychain;
+}
+
+function loginFiles(home: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const { REGISTRY_AUTH_FILE: named, XDG_RUNTIME_DIR: runtime, DOCKER_CONFIG: docker } = env;
+  if (named) return [named];
+  return [
+    ...(runtime ? [join(runtime, 'containers/auth.json')] : []),
+    join(home, '.config/containers/auth.json'),
+    join(docker ?? join(home, '.docker'), 'config.json'),
+  ];
 }
 
 /**

@@ -1,5 +1,5 @@
 import {
-  opmErrors,
+  opmVerdict,
   optionalChecks,
   validateBundle,
 } from '../../../../catalog/bundle-checks/index.ts';
@@ -31,7 +31,7 @@ export const bundleChecks: FuzzTarget = {
       new Map([manifests, metadata]),
       new Map([manifests, ['metadata/a', input]]),
     ]) {
-      opmErrors({ files, directories }, { optional: ['operatorhub'] });
+      opmVerdict({ files, directories }, { optional: ['operatorhub'] });
       validateBundle(
         { files, directories },
         { className: 'core-rukpak-io-registry', optional: optionalChecks },
