@@ -54,20 +54,35 @@ const modified = new Date(0);
 /** An uncompressed tar of files and directories in the order in which they are given. */
 export function* tarParts(entries: Iterable<WrittenEntry>): Generator<Uint8Array> {
   for (const { path, content } of entries) {
-    yield* entryHeader(path, content);
+    yield* tarHeader({ path, size: content?.byteLength });
     if (content === undefined) continue;
     yield content;
-    yield new Uint8Array((blockSize - (content.byteLength % blockSize)) % blockSize);
+    yield tarPadding(content.byteLength);
   }
-  yield new Uint8Array(2 * blockSize);
+  yield tarEnd;
 }
 
-function* entryHeader(path: string, content: Uint8Array | undefined): Generator<Uint8Array> {
-  const isDirectory = content === undefined;
+/** The blocks that end an archive. */
+export const tarEnd: Uint8Array = new Uint8Array(2 * blockSize);
+
+/** Zeros after content of so many bytes. */
+export function tarPadding(size: number): Uint8Array {
+  return new Uint8Array((blockSize - (size % blockSize)) % blockSize);
+}
+
+interface WrittenHeader {
+  readonly path: string;
+  /** Bytes of a file; a directory where absent. */
+  readonly size?: number | undefined;
+}
+
+/** What stands before an entry's content: of root, without a time, readable for all. */
+export function* tarHeader({ path, size }: WrittenHeader): Generator<Uint8Array> {
+  const isDirectory = size === undefined;
   const header = new Header({
     path,
     type: isDirectory ? 'Directory' : 'File',
-    size: content?.byteLength ?? 0,
+    size: size ?? 0,
     mode: isDirectory ? 0o755 : 0o644,
     uid: 0,
     gid: 0,
@@ -77,6 +92,7 @@ function* entryHeader(path: string, content: Uint8Array | undefined): Generator<
     linkpath: '',
   });
   const block = Buffer.alloc(blockSize);
-  if (header.encode(block)) yield new Pax({ path }).encode();
+  if (header.encode(block))
+    yield new Pax({ path, ...(size === undefined ? {} : { size }) }).encode();
   yield block;
 }

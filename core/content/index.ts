@@ -1,4 +1,11 @@
-export { packBundle, tarParts, type WrittenEntry } from './bundle-archive.ts';
+export {
+  packBundle,
+  tarEnd,
+  tarHeader,
+  tarPadding,
+  tarParts,
+  type WrittenEntry,
+} from './bundle-archive.ts';
 export {
   BundleFilesBuilder,
   checkFiles,
@@ -7,5 +14,6 @@ export {
 } from './bundle-files-builder.ts';
 export { ByteReader, type ByteStream } from './byte-reader.ts';
 export { decompressed } from './decompress.ts';
+export { indexTar, type TarPlace } from './tar-index.ts';
 export { readTar, type TarEntry } from './tar-reader.ts';
 export { type UnpackOptions, unpackBundle, unpackFetched, unpackTar } from './unpack-bundle.ts';

@@ -1,3 +1,10 @@
+export { type NamedPlace, parsePlace } from './access/named-place.ts';
+export {
+  type OpenedImage,
+  type OpenedTarget,
+  RegistryAccess,
+  type RegistryAccessOptions,
+} from './access/registry-access.ts';
 export {
   type Credentials,
   emptyKeychain,
@@ -11,7 +18,18 @@ export {
   nodePlatform,
   type Platform,
   parseManifest,
+  type TypedDescriptor,
 } from './manifest.ts';
+export { type ManifestParts, manifestParts } from './manifest-parts.ts';
+export { mediaTypes } from './media-types.ts';
+export type {
+  BlobToPush,
+  ImagePlace,
+  ImageTarget,
+  ManifestContent,
+  ManifestToPush,
+  PushOutcome,
+} from './place.ts';
 export {
   joinedFailure,
   PullFailure,
@@ -21,7 +39,10 @@ export {
   pullPlaces,
   type RegistriesConfig,
 } from './pull-places.ts';
+export { blobBytes, type CopyImage, copyImage } from './push/copy-image.ts';
+export { RegistryTarget } from './push/registry-target.ts';
 export {
+  digestOf,
   digestProblem,
   type ImageReference,
   manifestReference,
@@ -29,9 +50,10 @@ export {
   registryHost,
   repositoryName,
 } from './reference.ts';
+export { fallbackTag, indexOf, referrersOf } from './referrers.ts';
 export { readRegistriesConf } from './registries-conf.ts';
 export { type RegistryCertificates, readRegistryCertificates } from './registry-certificates.ts';
-export { type ManifestContent, RegistryClient } from './registry-client.ts';
+export { RegistryClient } from './registry-client.ts';
 export { DeniedError, UnavailableError } from './registry-errors.ts';
 export { SharedWork } from './shared-work.ts';
 export { credentialsKey, TokenService } from './token-service.ts';

@@ -10,10 +10,19 @@ export interface Descriptor {
   readonly size: number;
 }
 
+/** A descriptor as manifests write it. */
+export interface TypedDescriptor extends Descriptor {
+  readonly mediaType: string;
+  readonly platform?: Platform | undefined;
+  readonly artifactType?: string | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
 export interface ImageManifest {
   readonly kind: 'image';
   /** Of an artifact all is content; an image has a system's own files besides. */
   readonly isArtifact: boolean;
+  readonly config: TypedDescriptor;
   /** Bottom first. */
   readonly layers: readonly Descriptor[];
 }
@@ -63,7 +72,7 @@ export const manifestMediaTypes: readonly string[] = [...indexTypes, ...imageTyp
 
 const maxLayers = 256;
 
-const descriptorSchema = z.object({
+export const descriptorSchema = z.object({
   mediaType: z.string(),
   digest: z.string().refine((digest) => digestProblem(digest) === undefined, 'not a valid digest'),
   size: z.int().nonnegative(),
@@ -110,11 +119,11 @@ export function parseManifest(
   const isArtifact = !configTypes.has(config.mediaType);
   if (!isArtifact) {
     checkLayers(layers);
-    return { kind: 'image', isArtifact, layers };
+    return { kind: 'image', isArtifact, config, layers };
   }
   const content = config.mediaType === chartType.config ? withoutProvenance(layers) : layers;
   checkArtifact(artifactType ?? config.mediaType, content);
-  return { kind: 'image', isArtifact, layers: content };
+  return { kind: 'image', isArtifact, config, layers: content };
 }
 
 function withoutProvenance(layers: readonly Layer[]): readonly Layer[] {
@@ -139,7 +148,8 @@ function checkArtifact(type: string, layers: readonly Layer[]): void {
   );
 }
 
-function parseDocument(bytes: Uint8Array): unknown {
+/** A manifest's JSON, whatever it says. */
+export function parseDocument(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
@@ -148,7 +158,7 @@ function parseDocument(bytes: Uint8Array): unknown {
 }
 
 /** The manifest's own word counts; the registry's is for those that say nothing. */
-function mediaTypeOf(document: unknown, contentType: string): string {
+export function mediaTypeOf(document: unknown, contentType: string): string {
   const { schemaVersion, mediaType, manifests } = parsed(typeSchema, document);
   if (mediaType !== undefined && mediaType !== '') return mediaType;
   if (schemaVersion === 1) return 'application/vnd.docker.distribution.manifest.v1+json';
@@ -171,7 +181,7 @@ function refusal(type: string): string {
   return `unsupported manifest media type ${quoted(type)}`;
 }
 
-function parsed<T>(schema: z.ZodType<T>, document: unknown): T {
+export function parsed<T>(schema: z.ZodType<T>, document: unknown): T {
   const result = schema.safeParse(document);
   if (result.success) return result.data;
   const issue = result.error.issues[0];

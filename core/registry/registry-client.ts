@@ -3,12 +3,14 @@ import type { Clock } from '../platform/clock.ts';
 import { resumedDownload, VerifiedBlob, watched } from './blob.ts';
 import type { Credentials } from './keychain.ts';
 import { type Descriptor, manifestMediaTypes } from './manifest.ts';
+import type { ImagePlace, ManifestContent } from './place.ts';
 import {
   digestAlgorithm,
   digestOf,
   digestProblem,
   type ImageReference,
   registryHost,
+  repositoryName,
 } from './reference.ts';
 import { connectionError, DeniedError, UnavailableError } from './registry-errors.ts';
 import {
@@ -27,20 +29,15 @@ export interface RegistryClientOptions {
   /** What tokens are asked for; `pull` where absent. */
   readonly actions?: 'pull' | 'pull,push';
   readonly clock: Clock;
-}
-
-/** A manifest's own bytes, which have the digest. */
-export interface ManifestContent {
-  readonly bytes: Uint8Array;
-  readonly digest: string;
-  readonly contentType: string;
+  /** Where the credentials are from, for messages; `the pull secret` where absent. */
+  readonly credentialsName?: string | undefined;
 }
 
 /** What registries accept at most (distribution spec). */
 const maxManifestSize = 4 * 1024 * 1024;
 
 /** Asks one repository (OCI distribution spec); what is read and has a digest is verified. */
-export class RegistryClient {
+export class RegistryClient implements ImagePlace {
   readonly #options: RegistryClientOptions;
   readonly #repository: ImageReference;
   #authorization: string | undefined;
@@ -49,6 +46,19 @@ export class RegistryClient {
   constructor(repository: ImageReference, options: RegistryClientOptions) {
     this.#repository = repository;
     this.#options = options;
+  }
+
+  get name(): string {
+    return repositoryName(this.#repository);
+  }
+
+  /** Host of the registry, as references name it. */
+  get domain(): string {
+    return this.#repository.domain;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
   }
 
   /**
@@ -80,6 +90,18 @@ export class RegistryClient {
     return { bytes, digest, contentType: contentType(response) };
   }
 
+  async findDigest(reference: string, signal: AbortSignal): Promise<string | undefined> {
+    const headers = { accept: manifestMediaTypes.join(', ') };
+    const wanted = { method: 'HEAD', headers, signal } as const;
+    const response = await this.request(`manifests/${reference}`, wanted);
+    await discard(response);
+    if (response.status === 404) return undefined;
+    const stated = response.headers['docker-content-digest'];
+    const isStated = typeof stated === 'string' && digestProblem(stated) === undefined;
+    if (response.status === 200 && isStated) return stated;
+    return (await this.findManifest(reference, signal))?.digest;
+  }
+
   /** The index of the manifests about a digest; undefined where the registry keeps none. */
   async findReferrers(digest: string, signal: AbortSignal): Promise<ManifestContent | undefined> {
     const headers = { accept: manifestMediaTypes.join(', ') };
@@ -105,6 +127,9 @@ export class RegistryClient {
       descriptor,
     );
   }
+
+  /** Connections are the transport's, for others too. */
+  async close(): Promise<void> {}
 
   async #openBlob(
     { digest, size }: Descriptor,
@@ -178,8 +203,8 @@ export class RegistryClient {
   async #denied(response: TransportResponse): Promise<DeniedError> {
     await discard(response);
     const { domain, path } = this.#repository;
-    const how =
-      this.#options.credentials === undefined ? 'without credentials' : 'with the pull secret';
+    const { credentials, credentialsName = 'the pull secret' } = this.#options;
+    const how = credentials === undefined ? 'without credentials' : `with ${credentialsName}`;
     return new DeniedError(
       `registry ${domain} denies access to repository ${path} ${how} (${statusText(response.status)})`,
     );

@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import { type Dispatcher, request } from 'undici';
+import { TerminalError } from '../errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import {
   type AddressPolicy,
@@ -46,11 +48,15 @@ export function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
-interface TransportOptions {
+export interface TransportOptions {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP, and no others. */
   readonly insecureRegistries: readonly string[];
   /** A host whose certificate is not checked, and that is spoken to over plain HTTP if need be. */
   readonly uncheckedHost?: string | undefined;
+  /** The same of all hosts. */
+  readonly skipTlsVerify?: boolean | undefined;
+  /** All hosts are spoken to over plain HTTP. */
+  readonly useHttp?: boolean | undefined;
   /** PEM certificates of authorities to trust besides the system's. */
   readonly caCertificates: readonly string[];
   readonly hostCertificates?: RegistryCertificates | undefined;
@@ -63,9 +69,14 @@ interface TransportOptions {
 }
 
 export interface TransportRequest {
-  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  /** A stream is opened anew for each server that it is sent to. */
+  readonly body?: string | Uint8Array | (() => AsyncIterable<Uint8Array> | Iterable<Uint8Array>);
+  /** Not sent again where the connection breaks, for the server may have taken a part of it. */
+  readonly once?: boolean;
+  /** Milliseconds that the server may take for an answer; 30 000 where absent. */
+  readonly answerTimeout?: number;
   readonly signal: AbortSignal;
 }
 
@@ -104,9 +115,9 @@ export class Transport {
   /** The address of a registry's host, by the scheme that may be spoken with it. */
   async baseURL(host: string, signal: AbortSignal): Promise<URL> {
     const plain = new URL(`http://${host}`);
-    if (this.#insecure.has(host.toLowerCase())) return plain;
+    if (this.#isPlain(host.toLowerCase())) return plain;
     const encrypted = new URL(`https://${host}`);
-    if (!this.#unchecked.has(host.toLowerCase())) return encrypted;
+    if (!this.#isUnchecked(host.toLowerCase())) return encrypted;
     try {
       await discard(await this.#request(new URL('/v2/', encrypted), { signal }, false));
       return encrypted;
@@ -125,6 +136,7 @@ export class Transport {
     for (;;) {
       const outcome = await this.#attempt(url, wanted);
       if ('status' in outcome) return outcome;
+      if (wanted.once === true && !outcome.isBusy) throw outcome.error;
       await retries.wait(outcome, wanted.signal);
     }
   }
@@ -171,23 +183,34 @@ export class Transport {
       const { statusCode, body, ...response } = await request(url, {
         method: wanted.method ?? 'GET',
         headers: { 'user-agent': this.#options.userAgent, ...headers, ...own },
-        body: wanted.body ?? null,
+        body: bodyOf(wanted),
+        ...(wanted.answerTimeout === undefined ? {} : { headersTimeout: wanted.answerTimeout }),
         dispatcher: this.#dispatcher(url),
         signal: wanted.signal,
       });
       return { status: statusCode, headers: response.headers, body, url };
     } catch (error) {
       wanted.signal.throwIfAborted();
+      // What is sent has something wrong itself.
+      if (error instanceof TerminalError || error instanceof UnavailableError) throw error;
       throw isConnectionLost(error) ? error : connectionError(this.#nameOf(url), error);
     }
   }
 
   #checkScheme({ protocol, host }: URL): void {
-    const isPlainAllowed = this.#insecure.has(host) || this.#unchecked.has(host);
+    const isPlainAllowed = this.#isPlain(host) || this.#isUnchecked(host);
     if (protocol === 'https:' || (protocol === 'http:' && isPlainAllowed)) return;
     throw new UnavailableError(
       `registry sends us to ${protocol}//${host}, which is not listed as an insecure registry`,
     );
+  }
+
+  #isPlain(host: string): boolean {
+    return this.#options.useHttp === true || this.#insecure.has(host);
+  }
+
+  #isUnchecked(host: string): boolean {
+    return this.#options.skipTlsVerify === true || this.#unchecked.has(host);
   }
 
   /** For messages about connections. */
@@ -199,7 +222,7 @@ export class Transport {
   #dispatcher({ host }: URL): Dispatcher {
     const { hostCertificates, caCertificates, proxy, addresses } = this.#options;
     const own = hostCertificates?.get(host);
-    const insecureSkipVerify = this.#unchecked.has(host);
+    const insecureSkipVerify = this.#isUnchecked(host);
     const isChosen = own !== undefined || insecureSkipVerify || this.#chosen.has(host);
     const key = isChosen ? host : '';
     const known = this.#dispatchers.get(key);
@@ -216,6 +239,11 @@ export class Transport {
     this.#dispatchers.set(key, dispatcher);
     return dispatcher;
   }
+}
+
+function bodyOf({ body }: TransportRequest): string | Uint8Array | Readable | null {
+  if (typeof body !== 'function') return body ?? null;
+  return Readable.from(body(), { objectMode: false });
 }
 
 /** A host as it is listed, and as URLs of these schemes write it. */

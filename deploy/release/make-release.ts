@@ -8,13 +8,13 @@ import { writeLayout } from './image/layout.ts';
 import { readPins } from './image/pins.ts';
 import { type ImageOptions, productImage } from './image/product-image.ts';
 import { pushLayout } from './image/push-layout.ts';
-import type { RegistryAccess } from './image/registry.ts';
+import type { ReleaseRegistries } from './image/registry.ts';
 import { krewManifest, pluginArchive } from './krew.ts';
 import { writeManifests } from './manifests.ts';
 import { buildProduct, type Product } from './product.ts';
 import { sbom } from './sbom.ts';
 
-export interface ReleaseOptions extends RegistryAccess {
+export interface ReleaseOptions extends ReleaseRegistries {
   /** An empty folder for the files of the release. */
   readonly folder: string;
   /** An empty folder that the caller removes. */

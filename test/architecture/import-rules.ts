@@ -11,7 +11,7 @@ export const importRules: Readonly<Record<string, readonly string[]>> = {
   'core/short-list.ts': [],
   ...layer(['core/platform/', 'core/manifests/', 'core/content/'], foundations),
   'core/controller.ts': [...foundations, 'core/platform/'],
-  'core/registry/': [...foundations, 'core/platform/'],
+  'core/registry/': [...foundations, 'core/platform/', 'core/content/'],
   ...layer(
     ['core/sources/', 'core/classes/', 'core/store/', 'core/apply/'],
     [...foundations, 'core/platform/', 'core/registry/', 'core/manifests/', 'core/content/'],

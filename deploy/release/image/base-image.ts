@@ -1,12 +1,8 @@
 import { z } from 'zod';
-import {
-  manifestReference,
-  parseImageReference,
-  type RegistryClient,
-} from '../../../core/registry/index.ts';
+import { type ImagePlace, parseImageReference } from '../../../core/registry/index.ts';
 import { type Descriptor, type ImageLayer, mediaTypes } from './layout.ts';
 import type { Architecture } from './pins.ts';
-import { openRepository, type RegistryAccess } from './registry.ts';
+import { type ReleaseRegistries, releaseRegistries } from './registry.ts';
 
 /** An image to put Node and the product on. */
 export interface BaseImage {
@@ -42,12 +38,14 @@ const ociTypes: Readonly<Record<string, string>> = {
  */
 export async function baseImage(
   text: string,
-  access: RegistryAccess,
+  registries: ReleaseRegistries,
   signal: AbortSignal,
 ): Promise<BaseImage> {
   const reference = parseImageReference(text);
-  const client = await openRepository(reference, 'pull', access);
-  const { bytes, digest } = await client.manifest(manifestReference(reference), signal);
+  const access = await releaseRegistries(registries);
+  const opened = await access.open({ kind: 'registry', reference }, signal);
+  const client = opened.place;
+  const { bytes, digest } = opened.manifest;
   const manifest: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
   return {
     reference: `${reference.domain}/${reference.path}@${digest}`,
@@ -73,7 +71,7 @@ export async function baseImage(
 }
 
 async function imageOf(
-  client: RegistryClient,
+  client: ImagePlace,
   manifest: unknown,
   { architecture, signal }: { readonly architecture: Architecture; readonly signal: AbortSignal },
 ): Promise<z.infer<typeof imageSchema>> {
@@ -88,7 +86,7 @@ async function imageOf(
 }
 
 async function download(
-  client: RegistryClient,
+  client: ImagePlace,
   descriptor: Descriptor,
   signal: AbortSignal,
 ): Promise<Buffer> {

@@ -6,39 +6,26 @@ import { systemClock } from '../../../core/platform/clock.ts';
 import { proxyFromEnvironment } from '../../../core/platform/net/index.ts';
 import {
   emptyKeychain,
-  type ImageReference,
   type Keychain,
   parseDockerConfig,
-  RegistryClient,
-  TokenService,
-  Transport,
+  RegistryAccess,
 } from '../../../core/registry/index.ts';
 
-export interface RegistryAccess {
+export interface ReleaseRegistries {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP. */
   readonly insecureRegistries: readonly string[];
   /** Where Docker's config.json lies; what `docker login` writes for the user where absent. */
   readonly dockerConfig?: string | undefined;
 }
 
-/** A repository, with the credentials that `docker login` has kept for it. */
-export async function openRepository(
-  reference: ImageReference,
-  actions: 'pull' | 'pull,push',
-  access: RegistryAccess,
-): Promise<RegistryClient> {
-  const keychain = await dockerKeychain(access.dockerConfig);
-  return new RegistryClient(reference, {
-    transport: new Transport({
-      insecureRegistries: access.insecureRegistries,
-      caCertificates: [],
-      proxy: proxyFromEnvironment(process.env),
-      userAgent: 'rukpak-ts-release',
-      clock: systemClock,
-    }),
-    tokens: new TokenService(systemClock),
-    credentials: keychain.credentialsFor(reference)[0],
-    actions,
+/** Registries, with the credentials that `docker login` has kept for them. */
+export async function releaseRegistries(options: ReleaseRegistries): Promise<RegistryAccess> {
+  return new RegistryAccess({
+    insecureRegistries: options.insecureRegistries,
+    caCertificates: [],
+    keychain: await dockerKeychain(options.dockerConfig),
+    proxy: proxyFromEnvironment(process.env),
+    userAgent: 'rukpak-ts-release',
     clock: systemClock,
   });
 }

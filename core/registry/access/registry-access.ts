@@ -1,0 +1,159 @@
+import { TerminalError } from '../../errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Credentials, Keychain } from '../keychain.ts';
+import { ArchiveTarget } from '../layouts/archive-target.ts';
+import { DirectoryTarget } from '../layouts/directory-target.ts';
+import { LayoutPlace } from '../layouts/layout-place.ts';
+import type { ImagePlace, ImageTarget, ManifestContent } from '../place.ts';
+import { joinedFailure, PullFailure, type PullPlace, pullPlaces } from '../pull-places.ts';
+import { RegistryTarget } from '../push/registry-target.ts';
+import { type ImageReference, manifestReference, registryHost } from '../reference.ts';
+import { RegistryClient } from '../registry-client.ts';
+import { DeniedError } from '../registry-errors.ts';
+import { TokenService } from '../token-service.ts';
+import { type TransportOptions, Transports } from '../transport.ts';
+import { type NamedPlace, parsePlace } from './named-place.ts';
+
+/** How a command's flags say that registries are reached. */
+export interface RegistryAccessOptions
+  extends Omit<TransportOptions, 'uncheckedHost' | 'userAgent' | 'clock'> {
+  readonly keychain: Keychain;
+  readonly userAgent?: string | undefined;
+  readonly clock: Clock;
+}
+
+/** An image that was found: its manifest or index, and where the rest of it is. */
+export interface OpenedImage {
+  readonly place: ImagePlace;
+  readonly manifest: ManifestContent;
+}
+
+/** A place to write an image to, and the tag that was named for it. */
+export interface OpenedTarget {
+  readonly target: ImageTarget;
+  readonly tag: string | undefined;
+}
+
+/** Opens any place that a person names: registries with their mirrors, and OCI layouts. */
+export class RegistryAccess {
+  readonly #options: RegistryAccessOptions;
+  readonly #transports: Transports;
+  readonly #tokens: TokenService;
+
+  constructor(options: RegistryAccessOptions) {
+    this.#options = options;
+    this.#transports = new Transports({
+      ...options,
+      userAgent: options.userAgent ?? 'rukpak-ts',
+    });
+    this.#tokens = new TokenService(options.clock);
+  }
+
+  /**
+   * Finds an image: at the mirrors of its registry and the registry, or in a layout. Its `place` is to
+   * be closed.
+   * @throws UnavailableError where there is none, DeniedError, TerminalError for what is no image
+   */
+  async open(named: string | NamedPlace, signal: AbortSignal): Promise<OpenedImage> {
+    const place = typeof named === 'string' ? parsePlace(named) : named;
+    if (place.kind === 'registry') return await this.#fromRegistry(place.reference, signal);
+    if (place.kind === 'layout' || place.kind === 'archive') {
+      return await openLayout(place.kind, place.path, { name: place.name, signal });
+    }
+    throw new TerminalError(`${place.path} is a ${place.kind} and no OCI layout`);
+  }
+
+  /**
+   * Opens a place to write to, which is to be closed or discarded. A registry is written itself, not
+   * its mirrors.
+   * @throws TerminalError where that is not possible
+   */
+  async openTarget(named: string | NamedPlace): Promise<OpenedTarget> {
+    const place = typeof named === 'string' ? parsePlace(named) : named;
+    if (place.kind === 'registry') {
+      return { target: this.repositoryTarget(place.reference), tag: place.reference.tag };
+    }
+    if (place.kind === 'layout') {
+      return { target: await DirectoryTarget.open(place.path), tag: place.name };
+    }
+    if (place.kind === 'archive') {
+      return { target: await ArchiveTarget.open(place.path), tag: place.name };
+    }
+    throw new TerminalError(
+      `${place.path} is no OCI layout: name a new one as oci:DIRECTORY or oci-archive:FILE`,
+    );
+  }
+
+  /** A repository of a registry to write. */
+  repositoryTarget(reference: ImageReference): ImageTarget {
+    const [credentials] = this.#options.keychain.credentialsFor(reference);
+    const client = this.#client({ reference, insecure: false }, credentials, 'pull,push');
+    return new RegistryTarget(client);
+  }
+
+  async #fromRegistry(reference: ImageReference, signal: AbortSignal): Promise<OpenedImage> {
+    const { registries = { registries: [] }, keychain } = this.#options;
+    const where = pullPlaces(reference, registries);
+    const failures: PullFailure[] = [];
+    for (const place of where.places) {
+      try {
+        return await this.#openAt(place, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(new PullFailure('fetching image descriptor', error));
+      }
+    }
+    throw joinedFailure(failures, where, keychain).error;
+  }
+
+  /** With the first credentials that the registry takes. */
+  async #openAt(place: PullPlace, signal: AbortSignal): Promise<OpenedImage> {
+    const { reference } = place;
+    const candidates = this.#options.keychain.credentialsFor(reference);
+    let denied: unknown;
+    for (const credentials of candidates.length === 0 ? [undefined] : candidates) {
+      const client = this.#client(place, credentials, 'pull');
+      try {
+        return {
+          place: client,
+          manifest: await client.manifest(manifestReference(reference), signal),
+        };
+      } catch (error) {
+        if (!(error instanceof DeniedError)) throw error;
+        denied ??= error;
+      }
+    }
+    throw denied;
+  }
+
+  #client(
+    { reference, insecure }: PullPlace,
+    credentials: Credentials | undefined,
+    actions: 'pull' | 'pull,push',
+  ): RegistryClient {
+    const uncheckedHost = insecure ? registryHost(reference.domain) : undefined;
+    return new RegistryClient(reference, {
+      transport: this.#transports.get({ uncheckedHost }),
+      tokens: this.#tokens,
+      credentials,
+      credentialsName: 'the credentials of the login',
+      actions,
+      clock: this.#options.clock,
+    });
+  }
+}
+
+async function openLayout(
+  kind: 'layout' | 'archive',
+  path: string,
+  { name, signal }: { readonly name: string | undefined; readonly signal: AbortSignal },
+): Promise<OpenedImage> {
+  const place =
+    kind === 'layout' ? await LayoutPlace.openDirectory(path) : await LayoutPlace.openArchive(path);
+  try {
+    return { place, manifest: await place.manifest(name ?? place.onlyImage(), signal) };
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}

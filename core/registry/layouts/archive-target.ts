@@ -1,0 +1,123 @@
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { tarEnd, tarHeader, tarPadding } from '../../content/index.ts';
+import { errorMessage, TerminalError } from '../../errors.ts';
+import type { Descriptor, TypedDescriptor } from '../manifest.ts';
+import type { BlobToPush, ImageTarget, ManifestToPush, PushOutcome } from '../place.ts';
+import { digestOf } from '../reference.ts';
+import { checkedBytes } from './checked-bytes.ts';
+import { blobPath, indexFile, LayoutIndex, layoutFile, layoutText } from './layout-index.ts';
+
+/**
+ * Writes an OCI layout into a tar as its content comes. The archive has its name only when it is
+ * closed; equal content in the same order makes equal bytes.
+ */
+export class ArchiveTarget implements ImageTarget {
+  readonly name: string;
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #index = new LayoutIndex();
+  /** By digest: bytes. */
+  readonly #blobs = new Map<string, number>();
+  readonly #manifests = new Map<string, TypedDescriptor>();
+  #end = 0;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(path: string, file: FileHandle) {
+    this.name = `oci-archive:${path}`;
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /** An archive that is there is replaced when this one is closed. */
+  static async open(path: string): Promise<ArchiveTarget> {
+    const file = await open(partialOf(path), 'w').catch((error: unknown) => {
+      throw new TerminalError(`cannot write ${path}: ${errorMessage(error)}`, { cause: error });
+    });
+    const target = new ArchiveTarget(path, file);
+    await target.#append(layoutFile, [Buffer.from(layoutText)], layoutText.length);
+    return target;
+  }
+
+  async findDigest(reference: string): Promise<string | undefined> {
+    return this.#index.find(reference)?.digest ?? this.#manifests.get(reference)?.digest;
+  }
+
+  async hasBlob({ digest, size }: Descriptor): Promise<boolean> {
+    return this.#blobs.get(digest) === size;
+  }
+
+  async pushBlob(blob: BlobToPush, signal: AbortSignal): Promise<PushOutcome> {
+    const { digest, size } = blob.descriptor;
+    // One after another: an archive has one end.
+    return await this.#inTurn(async () => {
+      if (this.#blobs.get(digest) === size) return 'present';
+      await this.#append(blobPath(digest), checkedBytes(blob, signal), size);
+      this.#blobs.set(digest, size);
+      return 'pushed';
+    });
+  }
+
+  async pushManifest(manifest: ManifestToPush, signal: AbortSignal): Promise<TypedDescriptor> {
+    const { bytes, mediaType, tag, isPart = false } = manifest;
+    const descriptor = { mediaType, digest: digestOf(bytes), size: bytes.byteLength };
+    await this.pushBlob({ descriptor, open: () => [bytes] }, signal);
+    this.#manifests.set(descriptor.digest, descriptor);
+    if (!isPart || tag !== undefined) this.#index.put(descriptor, tag);
+    return descriptor;
+  }
+
+  async tag(digest: string, tag: string): Promise<void> {
+    const descriptor = this.#manifests.get(digest);
+    if (descriptor === undefined) throw new TerminalError(`${this.name} does not have ${digest}`);
+    this.#index.put(descriptor, tag);
+  }
+
+  async close(): Promise<void> {
+    await this.#inTurn(async () => {
+      const index = this.#index.toBytes();
+      await this.#append(indexFile, [index], index.byteLength);
+      await this.#file.write(tarEnd, 0, tarEnd.byteLength, this.#end);
+    });
+    await this.#file.close();
+    await rename(partialOf(this.#path), this.#path);
+  }
+
+  async discard(): Promise<void> {
+    await this.#last.catch(() => undefined);
+    await this.#file.close();
+    await rm(partialOf(this.#path), { force: true });
+  }
+
+  /** What came of content that is wrong, or did not come whole, is taken back. */
+  async #append(
+    path: string,
+    content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    size: number,
+  ): Promise<void> {
+    let position = this.#end;
+    const write = async (bytes: Uint8Array): Promise<void> => {
+      await this.#file.write(bytes, 0, bytes.byteLength, position);
+      position += bytes.byteLength;
+    };
+    try {
+      for (const part of tarHeader({ path, size })) await write(part);
+      for await (const chunk of content) await write(chunk);
+      await write(tarPadding(size));
+      this.#end = position;
+    } catch (error) {
+      await this.#file.truncate(this.#end);
+      throw error;
+    }
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.catch(() => undefined).then(work);
+    this.#last = turn;
+    turn.catch(() => undefined);
+    return await turn;
+  }
+}
+
+function partialOf(path: string): string {
+  return `${path}.partial`;
+}

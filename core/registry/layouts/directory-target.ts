@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { TerminalError } from '../../errors.ts';
+import type { Descriptor, TypedDescriptor } from '../manifest.ts';
+import type { BlobToPush, ImageTarget, ManifestToPush, PushOutcome } from '../place.ts';
+import { digestOf, digestProblem } from '../reference.ts';
+import { checkedBytes } from './checked-bytes.ts';
+import {
+  blobPath,
+  checkLayoutVersion,
+  indexFile,
+  LayoutIndex,
+  layoutFile,
+  layoutText,
+} from './layout-index.ts';
+
+/**
+ * Writes an OCI layout that is a directory. A blob is there under its name only when it is whole, and
+ * `index.json` is replaced at once: a process that ends midway leaves a layout that can be gone on with.
+ */
+export class DirectoryTarget implements ImageTarget {
+  readonly name: string;
+  readonly #root: string;
+  readonly #index: LayoutIndex;
+  #changes = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(root: string, index: LayoutIndex) {
+    this.name = `oci:${root}`;
+    this.#root = root;
+    this.#index = index;
+  }
+
+  /**
+   * A layout that is there, or an empty one in a new or empty directory.
+   * @throws TerminalError for a directory that holds other things
+   */
+  static async open(root: string): Promise<DirectoryTarget> {
+    await mkdir(root, { recursive: true });
+    const version = await readIfThere(join(root, layoutFile));
+    const index = await readIfThere(join(root, indexFile));
+    if (version === undefined) {
+      if (index !== undefined) throw new TerminalError(`${root} has no file ${layoutFile}`);
+      await writeFile(join(root, layoutFile), layoutText);
+    } else {
+      checkLayoutVersion(version);
+    }
+    const target = new DirectoryTarget(
+      root,
+      index === undefined ? new LayoutIndex() : LayoutIndex.parse(index),
+    );
+    if (index === undefined) await target.#save();
+    return target;
+  }
+
+  async findDigest(reference: string, signal: AbortSignal): Promise<string | undefined> {
+    signal.throwIfAborted();
+    const listed = this.#index.find(reference)?.digest;
+    if (listed !== undefined || digestProblem(reference) !== undefined) return listed;
+    return (await sizeOf(this.#path(reference))) === undefined ? undefined : reference;
+  }
+
+  async hasBlob({ digest, size }: Descriptor, signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
+    return (await sizeOf(this.#path(digest))) === size;
+  }
+
+  async pushBlob(blob: BlobToPush, signal: AbortSignal): Promise<PushOutcome> {
+    if (await this.hasBlob(blob.descriptor, signal)) return 'present';
+    await this.#write(blob, signal);
+    return 'pushed';
+  }
+
+  async pushManifest(manifest: ManifestToPush, signal: AbortSignal): Promise<TypedDescriptor> {
+    const { bytes, mediaType, tag, isPart = false } = manifest;
+    const descriptor = { mediaType, digest: digestOf(bytes), size: bytes.byteLength };
+    await this.pushBlob({ descriptor, open: () => [bytes] }, signal);
+    if (isPart && tag === undefined) return descriptor;
+    this.#index.put(descriptor, tag);
+    await this.#save();
+    return descriptor;
+  }
+
+  async tag(digest: string, tag: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const entry = this.#index.find(digest);
+    if (entry === undefined) throw new TerminalError(`${this.name} does not list ${digest}`);
+    const { mediaType, size } = entry;
+    this.#index.put({ mediaType, digest, size }, tag);
+    await this.#save();
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+  }
+
+  async discard(): Promise<void> {
+    await this.#writing.catch(() => undefined);
+  }
+
+  #path(digest: string): string {
+    return join(this.#root, blobPath(digest));
+  }
+
+  async #write(blob: BlobToPush, signal: AbortSignal): Promise<void> {
+    const path = this.#path(blob.descriptor.digest);
+    const partial = `${path}.${randomUUID()}.partial`;
+    await mkdir(dirname(path), { recursive: true });
+    try {
+      const file = await open(partial, 'wx');
+      try {
+        for await (const chunk of checkedBytes(blob, signal)) await file.write(chunk);
+      } finally {
+        await file.close();
+      }
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+  }
+
+  /** What several pushes changed at the same time is written once. */
+  async #save(): Promise<void> {
+    this.#changes += 1;
+    const wanted = this.#changes;
+    const before = this.#writing;
+    this.#writing = before
+      .catch(() => undefined)
+      .then(async () => {
+        if (this.#changes !== wanted) return;
+        const partial = join(this.#root, `.${indexFile}.${randomUUID()}.partial`);
+        await writeFile(partial, this.#index.toBytes());
+        await rename(partial, join(this.#root, indexFile));
+      });
+    await this.#writing;
+  }
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

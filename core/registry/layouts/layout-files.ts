@@ -1,0 +1,60 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { TerminalError } from '../../errors.ts';
+
+/** The files of an OCI layout, wherever they lie. Paths are relative, with slashes. */
+export interface LayoutFiles {
+  /** As messages name it: `oci:./catalog`. */
+  readonly name: string;
+  /** Bytes of a file; undefined where there is none. */
+  size(path: string): Promise<number | undefined>;
+  /** The bytes of a file from an offset on. */
+  stream(path: string): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** The whole of a small file; undefined where there is none. */
+export async function readLayoutFile(
+  files: LayoutFiles,
+  path: string,
+  maxSize: number,
+): Promise<Uint8Array | undefined> {
+  const size = await files.size(path);
+  if (size === undefined) return undefined;
+  if (size > maxSize) {
+    throw new TerminalError(
+      `${files.name}: ${path} has ${size} bytes, over the limit of ${maxSize}`,
+    );
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of files.stream(path)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** A layout that is a directory. */
+export class DirectoryFiles implements LayoutFiles {
+  readonly name: string;
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.name = `oci:${root}`;
+    this.#root = root;
+  }
+
+  async size(path: string): Promise<number | undefined> {
+    try {
+      const stats = await stat(join(this.#root, path));
+      return stats.isFile() ? stats.size : undefined;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  stream(path: string): AsyncIterable<Uint8Array> {
+    return createReadStream(join(this.#root, path)) as AsyncIterable<Uint8Array>;
+  }
+
+  async close(): Promise<void> {}
+}

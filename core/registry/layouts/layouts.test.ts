@@ -1,0 +1,161 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../platform/clock.ts';
+import { copyImage, emptyKeychain, RegistryAccess, referrersOf } from '../index.ts';
+import { mediaTypes } from '../media-types.ts';
+import type { ImageTarget } from '../place.ts';
+import { digestOf } from '../reference.ts';
+
+const { signal } = new AbortController();
+const access = new RegistryAccess({
+  insecureRegistries: [],
+  caCertificates: [],
+  keychain: emptyKeychain,
+  clock: systemClock,
+});
+let dir = '';
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'layouts-'));
+});
+
+afterEach(() => rm(dir, { recursive: true }));
+
+/** An image of one layer; its manifest's digest. */
+async function pushTo(target: ImageTarget, tag: string | undefined, text = 'layer') {
+  const parts = [
+    { mediaType: mediaTypes.ociConfig, bytes: Buffer.from('{}') },
+    { mediaType: mediaTypes.ociLayer, bytes: Buffer.from(text) },
+  ];
+  const descriptors = parts.map(({ mediaType, bytes }) => ({
+    mediaType,
+    digest: digestOf(bytes),
+    size: bytes.byteLength,
+  }));
+  for (const [index, descriptor] of descriptors.entries()) {
+    await target.pushBlob({ descriptor, open: () => [parts[index]?.bytes ?? Buffer.of()] }, signal);
+  }
+  const [config, ...layers] = descriptors;
+  const mediaType = mediaTypes.ociManifest;
+  const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, config, layers }));
+  return await target.pushManifest({ bytes, mediaType, tag }, signal);
+}
+
+describe.each([
+  ['directory', 'oci:'],
+  ['archive', 'oci-archive:'],
+])('an OCI layout that is a %s', (kind, prefix) => {
+  const place = (name: string) => `${prefix}${join(dir, name)}`;
+
+  it('has what was pushed, by tag and digest', async () => {
+    const { target } = await access.openTarget(place('a.tar'));
+    const first = await pushTo(target, 'v1');
+    const second = await pushTo(target, 'v2', 'other');
+    await target.tag(first.digest, 'latest', signal);
+    await target.close();
+    for (const reference of [':v1', ':latest', `@${first.digest}`]) {
+      const { place: opened, manifest } = await access.open(place('a.tar') + reference, signal);
+      expect(manifest.digest).toBe(first.digest);
+      expect(await opened.findDigest('v2', signal)).toBe(second.digest);
+      await opened.close();
+    }
+    await expect(access.open(place('a.tar'), signal)).rejects.toThrow(
+      'has several images; it has "v1", "v2", "latest"',
+    );
+    await expect(access.open(`${place('a.tar')}:v3`, signal)).rejects.toThrow(
+      'has no "v3"; it has "v1", "v2", "latest"',
+    );
+  });
+
+  it('is copied with the same digests, by a path that names what it is', async () => {
+    const { target } = await access.openTarget(place('a.tar'));
+    const { digest } = await pushTo(target, undefined);
+    await target.close();
+    const from = await access.open(join(dir, 'a.tar'), signal);
+    const to = await access.openTarget(`oci-archive:${join(dir, 'b.tar')}:copy`);
+    await copyImage({ ...from, target: to.target, tag: to.tag, signal });
+    await to.target.close();
+    await from.place.close();
+    const copy = await access.open(`oci-archive:${join(dir, 'b.tar')}:copy`, signal);
+    expect(copy.manifest.digest).toBe(digest);
+    await copy.place.close();
+  });
+
+  it('refuses content that is not what it should be, and goes on without it', async () => {
+    const { target } = await access.openTarget(place('a.tar'));
+    const digest = digestOf(Buffer.from('right'));
+    const wrong = { descriptor: { digest, size: 5 }, open: () => [Buffer.from('wrong')] };
+    await expect(target.pushBlob(wrong, signal)).rejects.toThrow(`blob ${digest} has the digest`);
+    expect(await target.hasBlob(wrong.descriptor, signal)).toBe(false);
+    await pushTo(target, 'v1');
+    await target.close();
+    const opened = await access.open(`${place('a.tar')}:v1`, signal);
+    expect(await opened.place.findDigest(digest, signal)).toBeUndefined();
+    await opened.place.close();
+  });
+
+  it('finds referrers by their subject', async () => {
+    const { target } = await access.openTarget(place('a.tar'));
+    const subject = await pushTo(target, 'v1');
+    const document = { schemaVersion: 2, mediaType: mediaTypes.ociManifest, subject };
+    const bytes = Buffer.from(JSON.stringify({ ...document, artifactType: 'a/b', layers: [] }));
+    await target.pushManifest({ bytes, mediaType: mediaTypes.ociManifest }, signal);
+    await target.close();
+    const { place: opened } = await access.open(`${place('a.tar')}:v1`, signal);
+    const found = await referrersOf(opened, subject.digest, signal);
+    expect(found.map(({ artifactType }) => artifactType)).toEqual(['a/b']);
+    await opened.close();
+  });
+
+  it('is not made where it is given up', async () => {
+    const { target } = await access.openTarget(place('given-up.tar'));
+    await pushTo(target, 'v1');
+    await target.discard();
+    const names = await readdir(dir);
+    expect(names).toEqual(kind === 'archive' ? [] : ['given-up.tar']);
+  });
+});
+
+describe('an archive', () => {
+  it('has the same bytes for the same content, as tar reads them', async () => {
+    const bytes: Buffer[] = [];
+    for (const name of ['a.tar', 'b.tar']) {
+      const { target } = await access.openTarget(`oci-archive:${join(dir, name)}`);
+      await pushTo(target, 'v1');
+      await target.close();
+      bytes.push(await readFile(join(dir, name)));
+    }
+    expect(bytes[0]?.equals(bytes[1] ?? Buffer.of())).toBe(true);
+  });
+
+  it.each([
+    [
+      'is compressed',
+      Buffer.from([0x1f, 0x8b, 8, 0]),
+      'is compressed: unpack it with gunzip first',
+    ],
+    ['is cut', Buffer.alloc(700, 1), 'archive/tar: invalid tar header'],
+    ['is empty', Buffer.of(), 'is no OCI layout: it has no file oci-layout'],
+  ])('that %s is refused', async (_case, bytes, problem) => {
+    await writeFile(join(dir, 'x.tar'), bytes);
+    await expect(access.open(`oci-archive:${join(dir, 'x.tar')}`, signal)).rejects.toThrow(problem);
+  });
+});
+
+describe('a directory', () => {
+  it('with a changed blob or index is refused', async () => {
+    const { target } = await access.openTarget(`oci:${dir}`);
+    const { digest } = await pushTo(target, 'v1');
+    await target.close();
+    const file = join(dir, 'blobs', digest.replace(':', '/'));
+    const { size } = await stat(file);
+    await writeFile(file, 'x'.repeat(size));
+    await expect(access.open(`oci:${dir}:v1`, signal)).rejects.toThrow(
+      `manifest ${digest} has the digest`,
+    );
+    await writeFile(join(dir, 'index.json'), '{"manifests": 1}');
+    await expect(access.open(dir, signal)).rejects.toThrow('is no OCI layout: the manifest is not');
+  });
+});

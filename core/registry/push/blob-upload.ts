@@ -1,0 +1,226 @@
+import { ByteReader } from '../../content/index.ts';
+import { TerminalError } from '../../errors.ts';
+import { RetryPolicy } from '../../platform/net/index.ts';
+import type { BlobToPush } from '../place.ts';
+import type { RegistryClient } from '../registry-client.ts';
+import { UnavailableError } from '../registry-errors.ts';
+import { discard, type TransportResponse } from '../transport.ts';
+import { refusedPush } from './refused-push.ts';
+
+const mebibyte = 1024 * 1024;
+/** Up to here a blob goes in one request: to begin it again costs little. */
+const maxMonolithic = 32 * mebibyte;
+/** Held in memory until the registry has it. */
+const defaultChunk = 8 * mebibyte;
+const maxChunk = 64 * mebibyte;
+/** In a row, each without progress. */
+const maxResumes = 4;
+/** Registries move a blob to its place, or read it once more, before they answer. */
+const answerTimeout = 300_000;
+
+/** Where a registry takes the next bytes of an upload. */
+interface Session {
+  readonly location: URL;
+  /** Bytes that each chunk but the last must have; 0 for any number. */
+  readonly minChunk: number;
+}
+
+/** A chunk was refused for being one, or the upload is no longer known. */
+class LostSession extends UnavailableError {}
+
+/** Sends one blob to a repository: in one request, or in chunks that are resumed where one is lost. */
+export class BlobUpload {
+  readonly #client: RegistryClient;
+  readonly #blob: BlobToPush;
+  readonly #signal: AbortSignal;
+
+  constructor(client: RegistryClient, blob: BlobToPush, signal: AbortSignal) {
+    this.#client = client;
+    this.#blob = blob;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<'mounted' | 'pushed'> {
+    const retries = new RetryPolicy(this.#client.clock);
+    let isChunked = this.#blob.descriptor.size > maxMonolithic;
+    for (;;) {
+      const session = await this.#start();
+      if (session === undefined) return 'mounted';
+      try {
+        await (isChunked ? this.#inChunks(session) : this.#atOnce(session));
+        return 'pushed';
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (!(error instanceof UnavailableError)) throw error;
+        // Some registries take no chunks at all.
+        if (error instanceof LostSession) isChunked = false;
+        await retries.wait({ error, isBusy: false }, this.#signal);
+      }
+    }
+  }
+
+  /** A new upload; undefined where the registry took the blob over from another repository. */
+  async #start(): Promise<Session | undefined> {
+    const { descriptor, mountFrom } = this.#blob;
+    const query =
+      mountFrom === undefined
+        ? ''
+        : `?${new URLSearchParams({ mount: descriptor.digest, from: mountFrom }).toString()}`;
+    const response = await this.#send(`blobs/uploads/${query}`, { method: 'POST' });
+    if (response.status === 201 && mountFrom !== undefined) {
+      await discard(response);
+      return undefined;
+    }
+    await this.#expect(response, 202);
+    return this.#session(response);
+  }
+
+  async #atOnce(session: Session): Promise<void> {
+    const blob = this.#blob;
+    const response = await this.#send(this.#finish(session), {
+      method: 'PUT',
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-length': String(blob.descriptor.size),
+      },
+      body: () => blob.open(),
+      once: true,
+    });
+    await this.#expect(response, 201);
+  }
+
+  async #inChunks(first: Session): Promise<void> {
+    const reader = new ByteReader(asAsync(this.#blob.open()), this.#signal);
+    try {
+      const { size } = this.#blob.descriptor;
+      const length = Math.min(Math.max(defaultChunk, first.minChunk), maxChunk);
+      let session = first;
+      for (let offset = 0; offset < size; ) {
+        const chunk = await reader.read(Math.min(length, size - offset));
+        if (chunk.byteLength === 0) throw this.#ended(offset);
+        session = await this.#chunk(session, chunk, offset);
+        offset += chunk.byteLength;
+      }
+      // Also says what is wrong with the content as a whole.
+      if ((await reader.next()) !== undefined) throw this.#ended('more than');
+      await this.#expect(await this.#send(this.#finish(session), { method: 'PUT' }), 201);
+    } finally {
+      reader.release();
+    }
+  }
+
+  /** Sends a chunk; of one that is lost on its way, what the registry does not have. */
+  async #chunk(first: Session, chunk: Uint8Array, offset: number): Promise<Session> {
+    const retries = new RetryPolicy(this.#client.clock);
+    let session = first;
+    let sent = 0;
+    for (let resumes = 0; ; resumes += 1) {
+      try {
+        return await this.#patch(session, chunk.subarray(sent), offset + sent);
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        const isOver = error instanceof LostSession || resumes === maxResumes;
+        if (isOver || !(error instanceof UnavailableError)) throw error;
+        await retries.wait({ error, isBusy: true }, this.#signal);
+      }
+      const state = await this.#state(session);
+      const there = state.received - offset;
+      if (there < 0 || there > chunk.byteLength) throw lost(this.#client, 'other bytes');
+      session = state.session;
+      if (there === chunk.byteLength) return session;
+      if (there > sent) resumes = -1;
+      sent = there;
+    }
+  }
+
+  async #patch(session: Session, bytes: Uint8Array, offset: number): Promise<Session> {
+    const response = await this.#send(session.location, {
+      method: 'PATCH',
+      headers: {
+        'content-type': 'application/octet-stream',
+        'content-length': String(bytes.byteLength),
+        'content-range': `${offset}-${offset + bytes.byteLength - 1}`,
+      },
+      body: bytes,
+      once: true,
+    });
+    if (response.status === 202 || response.status === 204) {
+      await discard(response);
+      return this.#session(response, session);
+    }
+    if (response.status === 416) {
+      await discard(response);
+      throw new UnavailableError(`registry ${this.#client.domain} refused the range of a chunk`);
+    }
+    const refusal = await refusedPush(response, this.#what());
+    throw isAboutChunks(response.status) ? new LostSession(refusal.message) : refusal;
+  }
+
+  /** How much of the upload the registry has, and where it takes the rest. */
+  async #state(
+    session: Session,
+  ): Promise<{ readonly session: Session; readonly received: number }> {
+    const response = await this.#send(session.location, { method: 'GET' });
+    await discard(response);
+    const end = /(\d+)$/.exec(String(response.headers['range'] ?? ''))?.[1];
+    if (response.status !== 204 || end === undefined) throw lost(this.#client, 'nothing');
+    // `0-0` is how registries write that there is nothing yet.
+    const received = end === '0' ? 0 : Number(end) + 1;
+    return { session: this.#session(response, session), received };
+  }
+
+  async #send(
+    path: string | URL,
+    wanted: Omit<Parameters<RegistryClient['request']>[1], 'signal'>,
+  ): Promise<TransportResponse> {
+    const request = { ...wanted, answerTimeout, signal: this.#signal };
+    return await this.#client.request(typeof path === 'string' ? path : path.href, request);
+  }
+
+  #session(response: TransportResponse, before?: Session): Session {
+    const { location } = response.headers;
+    const url = typeof location === 'string' ? URL.parse(location, response.url.href) : null;
+    const next = url ?? before?.location;
+    if (next === undefined) {
+      throw new UnavailableError(
+        `registry ${this.#client.domain} says nothing about where to upload a blob to`,
+      );
+    }
+    const stated = Number(response.headers['oci-chunk-min-length'] ?? before?.minChunk ?? 0);
+    return { location: next, minChunk: Number.isSafeInteger(stated) ? stated : 0 };
+  }
+
+  #finish({ location }: Session): URL {
+    const url = new URL(location);
+    url.searchParams.set('digest', this.#blob.descriptor.digest);
+    return url;
+  }
+
+  async #expect(response: TransportResponse, status: number): Promise<void> {
+    if (response.status !== status) throw await refusedPush(response, this.#what());
+    await discard(response);
+  }
+
+  #what(): string {
+    return `blob ${this.#blob.descriptor.digest} for ${this.#client.name}`;
+  }
+
+  #ended(bytes: number | string): TerminalError {
+    const { digest, size } = this.#blob.descriptor;
+    return new TerminalError(`blob ${digest} has ${bytes} bytes instead of ${size}`);
+  }
+}
+
+function isAboutChunks(status: number): boolean {
+  return [400, 404, 405, 411, 413, 501].includes(status);
+}
+
+function lost({ domain }: RegistryClient, what: string): LostSession {
+  return new LostSession(`registry ${domain} has ${what} of an upload that broke off`);
+}
+
+async function* asAsync(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* bytes;
+}

@@ -1,0 +1,45 @@
+import { type TypedDescriptor } from './manifest.ts';
+import { manifestParts } from './manifest-parts.ts';
+import { mediaTypes } from './media-types.ts';
+import type { ImagePlace, ManifestContent } from './place.ts';
+import { digestOf } from './reference.ts';
+
+/** Tag under which registries without the referrers API have the index of a digest's referrers. */
+export function fallbackTag(digest: string): string {
+  return digest.replace(':', '-');
+}
+
+/**
+ * The manifests whose subject is a digest, such as signatures and bills of materials: by the API,
+ * else by its fallback tag (distribution spec).
+ */
+export async function referrersOf(
+  place: ImagePlace,
+  digest: string,
+  signal: AbortSignal,
+): Promise<readonly TypedDescriptor[]> {
+  const index =
+    (await place.findReferrers(digest, signal)) ??
+    (await place.findManifest(fallbackTag(digest), signal));
+  return index === undefined ? [] : manifestParts(index).manifests;
+}
+
+/** The descriptor by which an index of referrers lists a manifest. */
+export function referrerDescriptor(manifest: ManifestContent): TypedDescriptor {
+  const { mediaType, artifactType, annotations } = manifestParts(manifest);
+  const { digest, bytes } = manifest;
+  return {
+    mediaType,
+    digest,
+    size: bytes.byteLength,
+    ...(artifactType === undefined ? {} : { artifactType }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}
+
+/** An index of manifests, in the bytes in which it is kept. */
+export function indexOf(manifests: readonly TypedDescriptor[]): ManifestContent {
+  const document = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests };
+  const bytes = Buffer.from(JSON.stringify(document));
+  return { bytes, digest: digestOf(bytes), contentType: mediaTypes.ociIndex };
+}
