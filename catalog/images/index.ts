@@ -1,3 +1,5 @@
+export { type BuildOptions, buildBundleImage, buildCatalogImage } from './build-image.ts';
+export { BuiltImage, type ImageContent, type ImageFormat } from './built-image.ts';
 export {
   type BundleConfigMap,
   bundleConfigMap,
@@ -18,3 +20,5 @@ export {
   defaultBinaryImage,
 } from './catalog-dockerfile.ts';
 export { type GenerateBundle, generateBundle } from './generate-bundle.ts';
+export { type PlatformImage, platformImage } from './opened-image.ts';
+export { type UnpackImageOptions, unpackImage } from './unpack-image.ts';

@@ -58,10 +58,13 @@ export class UploadRegistry {
     } else if (name.startsWith('uploads/')) {
       await this.#upload(request, response, url);
     } else {
-      const blob = kind === 'blobs' ? this.blobs.get(name) : undefined;
-      if (blob === undefined) response.writeHead(404).end();
-      else response.writeHead(200, { 'content-length': blob.byteLength }).end(blob);
+      this.#blob(response, kind === 'blobs' ? this.blobs.get(name) : undefined);
     }
+  }
+
+  #blob(response: ServerResponse, blob: Buffer | undefined): void {
+    if (blob === undefined) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-length': blob.byteLength }).end(blob);
   }
 
   async #manifest(request: IncomingMessage, response: ServerResponse, key: string): Promise<void> {

@@ -10,6 +10,21 @@ export const bundleCommands: readonly CommandRow[] = [
     load: async () => (await import('./generate.ts')).generateCommand(),
   },
   {
+    usage: 'build [options] <directory>',
+    summary: 'Build the image of a bundle, without a container engine',
+    load: async () => (await import('../images/build.ts')).buildCommand('bundle'),
+  },
+  {
+    usage: 'push [options] <from> <to>',
+    summary: 'Push the image of a bundle to a registry or an OCI layout',
+    load: async () => (await import('../images/push.ts')).pushCommand(),
+  },
+  {
+    usage: 'unpack [options] <image> <directory>',
+    summary: 'Unpack the image of a bundle into a directory',
+    load: async () => (await import('../images/unpack.ts')).unpackCommand(),
+  },
+  {
     usage: 'validate [options] <bundle>',
     summary: 'Validate a bundle offline and report all problems, as rukpakctl validate does',
     load: async () => (await import('../validate.ts')).validateCommand(),

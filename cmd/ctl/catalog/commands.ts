@@ -5,6 +5,16 @@ import { helpCommand } from '../../help-command.ts';
 /** The commands of `rukpakctl catalog`, in the order of `--help`. */
 export const catalogCommands: readonly CommandRow[] = [
   {
+    usage: 'build [options] <directory>',
+    summary: 'Build the image of a catalog, without a container engine',
+    load: async () => (await import('../images/build.ts')).buildCommand('catalog'),
+  },
+  {
+    usage: 'push [options] <from> <to>',
+    summary: 'Push the image of a catalog to a registry or an OCI layout',
+    load: async () => (await import('../images/push.ts')).pushCommand(),
+  },
+  {
     usage: 'help [command...]',
     summary: 'Show the help of a command',
     load: async () => helpCommand(),

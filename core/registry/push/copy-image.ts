@@ -1,4 +1,4 @@
-import type { TypedDescriptor } from '../manifest.ts';
+import type { Descriptor, TypedDescriptor } from '../manifest.ts';
 import { manifestParts } from '../manifest-parts.ts';
 import type { ImagePlace, ImageTarget, ManifestContent } from '../place.ts';
 
@@ -47,7 +47,7 @@ async function copyManifest(
 /** A blob's bytes; whoever reads them to their end knows that they are the right ones. */
 export async function* blobBytes(
   place: ImagePlace,
-  descriptor: TypedDescriptor,
+  descriptor: Descriptor,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const blob = place.blob(descriptor, signal);

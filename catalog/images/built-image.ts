@@ -1,0 +1,112 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  digestOf,
+  type ImageTarget,
+  mediaTypes,
+  type TypedDescriptor,
+} from '../../core/registry/index.ts';
+import { type ImageLayer, type LayerDirectory, writeLayer } from './image-layer.ts';
+
+export interface ImageContent {
+  readonly directories: readonly LayerDirectory[];
+  readonly labels: ReadonlyMap<string, string>;
+  /** Of the manifest and what it names; `oci` where absent. */
+  readonly format?: ImageFormat | undefined;
+  /** `os/architecture`; `linux/amd64` where absent. */
+  readonly platform?: string | undefined;
+}
+
+export type ImageFormat = 'oci' | 'docker';
+
+const formats = {
+  oci: {
+    manifest: mediaTypes.ociManifest,
+    config: mediaTypes.ociConfig,
+    layer: mediaTypes.ociLayer,
+  },
+  docker: {
+    manifest: mediaTypes.dockerManifest,
+    config: mediaTypes.dockerConfig,
+    layer: mediaTypes.dockerLayer,
+  },
+} as const;
+
+/** No time of building: equal content has equal digests. */
+const created = '1970-01-01T00:00:00Z';
+
+/** An image of one layer, ready to be pushed; its layer is in a temporary file. */
+export class BuiltImage {
+  /** Of the manifest. */
+  readonly descriptor: TypedDescriptor;
+  readonly #folder: string;
+  readonly #layer: ImageLayer;
+  readonly #config: Uint8Array;
+  readonly #manifest: Uint8Array;
+
+  private constructor(folder: string, layer: ImageLayer, content: ImageContent) {
+    const types = formats[content.format ?? 'oci'];
+    this.#folder = folder;
+    this.#layer = layer;
+    this.#config = configOf(layer, content);
+    this.#manifest = json({
+      schemaVersion: 2,
+      mediaType: types.manifest,
+      config: {
+        mediaType: types.config,
+        digest: digestOf(this.#config),
+        size: this.#config.byteLength,
+      },
+      layers: [{ mediaType: types.layer, digest: layer.digest, size: layer.size }],
+    });
+    const size = this.#manifest.byteLength;
+    this.descriptor = { mediaType: types.manifest, digest: digestOf(this.#manifest), size };
+  }
+
+  /** The caller closes it. */
+  static async build(content: ImageContent, signal: AbortSignal): Promise<BuiltImage> {
+    const folder = await mkdtemp(join(tmpdir(), 'rukpak-image-'));
+    try {
+      const layer = await writeLayer(content.directories, join(folder, 'layer.tar.gz'), signal);
+      return new BuiltImage(folder, layer, content);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Pushes all of it; what the target has is not sent. */
+  async push(target: ImageTarget, tag: string | undefined, signal: AbortSignal): Promise<void> {
+    const { path, digest, size } = this.#layer;
+    const open = () => createReadStream(path) as AsyncIterable<Uint8Array>;
+    await target.pushBlob({ descriptor: { digest, size }, open }, signal);
+    const config = this.#config;
+    const descriptor = { digest: digestOf(config), size: config.byteLength };
+    await target.pushBlob({ descriptor, open: () => [config] }, signal);
+    const { mediaType } = this.descriptor;
+    await target.pushManifest({ bytes: this.#manifest, mediaType, tag }, signal);
+  }
+
+  async close(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function configOf({ diffId }: ImageLayer, { labels, platform = 'linux/amd64' }: ImageContent) {
+  const [os = '', architecture = ''] = platform.split('/');
+  const sorted = [...labels].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return json({
+    created,
+    architecture,
+    os,
+    config: { Labels: Object.fromEntries(sorted) },
+    rootfs: { type: 'layers', diff_ids: [diffId] },
+    history: [{ created, created_by: 'rukpakctl build' }],
+  });
+}
+
+function json(value: object): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}

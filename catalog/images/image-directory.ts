@@ -1,0 +1,140 @@
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { TarEntry } from '../../core/content/index.ts';
+import { quoted, TerminalError } from '../../core/errors.ts';
+
+type Kind = 'file' | 'symlink' | 'directory';
+
+const whiteoutPrefix = '.wh.';
+const opaqueWhiteout = '.wh..wh..opq';
+
+/**
+ * Writes an image's layers into a directory, the top one first: what an upper layer has or hides is
+ * never written, so that nothing has to be removed. Nothing is ever written through a link.
+ */
+export class ImageDirectory {
+  readonly #root: string;
+  /** What is there, by path. */
+  readonly #kinds = new Map<string, Kind>();
+  /** What upper layers hide: a path with all below it, or all below a directory. */
+  readonly #hidden = new Set<string>();
+  readonly #opaque = new Set<string>();
+  #layer = new Set<string>();
+  #whiteouts: string[] = [];
+  #opaqueHere: string[] = [];
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Ends a layer: what it hides is hidden in those below. */
+  endLayer(): void {
+    for (const path of this.#whiteouts) this.#hidden.add(path);
+    for (const path of this.#opaqueHere) this.#opaque.add(path);
+    // A file hides what lower layers have below its path.
+    for (const path of this.#layer)
+      if (this.#kinds.get(path) !== 'directory') this.#hidden.add(path);
+    this.#whiteouts = [];
+    this.#opaqueHere = [];
+    this.#layer = new Set();
+  }
+
+  async add(entry: TarEntry): Promise<void> {
+    const path = clean(entry.path);
+    if (path === '') return;
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (name.startsWith(whiteoutPrefix)) {
+      this.#addWhiteout(path.slice(0, -name.length - 1), name);
+      return;
+    }
+    if (this.#isHidden(path)) return;
+    switch (entry.type) {
+      case 'directory':
+        return await this.#addDirectory(path);
+      case 'file':
+        return await this.#addLeaf(path, 'file', (to) => writeFile(to, entry.content));
+      case 'symlink': {
+        const target = checkedTarget(path, entry);
+        return await this.#addLeaf(path, 'symlink', (to) => symlink(target, to));
+      }
+      case 'hardlink':
+      case 'other':
+        break;
+    }
+    throw new TerminalError(
+      `${quoted(entry.path)} is a ${entry.type === 'hardlink' ? 'hard link' : 'device or special file'}, which no catalog or bundle has`,
+    );
+  }
+
+  #addWhiteout(folder: string, name: string): void {
+    if (name === opaqueWhiteout) this.#opaqueHere.push(folder);
+    // Other names of this form are bookkeeping of AUFS.
+    else if (!name.startsWith('.wh..wh.')) {
+      const hidden = name.slice(whiteoutPrefix.length);
+      this.#whiteouts.push(folder === '' ? hidden : `${folder}/${hidden}`);
+    }
+  }
+
+  #isHidden(path: string): boolean {
+    if (this.#hidden.has(path)) return true;
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const above = path.slice(0, end);
+      if (this.#hidden.has(above) || this.#opaque.has(above)) return true;
+    }
+    return this.#opaque.has('');
+  }
+
+  async #addDirectory(path: string): Promise<void> {
+    const kind = this.#kinds.get(path);
+    if (kind === 'directory') return;
+    // An upper layer's file is hidden from here on; one of this layer gives way.
+    if (kind !== undefined) await rm(join(this.#root, path));
+    const above = dirname(path);
+    if (above !== '.') await this.#addDirectory(above);
+    await mkdir(join(this.#root, path));
+    this.#note(path, 'directory');
+  }
+
+  async #addLeaf(path: string, kind: Kind, write: (to: string) => Promise<void>): Promise<void> {
+    const known = this.#kinds.get(path);
+    // A directory of an upper layer takes the place of a file; so does a later entry of the same layer.
+    if (known !== undefined && !this.#layer.has(path)) return;
+    const above = dirname(path);
+    if (above !== '.') await this.#addDirectory(above);
+    if (known === 'directory') {
+      throw new TerminalError(`the layer has both a file and a directory at ${quoted(path)}`);
+    }
+    if (known !== undefined) await rm(join(this.#root, path));
+    await write(join(this.#root, path));
+    this.#note(path, kind);
+  }
+
+  #note(path: string, kind: Kind): void {
+    this.#kinds.set(path, kind);
+    this.#layer.add(path);
+  }
+}
+
+function clean(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '' && part !== '.')
+    .join('/');
+}
+
+/** Where a link leads, by its text alone, must lie within the image; an absolute one is made relative. */
+function checkedTarget(path: string, { linkPath = '', path: shown }: TarEntry): string {
+  const isAbsolute = linkPath.startsWith('/');
+  const parts = isAbsolute ? [] : path.split('/').slice(0, -1);
+  const depth = path.split('/').length - 1;
+  for (const part of linkPath.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) {
+      throw new TerminalError(
+        `symlink ${quoted(shown)} points outside of the image: ${quoted(linkPath)}`,
+      );
+    }
+  }
+  return isAbsolute ? `${'../'.repeat(depth)}${parts.join('/')}` : linkPath;
+}

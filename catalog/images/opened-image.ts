@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { record } from '../../api/record.ts';
+import { TerminalError } from '../../core/errors.ts';
+import {
+  blobBytes,
+  type Descriptor,
+  nodePlatform,
+  type OpenedImage,
+  type Platform,
+  parseManifest,
+} from '../../core/registry/index.ts';
+
+/** An image for one platform. */
+export interface PlatformImage {
+  readonly labels: Readonly<Record<string, string>>;
+  /** Bottom first. */
+  readonly layers: readonly Descriptor[];
+}
+
+const maxConfigSize = 4 * 1024 * 1024;
+const maxDepth = 3;
+const configSchema = z.object({
+  config: z.object({ Labels: record(z.string()).nullish() }).nullish(),
+});
+
+/**
+ * What an image has for a platform. Catalogs and bundles do not run on theirs: where an index has
+ * none for this one, that of linux/amd64 is taken.
+ * @throws TerminalError for what is no image
+ */
+export async function platformImage(
+  { place, manifest: first }: OpenedImage,
+  signal: AbortSignal,
+): Promise<PlatformImage> {
+  let manifest = parseManifest(first.bytes, first.contentType);
+  for (let depth = 1; manifest.kind === 'index'; depth += 1) {
+    if (depth > maxDepth) throw new TerminalError('image indexes are nested too deeply');
+    const index = manifest;
+    const { digest } = selected((platform) => index.select(platform));
+    const { bytes, contentType } = await place.manifest(digest, signal);
+    manifest = parseManifest(bytes, contentType);
+  }
+  const { config, layers } = manifest;
+  if (config.size > maxConfigSize) {
+    throw new TerminalError(`the configuration of the image has ${config.size} bytes`);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of blobBytes(place, config, signal)) chunks.push(chunk);
+  return { labels: labelsOf(Buffer.concat(chunks)), layers };
+}
+
+function selected(select: (platform: Platform) => Descriptor): Descriptor {
+  try {
+    return select(nodePlatform());
+  } catch (error) {
+    try {
+      return select({ os: 'linux', architecture: 'amd64' });
+    } catch {
+      throw error;
+    }
+  }
+}
+
+function labelsOf(config: Buffer): Readonly<Record<string, string>> {
+  try {
+    return configSchema.parse(JSON.parse(config.toString('utf8'))).config?.Labels ?? {};
+  } catch (error) {
+    throw new TerminalError('the configuration of the image cannot be read', { cause: error });
+  }
+}

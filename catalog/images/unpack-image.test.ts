@@ -1,0 +1,99 @@
+import { mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../core/platform/clock.ts';
+import { emptyKeychain, RegistryAccess } from '../../core/registry/index.ts';
+import { type LayerContent } from '../../deploy/local/registry/layer-archive.ts';
+import { FakeRegistry } from '../../test/helpers/fake-registry.ts';
+import { unpackImage } from './index.ts';
+
+const { signal } = new AbortController();
+let dir = '';
+let registry: FakeRegistry;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'unpack-'));
+  registry = await FakeRegistry.start();
+});
+
+afterEach(async () => {
+  await registry.stop();
+  await rm(dir, { recursive: true });
+});
+
+async function unpack(
+  layers: readonly LayerContent[],
+  options: { readonly maxBytes?: number; readonly only?: string } = {},
+): Promise<void> {
+  await registry.addImage('v1', layers);
+  const access = new RegistryAccess({
+    insecureRegistries: [registry.host],
+    caCertificates: [],
+    keychain: emptyKeychain,
+    clock: systemClock,
+  });
+  const image = await access.open(`${registry.host}/app:v1`, signal);
+  await unpackImage(image, join(dir, 'out'), { signal, ...options });
+}
+
+async function names(): Promise<readonly string[]> {
+  return (await readdir(join(dir, 'out'), { recursive: true })).toSorted();
+}
+
+describe('unpackImage', () => {
+  it('lays layers over one another, with their whiteouts', async () => {
+    await unpack([
+      { files: { 'a/1': 'below', 'a/2': 'below', 'b/1': 'below', 'c/x': 'below', d: 'below' } },
+      {
+        files: { 'a/1': 'above', 'a/.wh.2': '', 'b/.wh..wh..opq': '', 'b/2': 'above', c: 'above' },
+      },
+      { files: { 'd/1': 'top', e: 'top' } },
+    ]);
+    expect(await names()).toEqual(['a', 'a/1', 'b', 'b/2', 'c', 'd', 'd/1', 'e']);
+    expect(await readFile(join(dir, 'out/a/1'), 'utf8')).toBe('above');
+  });
+
+  it('takes only a part of it', async () => {
+    await unpack([{ files: { 'bin/opm': 'x', 'configs/a.yaml': 'a', 'configs-2/b': 'b' } }], {
+      only: '/configs',
+    });
+    expect(await names()).toEqual(['configs', 'configs/a.yaml']);
+  });
+
+  it('keeps links within the image, and writes nothing through them', async () => {
+    await unpack([
+      {
+        tarEntries: [
+          { name: 'a', type: 'SymbolicLink', linkpath: '/b' },
+          { name: 'c', type: 'SymbolicLink', linkpath: 'b' },
+          { name: 'c/file', content: 'x' },
+        ],
+      },
+    ]);
+    expect(await readlink(join(dir, 'out/a'))).toBe('b');
+    expect(await names()).toEqual(['a', 'c', 'c/file']);
+  });
+
+  it.each([
+    ['a path that leaves it', { name: '../x' }, 'leaves the bundle'],
+    [
+      'a link out of it',
+      { name: 'a', type: 'SymbolicLink', linkpath: '../../etc' },
+      'points outside',
+    ],
+    ['a device', { name: 'a', type: 'CharacterDevice' }, 'device or special file'],
+  ] as const)('refuses %s', async (_case, entry, problem) => {
+    await expect(unpack([{ tarEntries: [entry] }])).rejects.toThrow(problem);
+  });
+
+  it('refuses what unpacks to too much', async () => {
+    const files = { big: Buffer.alloc(3_000_000) };
+    await expect(unpack([{ files }], { maxBytes: 1_000_000 })).rejects.toThrow(
+      /^layer sha256:[0-9a-f]{64}: archive unpacks to more than the limit of 1000000 bytes/,
+    );
+    await rm(join(dir, 'out'), { recursive: true });
+    const bomb = { files: { zeros: Buffer.alloc(50_000_000) }, compression: 'zstd' as const };
+    await expect(unpack([bomb])).rejects.toThrow('times its compressed size');
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { decompressed, readTar } from '../../core/content/index.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { type Descriptor, type OpenedImage } from '../../core/registry/index.ts';
+import { ImageDirectory } from './image-directory.ts';
+import { type PlatformImage, platformImage } from './opened-image.ts';
+
+export interface UnpackImageOptions {
+  /** Unpacks only what is below this path of the image, such as `configs`; all where absent. */
+  readonly only?: string | undefined;
+  /** Bytes of all layers, unpacked. */
+  readonly maxBytes?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+const mebibyte = 1024 * 1024;
+/** The largest public catalogs have 200 MB. */
+const defaultMaxBytes = 4096 * mebibyte;
+
+/**
+ * Unpacks an image into a new or empty directory, layer by layer and file by file, with the whiteouts
+ * of its layers. Each digest is checked.
+ * @returns the image's labels
+ * @throws TerminalError for content that leaves the directory or passes a limit
+ */
+export async function unpackImage(
+  image: OpenedImage,
+  directory: string,
+  { only = '', maxBytes = defaultMaxBytes, signal }: UnpackImageOptions,
+): Promise<PlatformImage['labels']> {
+  const { labels, layers } = await platformImage(image, signal);
+  const tree = new ImageDirectory(directory);
+  await mkdir(directory, { recursive: true });
+  if ((await readdir(directory)).length > 0) throw new TerminalError(`${directory} is not empty`);
+  const prefix = `${only.replace(/^\/+|\/+$/g, '')}/`;
+  for (const layer of layers.toReversed()) {
+    try {
+      await unpackLayer({ image, layer, tree, prefix, maxBytes, signal });
+    } catch (error) {
+      if (!(error instanceof TerminalError)) throw error;
+      throw new TerminalError(`layer ${layer.digest}: ${errorMessage(error)}`, { cause: error });
+    }
+    tree.endLayer();
+  }
+  return labels;
+}
+
+interface UnpackLayer {
+  readonly image: OpenedImage;
+  readonly layer: Descriptor;
+  readonly tree: ImageDirectory;
+  readonly prefix: string;
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+async function unpackLayer({ image, layer, tree, ...rest }: UnpackLayer): Promise<void> {
+  const { prefix, maxBytes, signal } = rest;
+  const limits = { ...layerLimits, maxBytes };
+  const blob = image.place.blob(layer, signal);
+  try {
+    await readTar(decompressed(blob, { compression: 'detect', limits, signal }), {
+      limits,
+      signal,
+      skip: (path) => !isWanted(path, prefix),
+      onEntry: (entry) => tree.add(entry),
+    });
+    await blob.verify();
+  } finally {
+    blob.close();
+  }
+}
+
+const layerLimits = { maxEntries: 1_000_000, maxPathLength: 4096, maxCompressionRatio: 1000 };
+
+/** What is below the prefix, the directories above it, and whiteouts of these. */
+function isWanted(path: string, prefix: string): boolean {
+  const clean = path
+    .replace(/^(?:\.?\/)+/, '')
+    .replace(/(?:^|\/)\.wh\.\.wh\.\.opq$/, '')
+    .replace('.wh.', '');
+  return (
+    prefix === '/' ||
+    clean === '' ||
+    `${clean}/`.startsWith(prefix) ||
+    prefix.startsWith(`${clean}/`)
+  );
+}

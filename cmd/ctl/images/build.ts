@@ -1,0 +1,80 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import type { ImageFormat } from '../../../catalog/images/index.ts';
+import { collect } from '../../flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+
+interface BuildFlags extends RegistryFlags, OutputFlags {
+  readonly to: string;
+  readonly label: readonly string[];
+  readonly format: ImageFormat;
+  readonly platform: string;
+}
+
+/** What can be built from a directory. */
+type Buildable = 'bundle' | 'catalog';
+
+/** `rukpakctl bundle build` and `rukpakctl catalog build`: an image, without a container engine. */
+export function buildCommand(what: Buildable): Command {
+  const command = new Command('build')
+    .addArgument(new Argument('<directory>', `Directory of the ${what}`))
+    .requiredOption(
+      '--to <place>',
+      'Place for the image: REGISTRY/REPOSITORY:TAG, oci:DIRECTORY[:TAG] or oci-archive:FILE[:TAG]',
+    )
+    .option('--label <key=value>', 'Label of the image besides its own; repeatable', collect, [])
+    .addOption(
+      new Option('--format <format>', 'Media types of the image')
+        .choices(['oci', 'docker'])
+        .default('oci'),
+    )
+    .option('--platform <os/architecture>', 'Platform of the image', platform, 'linux/amd64');
+  return addRegistryFlags(command)
+    .addOption(outputOption())
+    .action((directory: string, flags: BuildFlags) => build(what, directory, flags));
+}
+
+async function build(what: Buildable, directory: string, flags: BuildFlags): Promise<void> {
+  const [{ buildBundleImage, buildCatalogImage }, { registryAccess }] = await Promise.all([
+    import('../../../catalog/images/index.ts'),
+    import('../../registry-access.ts'),
+  ]);
+  const { signal } = new AbortController();
+  const { format, platform, to } = flags;
+  const options = { labels: labelsOf(flags.label), format, platform, signal };
+  const { target, tag } = await (await registryAccess(flags)).openTarget(to);
+  const make = what === 'bundle' ? buildBundleImage : buildCatalogImage;
+  try {
+    const image = await progressOn(process.stderr)(`building ${directory}`, () =>
+      make(directory, options),
+    );
+    try {
+      await progressOn(process.stderr)(`pushing to ${to}`, () => image.push(target, tag, signal));
+    } finally {
+      await image.close();
+    }
+    await target.close();
+    const { digest, size, mediaType } = image.descriptor;
+    const report = new Report(flags);
+    await report.line(`${to} ${digest}`);
+    await report.result({ image: to, digest, size, mediaType });
+  } catch (error) {
+    await target.discard();
+    throw error;
+  }
+}
+
+function labelsOf(labels: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    labels.map((label) => {
+      const equals = label.indexOf('=');
+      if (equals > 0) return [label.slice(0, equals), label.slice(equals + 1)] as const;
+      throw new InvalidArgumentError(`--label ${label} is not KEY=VALUE`);
+    }),
+  );
+}
+
+function platform(text: string): string {
+  if (/^[a-z0-9]+\/[a-z0-9]+$/.test(text)) return text;
+  throw new InvalidArgumentError('It is an operating system and an architecture: linux/amd64.');
+}

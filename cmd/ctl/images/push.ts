@@ -1,0 +1,41 @@
+import { Argument, Command } from 'commander';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { type OutputFlags, outputOption, progressOn, Report } from '../output.ts';
+
+interface PushFlags extends RegistryFlags, OutputFlags {}
+
+/** `rukpakctl bundle push` and `rukpakctl catalog push`: the same image at another place. */
+export function pushCommand(): Command {
+  const places = 'REGISTRY/REPOSITORY:TAG, oci:DIRECTORY[:TAG] or oci-archive:FILE[:TAG]';
+  const command = new Command('push')
+    .addArgument(new Argument('<from>', `Image to push: ${places}`))
+    .addArgument(new Argument('<to>', `Place for the image: ${places}`));
+  return addRegistryFlags(command).addOption(outputOption()).action(push);
+}
+
+async function push(from: string, to: string, flags: PushFlags): Promise<void> {
+  const [{ copyImage }, { registryAccess }] = await Promise.all([
+    import('../../../core/registry/index.ts'),
+    import('../../registry-access.ts'),
+  ]);
+  const { signal } = new AbortController();
+  const access = await registryAccess(flags);
+  const image = await access.open(from, signal);
+  try {
+    const { target, tag } = await access.openTarget(to);
+    try {
+      const { digest, size, mediaType } = await progressOn(process.stderr)(`pushing to ${to}`, () =>
+        copyImage({ ...image, target, tag, signal }),
+      );
+      await target.close();
+      const report = new Report(flags);
+      await report.line(`${to} ${digest}`);
+      await report.result({ image: to, digest, size, mediaType });
+    } catch (error) {
+      await target.discard();
+      throw error;
+    }
+  } finally {
+    await image.place.close();
+  }
+}
