@@ -13,3 +13,6 @@ export type {
   Property,
   RelatedImage,
 } from './blob.ts';
+export { goYaml } from './go-yaml.ts';
+export { type NewPackage, newPackage } from './new-package.ts';
+export { writeJson, writeYaml } from './write-config.ts';

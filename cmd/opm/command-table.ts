@@ -6,6 +6,11 @@ import { replaced } from './replaced.ts';
 /** opm's commands, one file each. */
 export const commandTable: readonly CobraRow[] = [
   {
+    name: 'init',
+    short: 'Generate an olm.package declarative config blob',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
     name: 'version',
     short: 'Print the opm version',
     load: async () => (await import('./version.ts')).versionCommand,

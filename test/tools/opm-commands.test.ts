@@ -52,6 +52,32 @@ async function contentOf(folder: string): Promise<Readonly<Record<string, string
   return Object.fromEntries((await Promise.all(read)).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+describe('opm init', () => {
+  test.each([
+    [['init', 'greeter']],
+    [['init', 'greeter', '-c', 'stable', '-o', 'yaml']],
+    [['init', 'greeter', '-d', 'catalog/greeter/catalog.yaml']],
+    [['init', 'greeter', '-d', 'catalog/greeter/catalog.yaml', '-o', 'yaml']],
+    [['init', 'greeter', '-i', 'catalog/greeter/catalog.yaml']],
+    [['init', 'greeter', '-i', 'nothing']],
+    [['init', 'greeter', '-d', 'nothing']],
+    [['init', 'greeter', '-d', 'catalog']],
+    [['init', 'greeter', '-o', 'xml']],
+    [['init']],
+    [['init', 'greeter', '-i', 'icon.svg', '-o', 'yaml']],
+    [['init', 'greeter', '-i', 'icon.gif']],
+    [['init', 'greeter', '-i', 'icon.empty']],
+    [['init', 'greeter', '-i', 'icon.txt']],
+  ])('%j prints the same', async (args) => {
+    await sameFiles(args, {
+      'icon.svg': '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"></svg>',
+      'icon.gif': 'GIF89a',
+      'icon.txt': 'text',
+      'icon.empty': '',
+    });
+  });
+});
+
 /** Of the format before bundle images. */
 const oldPackage = {
   'old/old.package.yaml':

@@ -15,6 +15,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('../images/push.ts')).pushCommand(),
   },
   {
+    usage: 'init [options] <package>',
+    summary: 'Print the first blob of a package',
+    load: async () => (await import('./init.ts')).initCommand(),
+  },
+  {
     usage: 'help [command...]',
     summary: 'Show the help of a command',
     load: async () => helpCommand(),

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import type { CatalogConfig } from './blob.ts';
+import { writeJson, writeYaml } from './write-config.ts';
+
+const properties = [{ type: 'olm.package', value: { version: '1.0.0', packageName: 'a' } }];
+const config: CatalogConfig = {
+  packages: [
+    { schema: 'olm.package', name: 'b', defaultChannel: '', description: '', properties: [] },
+    { schema: 'olm.package', name: 'a', defaultChannel: 's', description: '<x>', properties: [] },
+  ],
+  channels: [
+    {
+      schema: 'olm.channel',
+      name: 's',
+      package: 'a',
+      entries: [{ name: 'a.v1', replaces: '', skips: ['a.v0'], skipRange: '' }],
+      properties: [],
+    },
+  ],
+  bundles: [
+    { schema: 'olm.bundle', name: 'a.v1', package: 'a', image: '', properties, relatedImages: [] },
+  ],
+  deprecations: [
+    {
+      schema: 'olm.deprecations',
+      package: 'a',
+      entries: [{ reference: { schema: 'olm.package', name: '' }, message: 'm' }],
+    },
+  ],
+  others: [
+    { schema: 'x', package: '', name: '', value: { schema: 'x', n: 12345678901234567890n } },
+    { schema: 'y', package: 'a', name: '', value: { schema: 'y', package: 'a' } },
+  ],
+};
+
+test('JSON has the fields of Go’s structs, and an indent of four', () => {
+  const [first, channel, bundle, , , , last] = [...writeJson(config)];
+  expect(first).toBe(
+    '{\n    "schema": "olm.package",\n    "name": "a",\n    "defaultChannel": "s",\n    "description": "<x>"\n}\n',
+  );
+  expect(channel).toContain('            "skips": [\n                "a.v0"\n            ]\n');
+  expect(bundle).toContain('"value": {\n                "packageName": "a",\n');
+  expect(last).toBe('{\n    "n": 12345678901234567000,\n    "schema": "x"\n}\n');
+});
+
+test('blobs are ordered by package, and in each by schema', () => {
+  const schemas = [...writeJson(config)].map((text) => /"schema": "(.*?)"/.exec(text)?.[1]);
+  expect(schemas).toEqual([
+    'olm.package',
+    'olm.channel',
+    'olm.bundle',
+    'y',
+    'olm.deprecations',
+    'olm.package',
+    'x',
+  ]);
+});
+
+test('a property keeps the text that it has', () => {
+  const json = '{"b":"\\u003c","a":1.0,"e":{},"l":[]}';
+  const property = { type: 'x', value: {}, json };
+  const [, , bundle] = [
+    ...writeJson({
+      ...config,
+      bundles: config.bundles.map((each) => ({ ...each, properties: [property] })),
+    }),
+  ];
+  expect(bundle).toContain(
+    '"value": {\n                "b": "\\u003c",\n                "a": 1.0,\n                "e": {},\n                "l": []\n            }\n',
+  );
+});
+
+test('YAML has the keys by name', () => {
+  expect([...writeYaml(config)][1]).toBe(
+    '---\nentries:\n- name: a.v1\n  skips:\n  - a.v0\nname: s\npackage: a\nschema: olm.channel\n',
+  );
+});
