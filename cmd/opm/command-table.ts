@@ -41,6 +41,11 @@ export const commandTable: readonly CobraRow[] = [
 /** Those below `opm alpha bundle`. */
 const bundleCommands: readonly CobraRow[] = [
   {
+    name: 'build',
+    short: 'Build operator bundle image',
+    load: async () => (await import('./bundle-build.ts')).bundleBuildCommand,
+  },
+  {
     name: 'generate',
     short: 'Generate operator bundle metadata and Dockerfile',
     load: async () => (await import('./bundle-generate.ts')).bundleGenerateCommand,

@@ -27,12 +27,13 @@ async function sameFiles(args: readonly string[], files: Readonly<Record<string,
     await cp(samples, folder, { recursive: true });
     for (const [name, text] of Object.entries(files)) {
       await mkdir(dirname(join(folder, name)), { recursive: true });
-      await writeFile(join(folder, name), text);
+      await writeFile(join(folder, name), text, { mode: 0o755 });
     }
   }
   const times = /^time="[^"]*" |^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /gm;
-  const ours = await ourOpm(args, { cwd: folders[0] });
-  const theirs = await runOpm(args, { cwd: folders[1] });
+  const path = (folder: string): string => [join(folder, 'tools'), process.env['PATH']].join(':');
+  const ours = await ourOpm(args, { cwd: folders[0], env: { PATH: path(folders[0]) } });
+  const theirs = await runOpm(args, { cwd: folders[1], env: { PATH: path(folders[1]) } });
   const text = (output: string): string =>
     output.replace(times, '').replaceAll(folders[0], folders[1]);
   expect({ ...ours, stdout: text(ours.stdout), stderr: text(ours.stderr) }).toEqual({
@@ -87,6 +88,28 @@ const oldPackage = {
   'old/2.0.0/csv.yaml':
     'kind: ClusterServiceVersion\nmetadata: {name: old.v2}\nspec: {version: 2.0.0, replaces: old.v1}\n',
 };
+
+describe('opm alpha bundle build', () => {
+  const bundle = ['alpha', 'bundle', 'build', '-d', 'bundle/manifests', '-t', 'example.com/a:v1'];
+  const named = ['-p', 'pkg', '-c', 'a'];
+
+  test.each([
+    [[...bundle, ...named, '-o']],
+    [[...bundle, ...named, '-b', 'buildah', '-o']],
+    [[...bundle, ...named, '-b', 'podman', '--overwrite']],
+    [[...bundle, '-p', 'greeter', '-c', 'candidate,stable', '-e', 'stable']],
+    [[...bundle, ...named, '-b', 'nonsense', '-o']],
+    [['alpha', 'bundle', 'build', '-d', 'nothing', '-t', 'x']],
+    [['alpha', 'bundle', 'build', '-d', 'bundle']],
+  ])('%j calls the same tool', async (args) => {
+    const tool =
+      '#!/bin/sh\necho "$0 $@" | sed "s,.*/,,"\necho log >&2\nexit $(echo $0 | grep -c podman)\n';
+    const tools = Object.fromEntries(
+      ['docker', 'podman', 'buildah'].map((name) => [`tools/${name}`, tool]),
+    );
+    await sameFiles(args, tools);
+  });
+});
 
 describe('files', () => {
   test.each([
