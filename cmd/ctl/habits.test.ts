@@ -64,7 +64,7 @@ describe('rukpakctl help', () => {
     const commands = [...stdout.matchAll(/^ {2}([a-z-]+)\S* \[options\]/gm)].map(
       ([, name]) => name,
     );
-    const withoutCluster = new Set(['render', 'validate']);
+    const withoutCluster = new Set(['render', 'validate', 'mirror']);
     for (const command of commands.filter((name) => !withoutCluster.has(name ?? ''))) {
       const help = (await ctl(command ?? '', '--help')).stdout;
       for (const flag of ['--kubeconfig', '--context', '--as ', '--as-group', '-o, --output']) {

@@ -28,6 +28,12 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./validate.ts')).validateCommand(),
   },
   {
+    usage: 'mirror [options]',
+    summary:
+      'copy images to a registry for disconnected clusters, also by a directory that is carried',
+    load: async () => (await import('./mirror/mirror.ts')).mirrorCommand(),
+  },
+  {
     usage: 'diff [options] <bundle> <bundleDeploymentName>',
     summary: 'Show what an upgrade of a BundleDeployment to a bundle would change',
     load: async () => (await import('./diff.ts')).diffCommand(),

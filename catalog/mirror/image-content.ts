@@ -1,0 +1,178 @@
+import { quoted, TerminalError } from '../../core/errors.ts';
+import {
+  DeniedError,
+  type Descriptor,
+  fallbackTag,
+  type ImagePlace,
+  type ManifestContent,
+  manifestParts,
+  type Platform,
+  referrersOf,
+  type TypedDescriptor,
+} from '../../core/registry/index.ts';
+
+/** A manifest of an image, or of what is attached to it. */
+export interface ContentManifest extends Descriptor {
+  /** Belongs to an index that comes after it. */
+  readonly isPart: boolean;
+  /** Of a signature as cosign keeps them. */
+  readonly tag?: string | undefined;
+}
+
+/** All that an image is made of, by digest; what a manifest names stands before it. */
+export interface ImageContent {
+  readonly digest: string;
+  readonly manifests: readonly ContentManifest[];
+  /** Each once. */
+  readonly blobs: readonly Descriptor[];
+}
+
+export interface ImageToRead {
+  readonly place: ImagePlace;
+  /** A tag or digest. */
+  readonly reference: string;
+  /** Of an index only the images of this platform are read; the index stays whole. */
+  readonly platform?: Platform | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Indexes in indexes; more is nobody's image. */
+const maxDepth = 4;
+/** Manifests of one image with all that is attached. */
+const maxManifests = 5_000;
+
+/**
+ * Reads what an image is made of: an index with its images, and the signatures, attestations and
+ * bills of materials that are attached to them.
+ * @throws TerminalError for what is no image
+ */
+export async function readImageContent(image: ImageToRead): Promise<ImageContent> {
+  const reader = new ContentReader(image);
+  const top = await image.place.manifest(image.reference, image.signal);
+  await reader.read(top, { isPart: false, depth: 0 });
+  return { digest: top.digest, ...reader.content };
+}
+
+interface Role {
+  readonly isPart: boolean;
+  readonly depth: number;
+  readonly tag?: string;
+}
+
+class ContentReader {
+  readonly #image: ImageToRead;
+  readonly #manifests = new Map<string, ContentManifest>();
+  readonly #blobs = new Map<string, Descriptor>();
+
+  constructor(image: ImageToRead) {
+    this.#image = image;
+  }
+
+  get content(): Omit<ImageContent, 'digest'> {
+    return { manifests: [...this.#manifests.values()], blobs: [...this.#blobs.values()] };
+  }
+
+  async read(manifest: ManifestContent, role: Role): Promise<void> {
+    const parts = await this.#readParts(manifest, role);
+    // Who signs an index signs its images too, or none of them.
+    if (await this.#readAttached(manifest.digest, role)) {
+      for (const { digest } of parts) await this.#readAttached(digest, role);
+    }
+  }
+
+  /** The images of an index, which are read before it. */
+  async #readParts(manifest: ManifestContent, role: Role): Promise<readonly TypedDescriptor[]> {
+    const { digest, bytes } = manifest;
+    if (role.depth > maxDepth || this.#manifests.size >= maxManifests) {
+      throw new TerminalError(
+        `the image has more than ${maxManifests} manifests or ${maxDepth} levels of them`,
+      );
+    }
+    const { manifests, blobs } = manifestParts(manifest);
+    const wanted = this.#ofPlatform(manifests);
+    for (const part of wanted) {
+      if (this.#manifests.has(part.digest)) continue;
+      const content = await this.#image.place.manifest(part.digest, this.#image.signal);
+      await this.#readParts(content, { isPart: true, depth: role.depth + 1 });
+    }
+    for (const blob of blobs) {
+      if (!isKeptElsewhere(blob)) this.#blobs.set(blob.digest, blob);
+    }
+    const { isPart, tag } = role;
+    const size = bytes.byteLength;
+    this.#manifests.set(digest, { digest, size, isPart, ...(tag === undefined ? {} : { tag }) });
+    return wanted;
+  }
+
+  #ofPlatform(manifests: readonly TypedDescriptor[]): readonly TypedDescriptor[] {
+    const { platform } = this.#image;
+    if (platform === undefined || manifests.length === 0) return manifests;
+    const found = manifests.filter(
+      (each) => each.platform === undefined || isOf(each.platform, platform),
+    );
+    if (found.length > 0) return found;
+    const offered = manifests.map((each) => platformText(each.platform)).slice(0, 20);
+    throw new TerminalError(
+      `the image is not for ${platformText(platform)}: it has ${offered.join(', ')}`,
+    );
+  }
+
+  /** Whether anything is attached to a manifest. */
+  async #readAttached(digest: string, role: Role): Promise<boolean> {
+    if (role.depth > maxDepth) return false;
+    const { place, signal } = this.#image;
+    const next = { isPart: false, depth: role.depth + 1 };
+    const referrers = await unlessDenied(() => referrersOf(place, digest, signal), []);
+    for (const referrer of referrers) {
+      if (this.#manifests.has(referrer.digest)) continue;
+      await this.read(await place.manifest(referrer.digest, signal), next);
+    }
+    let found = referrers.length > 0;
+    for (const suffix of ['sig', 'att', 'sbom']) {
+      const tag = `${fallbackTag(digest)}.${suffix}`;
+      const manifest = await unlessDenied(() => place.findManifest(tag, signal), undefined);
+      if (manifest === undefined) continue;
+      found = true;
+      await this.#readParts(manifest, { ...next, tag });
+    }
+    return found;
+  }
+}
+
+/** Some registries deny what they do not have; the image itself they have shown already. */
+async function unlessDenied<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof DeniedError) return otherwise;
+    throw error;
+  }
+}
+
+/** Layers that no registry has, such as those of Windows: clients load them from their vendor. */
+function isKeptElsewhere({ mediaType }: TypedDescriptor): boolean {
+  return /(?:nondistributable|\.foreign\.)/.test(mediaType);
+}
+
+function isOf(platform: Platform, wanted: Platform): boolean {
+  return (
+    platform.os === wanted.os &&
+    platform.architecture === wanted.architecture &&
+    (wanted.variant === undefined || platform.variant === wanted.variant)
+  );
+}
+
+function platformText(platform: Platform | undefined): string {
+  if (platform === undefined) return 'an image without a platform';
+  const { os, architecture, variant = '' } = platform;
+  return [os, architecture, ...(variant === '' ? [] : [variant])].join('/');
+}
+
+/** @throws TerminalError for what is not `<os>/<architecture>[/<variant>]` */
+export function parsePlatform(text: string): Platform {
+  const [os = '', architecture = '', variant, more] = text.split('/');
+  if (os === '' || architecture === '' || variant === '' || more !== undefined) {
+    throw new TerminalError(`platform ${quoted(text)} is not written as in linux/amd64`);
+  }
+  return variant === undefined ? { os, architecture } : { os, architecture, variant };
+}

@@ -1,0 +1,13 @@
+export type { MirrorRegistry } from './carried-images.ts';
+export { parsePlatform } from './image-content.ts';
+export { type ImageSet, readImageSet } from './image-set.ts';
+export {
+  type MirrorOptions,
+  type MirrorResult,
+  mirrorToDirectory,
+  mirrorToRegistry,
+  parseMirrorRegistry,
+  pushDirectory,
+  writeMirrorFiles,
+} from './mirror.ts';
+export type { MirrorEvent } from './mirror-run.ts';

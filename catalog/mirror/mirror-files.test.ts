@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { parseManifests } from '../../core/manifests/index.ts';
+import type { CarriedImage, MirrorRegistry } from './carried-images.ts';
+import { clusterResources } from './cluster-resources.ts';
+import { mappingText, mirroredRepositories, registriesConf } from './mirror-files.ts';
+
+const digest = `sha256:${'a'.repeat(64)}`;
+const registry: MirrorRegistry = { host: 'mirror.example:5000', prefix: 'ocp', insecure: false };
+
+function anImage(source: string, tag: string): CarriedImage {
+  const path = source.replace(/^[^/]*\//, '').replace(/[:@].*$/, '');
+  return { source, digest, path, tag };
+}
+
+const byDigest = anImage(`quay.example/app/server@${digest}`, 'mirrored-1');
+const byTag = anImage('ghcr.example/tools/cli:v1', 'v1');
+const repositories = mirroredRepositories([byDigest, byTag], registry);
+
+test('each repository is mirrored, for digests only where all are asked for by digest', () => {
+  expect(registriesConf(repositories, registry)).toBe(`[[registry]]
+location = "ghcr.example/tools/cli"
+
+[[registry.mirror]]
+location = "mirror.example:5000/ocp/tools/cli"
+
+[[registry]]
+location = "quay.example/app/server"
+
+[[registry.mirror]]
+location = "mirror.example:5000/ocp/app/server"
+pull-from-mirror = "digest-only"
+`);
+});
+
+test('a mirror without TLS is named as one', () => {
+  expect(
+    registriesConf(repositories, { insecure: true }).match(/^insecure = true$/gm),
+  ).toHaveLength(2);
+});
+
+test('mapping.txt has a line for each image', () => {
+  expect(mappingText([byDigest, byTag], registry)).toBe(
+    `ghcr.example/tools/cli:v1=mirror.example:5000/ocp/tools/cli:v1
+quay.example/app/server@${digest}=mirror.example:5000/ocp/app/server:mirrored-1
+`,
+  );
+});
+
+describe('objects for clusters', () => {
+  const files = clusterResources(repositories);
+  const object = (file: string) => parseManifests(file, Buffer.from(files.get(file) ?? ''))[0];
+
+  test('say where digests and tags are mirrored', () => {
+    const digests = [
+      { source: 'quay.example/app/server', mirrors: ['mirror.example:5000/ocp/app/server'] },
+    ];
+    expect(object('imagedigestmirrorset.yaml')).toMatchObject({
+      kind: 'ImageDigestMirrorSet',
+      spec: { imageDigestMirrors: digests },
+    });
+    expect(object('imagecontentsourcepolicy.yaml')).toMatchObject({
+      spec: { repositoryDigestMirrors: digests },
+    });
+    expect(object('imagetagmirrorset.yaml')).toMatchObject({
+      spec: {
+        imageTagMirrors: [
+          { source: 'ghcr.example/tools/cli', mirrors: ['mirror.example:5000/ocp/tools/cli'] },
+        ],
+      },
+    });
+  });
+
+  test('are left out where there is nothing for them', () => {
+    expect([...clusterResources([]).keys()]).toEqual([]);
+  });
+});

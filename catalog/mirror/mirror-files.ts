@@ -1,0 +1,63 @@
+import { parseImageReference, repositoryName } from '../../core/registry/index.ts';
+import { type CarriedImage, type MirrorRegistry, mirrorName } from './carried-images.ts';
+
+/** A repository whose images are on the mirror too. */
+export interface MirroredRepository {
+  /** `<registry>/<path>` */
+  readonly source: string;
+  readonly mirror: string;
+  /** By what its images are asked for. */
+  readonly byDigest: boolean;
+  readonly byTag: boolean;
+}
+
+/** The repositories of mirrored images, by name. Catalogs have other names on the mirror. */
+export function mirroredRepositories(
+  images: readonly CarriedImage[],
+  registry: MirrorRegistry,
+): readonly MirroredRepository[] {
+  const found = new Map<string, MirroredRepository>();
+  for (const { source, path } of images) {
+    const reference = parseImageReference(source);
+    const name = repositoryName(reference);
+    const byDigest = reference.digest !== undefined;
+    const known = found.get(name);
+    found.set(name, {
+      source: name,
+      mirror: mirrorName(registry, path),
+      byDigest: byDigest || known?.byDigest === true,
+      byTag: !byDigest || known?.byTag === true,
+    });
+  }
+  return [...found.values()].toSorted((a, b) => (a.source < b.source ? -1 : 1));
+}
+
+/**
+ * Mirrors in the format of containers-registries.conf, version 2: for nodes, and for
+ * `--registries-conf`. Programs that read it fall back to the registry itself.
+ */
+export function registriesConf(
+  repositories: readonly MirroredRepository[],
+  { insecure }: Pick<MirrorRegistry, 'insecure'>,
+): string {
+  const blocks = repositories.map(({ source, mirror, byTag }) =>
+    [
+      '[[registry]]',
+      `location = "${source}"`,
+      '',
+      '[[registry.mirror]]',
+      `location = "${mirror}"`,
+      ...(byTag ? [] : ['pull-from-mirror = "digest-only"']),
+      ...(insecure ? ['insecure = true'] : []),
+    ].join('\n'),
+  );
+  return blocks.map((block) => `${block}\n`).join('\n');
+}
+
+/** `<source>=<mirror>`, a line for each image. */
+export function mappingText(images: readonly CarriedImage[], registry: MirrorRegistry): string {
+  const lines = images.map(
+    ({ source, path, tag }) => `${source}=${mirrorName(registry, path)}:${tag}\n`,
+  );
+  return lines.toSorted().join('');
+}

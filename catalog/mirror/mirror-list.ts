@@ -1,0 +1,102 @@
+import { errorMessage, quoted, TerminalError } from '../../core/errors.ts';
+import {
+  type ImageReference,
+  manifestReference,
+  parseImageReference,
+} from '../../core/registry/index.ts';
+
+/** An image to mirror. */
+export interface WantedImage {
+  /** `<registry>/<path>` with the tag, digest or both that it is asked for by. */
+  readonly source: string;
+  readonly reference: ImageReference;
+  /** Repository below the target. */
+  readonly path: string;
+  readonly tag: string;
+}
+
+/** What cannot be mirrored for what it is called: it is reported, and the rest is mirrored. */
+export interface RefusedName {
+  readonly image: string;
+  readonly problem: string;
+}
+
+/** What is mirrored, each image once, in the order in which it was first named. */
+export class MirrorList {
+  readonly #images = new Map<string, WantedImage>();
+  /** By repository and tag on the target. */
+  readonly #tags = new Map<string, WantedImage>();
+  readonly #blocked: readonly ImageReference[];
+  readonly refused: RefusedName[] = [];
+
+  constructor(blockedImages: readonly string[]) {
+    this.#blocked = blockedImages.map((image) =>
+      // Without tag and digest it stands for all of the repository.
+      /@|:[^/]*$/.test(image) ? parseImageReference(image) : repositoryOf(image),
+    );
+  }
+
+  get images(): readonly WantedImage[] {
+    return [...this.#images.values()];
+  }
+
+  add(image: string): void {
+    try {
+      this.#add(parseImageReference(image));
+    } catch (error) {
+      this.refused.push({ image, problem: errorMessage(error) });
+    }
+  }
+
+  #add(reference: ImageReference): void {
+    const source = sourceText(reference);
+    if (this.#images.has(source)) return;
+    if (this.#isBlocked(reference)) return;
+    const { path, digest } = reference;
+    // A tag beside a digest says nothing, and may stand beside several.
+    const tag = digest === undefined ? manifestReference(reference) : tagOfDigest(digest);
+    const wanted = { source, reference, path, tag };
+    if (digest === undefined) this.#claimTag(wanted);
+    this.#images.set(source, wanted);
+  }
+
+  #isBlocked({ domain, path, tag, digest }: ImageReference): boolean {
+    return this.#blocked.some(
+      (blocked) =>
+        blocked.domain === domain &&
+        blocked.path === path &&
+        (blocked.tag === undefined || blocked.tag === tag) &&
+        (blocked.digest === undefined || blocked.digest === digest),
+    );
+  }
+
+  #claimTag(wanted: WantedImage): void {
+    const key = `${wanted.path}:${wanted.tag}`;
+    const other = this.#tags.get(key);
+    if (other !== undefined) {
+      throw new TerminalError(
+        `on the mirror it would be ${quoted(key)}, as ${quoted(other.source)} is already: name one of them by its digest`,
+      );
+    }
+    this.#tags.set(key, wanted);
+  }
+}
+
+function repositoryOf(image: string): ImageReference {
+  const { domain, path } = parseImageReference(image);
+  return { domain, path };
+}
+
+/** `<registry>/<path>[:<tag>][@<digest>]`. */
+export function sourceText({ domain, path, tag, digest }: ImageReference): string {
+  const version = tag === undefined ? '' : `:${tag}`;
+  return `${domain}/${path}${version}${digest === undefined ? '' : `@${digest}`}`;
+}
+
+/**
+ * A tag for an image that is asked for by its digest alone: registries delete what has none. It is
+ * no `sha256-…`, which names signatures and referrers.
+ */
+export function tagOfDigest(digest: string): string {
+  return `mirrored-${digest.slice(digest.indexOf(':') + 1).slice(0, 32)}`;
+}

@@ -1,0 +1,152 @@
+import { Command } from 'commander';
+import type {
+  MirrorEvent,
+  MirrorOptions,
+  MirrorRegistry,
+  MirrorResult,
+} from '../../../catalog/mirror/index.ts';
+import { TerminalError } from '../../../core/errors.ts';
+import { positiveInteger } from '../../flag-values.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { type OutputFlags, outputOption, Report } from '../output.ts';
+import { ProgressLine } from './progress-line.ts';
+
+interface MirrorFlags extends RegistryFlags, OutputFlags {
+  readonly config?: string;
+  readonly from?: string;
+  readonly to: string;
+  readonly platform?: string;
+  readonly results: string;
+  readonly maxPerRegistry: number;
+}
+
+/** `rukpakctl mirror`: images for a disconnected cluster. */
+export function mirrorCommand(): Command {
+  const command = new Command('mirror')
+    .option('--config <file>', 'images to mirror, as an ImageSetConfiguration of oc-mirror')
+    .option('--from <directory>', 'directory that a run with --to DIRECTORY has filled')
+    .requiredOption(
+      '--to <place>',
+      'registry with an optional path, as in mirror.example:5000/ocp, or a directory: /path or ./path',
+    )
+    .option('--platform <os/arch>', 'platform to copy of each image (default: all)')
+    .option('--results <directory>', 'directory for files that clusters need', 'mirror-results')
+    .option(
+      '--max-per-registry <count>',
+      'maximum number of requests to one registry at the same time',
+      positiveInteger,
+      6,
+    );
+  return addRegistryFlags(command).addOption(outputOption()).action(run);
+}
+
+async function run(flags: MirrorFlags): Promise<void> {
+  const { config, from } = flags;
+  if (config !== undefined && from === undefined) return await mirrorImageSet(config, flags);
+  if (config === undefined && from !== undefined) return await pushCarried(from, flags);
+  throw new TerminalError('give either --config FILE or --from DIRECTORY');
+}
+
+async function mirrorImageSet(config: string, flags: MirrorFlags): Promise<void> {
+  const mirror = await import('../../../catalog/mirror/index.ts');
+  const report = new Report(flags);
+  const set = await mirror.readImageSet(config);
+  for (const text of set.leftOut) await report.line(`warning: ${text}`);
+  const options = await mirrorOptions(flags, report);
+  const directory = directoryOf(flags.to);
+  if (directory === undefined) {
+    const registry = mirror.parseMirrorRegistry(flags.to, flags.insecureRegistry);
+    const result = await mirror.mirrorToRegistry(set, registry, options);
+    return await finishAt(registry, { result, report, flags });
+  }
+  const result = await mirror.mirrorToDirectory(set, directory, options);
+  const next = `rukpakctl mirror --from ${directory} --to REGISTRY`;
+  await finish(report, result, `carry ${directory} to where the mirror is, then run: ${next}`);
+}
+
+async function pushCarried(from: string, flags: MirrorFlags): Promise<void> {
+  if (directoryOf(flags.to) !== undefined) {
+    throw new TerminalError(`--to ${flags.to} is a directory: --from is pushed to a registry`);
+  }
+  const mirror = await import('../../../catalog/mirror/index.ts');
+  const report = new Report(flags);
+  const registry = mirror.parseMirrorRegistry(flags.to, flags.insecureRegistry);
+  const options = await mirrorOptions(flags, report);
+  const result = await mirror.pushDirectory(from, registry, options);
+  await finishAt(registry, { result, report, flags });
+}
+
+interface Finished {
+  readonly result: MirrorResult;
+  readonly report: Report;
+  readonly flags: MirrorFlags;
+}
+
+async function finishAt(registry: MirrorRegistry, finished: Finished): Promise<void> {
+  const { result, report, flags } = finished;
+  const { writeMirrorFiles } = await import('../../../catalog/mirror/index.ts');
+  const files = await writeMirrorFiles(flags.results, result.images, registry);
+  await finish(report, result, `wrote ${files.join(', ')} to ${flags.results}`);
+}
+
+async function finish(
+  report: Report,
+  { images, failures }: MirrorResult,
+  line: string,
+): Promise<void> {
+  const counts = `${images.length} mirrored, ${failures.size} failed`;
+  const again =
+    failures.size === 0 ? [] : ['run the same command again: it goes on with what is missing'];
+  await report.lines([line, counts, ...again]);
+  const failed = [...failures].map(([source, problem]) => ({ source, problem }));
+  await report.result({ images, failed });
+  if (failures.size > 0) process.exitCode = 1;
+}
+
+/** A path is a directory; all else is a registry. */
+function directoryOf(to: string): string | undefined {
+  return /^[./~]/.test(to) ? to : undefined;
+}
+
+async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<MirrorOptions> {
+  if (flags.imagePolicy !== undefined) {
+    throw new TerminalError('--image-policy: mirror copies signatures, and does not verify them');
+  }
+  const [{ imagePullerOptions }, { RegistryAccess }, { loginKeychain }, { parsePlatform }] =
+    await Promise.all([
+      import('../../../core/manager/index.ts'),
+      import('../../../core/registry/index.ts'),
+      import('../content/load-content.ts'),
+      import('../../../catalog/mirror/index.ts'),
+    ]);
+  const { caCertificates, verifier: _, platform: __, ...reached } = await imagePullerOptions(flags);
+  const access = new RegistryAccess({
+    ...reached,
+    caCertificates: caCertificates === undefined ? [] : [caCertificates],
+    keychain: await loginKeychain(),
+  });
+  const line = new ProgressLine(process.stderr);
+  const controller = new AbortController();
+  process.once('SIGINT', () =>
+    controller.abort(new TerminalError('interrupted: run the same command again to go on')),
+  );
+  return {
+    access,
+    perHost: flags.maxPerRegistry,
+    ...(flags.platform === undefined ? {} : { platform: parsePlatform(flags.platform) }),
+    onEvent: (event) => watch(event, line, report),
+    signal: controller.signal,
+  };
+}
+
+function watch(event: MirrorEvent, line: ProgressLine, report: Report): void {
+  if (event.kind === 'planned') return line.begin(event.bytes);
+  if (event.kind === 'bytes') return line.add(event.bytes, event.sent);
+  line.clear();
+  const text =
+    event.kind === 'failed'
+      ? `error: ${event.source}: ${event.problem}`
+      : `${event.kind}  ${event.source}`;
+  // A terminal that is gone is no reason to stop.
+  report.line(text).catch(() => undefined);
+}
