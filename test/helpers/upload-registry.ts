@@ -49,8 +49,7 @@ export class UploadRegistry {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '', `http://${this.host}`);
-    const [, repository = '', kind = '', name = ''] =
-      /^\/v2\/(.+?)\/(blobs|manifests|referrers)\/(.+)$/.exec(url.pathname) ?? [];
+    const { repository, kind, name } = partsOf(url);
     const { method = '' } = request;
     this.seen.push(`${method} ${kind}/${name.startsWith('uploads/') ? 'uploads' : name}`);
     if (kind === 'manifests') {
@@ -151,4 +150,10 @@ export class UploadRegistry {
 
 function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+}
+
+function partsOf({ pathname }: URL): Readonly<Record<'repository' | 'kind' | 'name', string>> {
+  const [, repository = '', kind = '', name = ''] =
+    /^\/v2\/(.+?)\/(blobs|manifests|referrers)\/(.+)$/.exec(pathname) ?? [];
+  return { repository, kind, name };
 }

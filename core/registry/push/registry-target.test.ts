@@ -82,7 +82,7 @@ describe('pushBlob', () => {
     const { descriptor } = blobOf(Buffer.from('content'));
     const wrong = { descriptor, open: () => [Buffer.from('CONTENT')] };
     await expect(target.pushBlob(wrong, signal)).rejects.toThrow(
-      `registry ${registry.host} refuses blob ${descriptor.digest} for ${registry.host}/org/app: status 400 (DIGEST_INVALID "provided digest did not match")`,
+      `registry ${registry.host} refuses blob ${descriptor.digest} for ${registry.host}/org/app: 400 Bad Request (DIGEST_INVALID "provided digest did not match")`,
     );
   });
 });
