@@ -33,8 +33,8 @@ export class DirectoryTarget implements ImageTarget {
   }
 
   /**
-   * A layout that is there, or an empty one in a new or empty directory.
-   * @throws TerminalError for a directory that holds other things
+   * The layout of a directory, or a new one in it.
+   * @throws TerminalError where it has an index.json and is no layout, or is one of another version
    */
   static async open(root: string): Promise<DirectoryTarget> {
     await mkdir(root, { recursive: true });

@@ -159,3 +159,26 @@ describe('a directory', () => {
     await expect(access.open(dir, signal)).rejects.toThrow('is no OCI layout: the manifest is not');
   });
 });
+
+describe('a directory that is written', () => {
+  it('is gone on with, and has what several pushes at the same time brought', async () => {
+    const tags = Array.from({ length: 20 }, (_each, index) => `v${index}`);
+    const first = await access.openTarget(`oci:${dir}`);
+    await Promise.all(tags.slice(0, 10).map((tag) => pushTo(first.target, tag, tag)));
+    await first.target.close();
+    const second = await access.openTarget(`oci:${dir}`);
+    await Promise.all(tags.slice(10).map((tag) => pushTo(second.target, tag, tag)));
+    await second.target.close();
+    const { place } = await access.open(`oci:${dir}:v0`, signal);
+    const digests = await Promise.all(tags.map((tag) => place.findDigest(tag, signal)));
+    expect(new Set(digests).size).toBe(20);
+    expect(digests).not.toContain(undefined);
+  });
+
+  it('is refused where it is of another version, or lists images and is no layout', async () => {
+    await writeFile(join(dir, 'index.json'), '{}');
+    await expect(access.openTarget(`oci:${dir}`)).rejects.toThrow(`${dir} has no file oci-layout`);
+    await writeFile(join(dir, 'oci-layout'), '{"imageLayoutVersion":"2.0.0"}');
+    await expect(access.openTarget(`oci:${dir}`)).rejects.toThrow('imageLayoutVersion');
+  });
+});
