@@ -36,7 +36,8 @@ export interface Property {
 }
 
 export interface Icon {
-  readonly base64data: string;
+  /** Null where the icon has none at all, which is written so. */
+  readonly base64data: string | null;
   readonly mediatype: string;
 }
 

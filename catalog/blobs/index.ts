@@ -13,6 +13,10 @@ export type {
   Property,
   RelatedImage,
 } from './blob.ts';
+export { BlobError } from './blob-error.ts';
+export { blobOfValue } from './blob-value.ts';
+export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from './decode.ts';
 export { goYaml } from './go-yaml.ts';
 export { type NewPackage, newPackage } from './new-package.ts';
+export { readBlobs } from './read-blobs.ts';
 export { writeJson, writeYaml } from './write-config.ts';

@@ -1,5 +1,5 @@
 export { readJsonStream, toJsonDocuments } from './json-documents.ts';
-export { checkMetadata, isJsonObject } from './json-types.ts';
+export { checkMetadata, isJsonObject, jsonType } from './json-types.ts';
 export {
   checkPlainObjects,
   distinctObjects,

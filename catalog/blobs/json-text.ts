@@ -1,0 +1,99 @@
+import { compareBytes } from '../../api/byte-order.ts';
+import type { JsonObject, JsonValue } from '../../api/json.ts';
+
+/** How JSON is written, in the two ways that Go's encoder has. */
+export interface JsonRules {
+  /** `<`, `>` and `&` as escapes: Go's default. */
+  readonly escapeHtml: boolean;
+  /** Members of objects by name, as Go writes maps; else in the order that they have. */
+  readonly sorted: boolean;
+}
+
+const plain: JsonRules = { escapeHtml: false, sorted: true };
+
+/** A value as compact JSON, byte by byte as Go's encoding/json writes it. */
+export function jsonText(value: JsonValue | undefined, rules = plain): string {
+  if (typeof value === 'string') return stringText(value, rules.escapeHtml);
+  if (Array.isArray(value)) {
+    const items = value as readonly JsonValue[];
+    return `[${items.map((item) => jsonText(item, rules)).join(',')}]`;
+  }
+  if (typeof value === 'object' && value !== null) {
+    const object = value as JsonObject;
+    const members = keysOf(object, rules).map(
+      (key) => `${stringText(key, rules.escapeHtml)}:${jsonText(object[key], rules)}`,
+    );
+    return `{${members.join(',')}}`;
+  }
+  return leafText(value);
+}
+
+/** The same over several lines, each level four spaces deeper; `indent` precedes all but the first. */
+export function indentedJson(value: JsonValue | undefined, indent: string): string {
+  if (typeof value !== 'object' || value === null) return jsonText(value);
+  const inner = `${indent}    `;
+  if (Array.isArray(value)) {
+    const items = (value as readonly JsonValue[]).map((item) => indentedJson(item, inner));
+    return items.length === 0 ? '[]' : `[\n${inner}${items.join(`,\n${inner}`)}\n${indent}]`;
+  }
+  const object = value as JsonObject;
+  const members = keysOf(object, plain).map(
+    (key) => `${stringText(key, false)}: ${indentedJson(object[key], inner)}`,
+  );
+  return members.length === 0 ? '{}' : `{\n${inner}${members.join(`,\n${inner}`)}\n${indent}}`;
+}
+
+const stringOrBracket = /"(?:[^"\\]|\\.)*"|[[\]{},:]/g;
+
+/** Compact JSON over several lines, with its strings, numbers and order as they are written. */
+export function indentedText(json: string, indent: string): string {
+  let depth = 0;
+  const line = (): string => `\n${indent}${'    '.repeat(depth)}`;
+  let empty = false;
+  return json.replace(stringOrBracket, (part, at: number) => {
+    const wasEmpty = empty;
+    empty = part === '{' || part === '[';
+    switch (part) {
+      case '{':
+      case '[':
+        depth += 1;
+        empty = '}]'.includes(json.charAt(at + 1));
+        return empty ? part : `${part}${line()}`;
+      case '}':
+      case ']':
+        depth -= 1;
+        return wasEmpty ? part : `${line()}${part}`;
+      case ',':
+        return `,${line()}`;
+      default:
+        return part === ':' ? ': ' : part;
+    }
+  });
+}
+
+function keysOf(object: JsonObject, { sorted }: JsonRules): readonly string[] {
+  const keys = Object.keys(object);
+  return sorted ? keys.sort(compareBytes) : keys;
+}
+
+/** Go has every number that is decoded without a type as a float64. */
+function leafText(value: JsonValue | undefined): string {
+  return Object.is(value, -0) ? '-0' : String(value ?? null);
+}
+
+const escapedAlways = /[\u2028\u2029]/g;
+const escapedForHtml = /[<>&\u2028\u2029]/g;
+
+export function stringText(value: string, escapeHtml: boolean): string {
+  const written = JSON.stringify(value.toWellFormed());
+  return written.replace(escapeHtml ? escapedForHtml : escapedAlways, unicodeEscape);
+}
+
+/** JSON text with its `<`, `>` and `&` as escapes, as Go passes on text that it does not decode. */
+export function htmlEscaped(json: string): string {
+  return json.replace(escapedForHtml, unicodeEscape);
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

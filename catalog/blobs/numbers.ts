@@ -1,0 +1,37 @@
+import type { JsonValue } from '../../api/json.ts';
+import { TerminalError } from '../../core/errors.ts';
+
+/** Levels of nesting that a blob may have: far above any real one, and what a stack can hold. */
+const maxNesting = 1000;
+
+/**
+ * The value with every number as the float64 that Go decodes it into. The same value where no number
+ * has more digits than that.
+ * @throws TerminalError for numbers beyond a float64, and for more than 1000 levels of nesting.
+ */
+export function withGoNumbers(value: JsonValue): JsonValue {
+  return hasExactInteger(value, 1) ? converted(value) : value;
+}
+
+function hasExactInteger(value: JsonValue | undefined, depth: number): boolean {
+  if (typeof value === 'bigint') return true;
+  if (typeof value === 'number') return checkedNumber(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth > maxNesting) throw new TerminalError('exceeded max depth');
+  let found = false;
+  for (const member of Object.values(value)) found = hasExactInteger(member, depth + 1) || found;
+  return found;
+}
+
+function checkedNumber(value: number): false {
+  if (Number.isFinite(value)) return false;
+  throw new TerminalError('json: cannot unmarshal a number into Go value of type float64');
+}
+
+function converted(value: JsonValue | undefined): JsonValue {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  if (Array.isArray(value)) return value.map(converted);
+  // Members made from entries are data, `__proto__` too.
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, converted(member)]));
+}

@@ -1,0 +1,167 @@
+import type { JsonValue } from '../../api/json.ts';
+import { errorMessage, TerminalError } from '../../core/errors.ts';
+import { parseYaml } from '../../core/manifests/index.ts';
+import type { Blob, BlobPlace } from './blob.ts';
+import { errorAt } from './blob-error.ts';
+import { blobOfDecoded, missingSchema, objectOf, withSchema } from './blob-value.ts';
+import { jsonPieceAt, textOf } from './json-values.ts';
+import { withGoNumbers } from './numbers.ts';
+import { nextChunk, type YamlChunk } from './yaml-chunks.ts';
+
+/** How far opm looks into a file for the brace that makes it JSON. */
+const peeked = 4096;
+
+/**
+ * The blobs of one file of a catalog, in order: JSON values one after another, YAML documents, or
+ * one JSON value and then YAML, as opm reads them.
+ * @throws BlobError with opm's text, and the line of the blob that it is about.
+ */
+export function* readBlobs(file: string, content: Uint8Array): Generator<Blob> {
+  const reader = new FileReader(file, content);
+  const start = startOfValue(reader.bytes, 0);
+  const isJson = start < peeked && reader.bytes[start] === 0x7b;
+  yield* isJson ? reader.json() : reader.yaml(0);
+}
+
+class FileReader {
+  readonly bytes: Buffer;
+  readonly #file: string;
+  /** Where lines are counted up to, and the line there. */
+  #counted = 0;
+  #line = 1;
+
+  constructor(file: string, content: Uint8Array) {
+    this.#file = file;
+    this.bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  }
+
+  *json(): Generator<Blob> {
+    const { bytes } = this;
+    let count = 0;
+    let behind = 0;
+    for (let at = startOfValue(bytes, 0); at < bytes.length; at = startOfValue(bytes, behind)) {
+      const piece = jsonPieceAt(bytes, at);
+      if (piece === undefined) {
+        const problem = syntaxProblem(bytes, at);
+        const place = this.#placeOf(at, bytes.length);
+        // Two values and more are JSON for certain; what is none after fewer may be YAML.
+        if (count > 1) throw errorAt(new TerminalError(problem.text), place);
+        yield* this.yaml(behindLineBreak(bytes, behind), problem.inStream);
+        return;
+      }
+      yield this.#jsonBlob(piece.value as JsonValue, this.#placeOf(at, piece.end));
+      count += 1;
+      behind = piece.end;
+    }
+  }
+
+  #jsonBlob(value: JsonValue, place: BlobPlace): Blob {
+    return at(place, () => {
+      if (value === null) throw new TerminalError(missingSchema('null\n'));
+      return withSchema(blobOfDecoded(objectOf(withGoNumbers(value)), place));
+    });
+  }
+
+  /** `inJson` is what was wrong with the first document as JSON: it is told where YAML fails, too. */
+  *yaml(from: number, inJson?: string): Generator<Blob> {
+    let earlier = inJson;
+    for (let chunk = this.#chunkAt(from); chunk !== undefined; chunk = this.#chunkAt(chunk.next)) {
+      const { start, end } = chunk;
+      const problem = earlier;
+      const place = this.#placeOf(start, end);
+      const blob = at(place, () => yamlBlob(this.bytes.subarray(start, end), place, problem));
+      yield withSchema(blob);
+      earlier = undefined;
+    }
+  }
+
+  #chunkAt(from: number): YamlChunk | undefined {
+    try {
+      return nextChunk(this.bytes, from);
+    } catch (error) {
+      throw errorAt(error, this.#placeOf(from, from));
+    }
+  }
+
+  #placeOf(start: number, end: number): BlobPlace {
+    for (;;) {
+      const found = this.bytes.indexOf(0x0a, this.#counted);
+      if (found === -1 || found >= start) break;
+      this.#line += 1;
+      this.#counted = found + 1;
+    }
+    return { file: this.#file, start, end, line: this.#line };
+  }
+}
+
+function at<T>(place: BlobPlace, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw errorAt(error, place);
+  }
+}
+
+function yamlBlob(bytes: Buffer, place: BlobPlace, inJson: string | undefined): Blob {
+  try {
+    const value = parseYaml(bytes);
+    if (value === null && bytes[0] === 0x25) throw new TerminalError(loneDirective);
+    // Go leaves what it decodes into as it is where it reads null: there is no text to show.
+    if (value === null) throw new UnreadNull();
+    return inYaml(() => blobOfDecoded(objectOf(withGoNumbers(value)), place));
+  } catch (error) {
+    if (error instanceof UnreadNull) throw new TerminalError(missingSchema(''));
+    throw inJson === undefined ? error : new TerminalError(inJson, { cause: error });
+  }
+}
+
+/** opm parts a stream before it looks for directives. */
+const loneDirective =
+  'error converting YAML to JSON: yaml: line 1: did not find expected <document start>';
+
+class UnreadNull extends Error {}
+
+function inYaml<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    const text = `error unmarshaling JSON: while decoding JSON: ${errorMessage(error)}`;
+    throw new TerminalError(text, { cause: error });
+  }
+}
+
+interface SyntaxProblem {
+  readonly text: string;
+  /** The same where opm tries YAML next. */
+  readonly inStream: string;
+}
+
+/** What is wrong with text that is no JSON value, as far as its first characters show it. */
+function syntaxProblem(bytes: Buffer, start: number): SyntaxProblem {
+  const code = bytes[start] ?? 0;
+  if (code === 0x7b || code === 0x5b || code === 0x22) {
+    return { text: 'unexpected EOF', inStream: 'unexpected EOF' };
+  }
+  const isSign = code === 0x2d;
+  const shown = textOf(bytes, start, start + 4).charAt(isSign ? 1 : 0);
+  const where = isSign ? 'in numeric literal' : 'looking for beginning of value';
+  const text = `invalid character '${shown}' ${where}`;
+  return { text, inStream: `json: offset ${start + (isSign ? 2 : 1)}: ${text}` };
+}
+
+const blanks = new Set([0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]);
+
+function startOfValue(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && blanks.has(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
+/** Offset behind the white space up to the first line break. */
+function behindLineBreak(bytes: Buffer, from: number): number {
+  for (let at = from; at < bytes.length && blanks.has(bytes[at] ?? 0); at += 1) {
+    if (bytes[at] === 0x0a) return at + 1;
+  }
+  return startOfValue(bytes, from);
+}

@@ -1,0 +1,2 @@
+export { toConfig } from './catalog-config.ts';
+export { loadDirectory } from './load-directory.ts';
