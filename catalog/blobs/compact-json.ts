@@ -1,6 +1,6 @@
 import { compareBytes } from '../../api/byte-order.ts';
 import type { JsonObject, JsonValue } from '../../api/json.ts';
-import type { CatalogConfig, ChannelEntry, OlmPackage, Property } from './blob.ts';
+import type { CatalogConfig, ChannelEntry, Icon, OlmPackage, Property } from './blob.ts';
 
 /**
  * The blobs of a catalog as compact JSON, in opm's order: package by package, in each the package,
@@ -44,9 +44,16 @@ function packageText({ schema, name, defaultChannel, icon, ...rest }: OlmPackage
     ['schema', text(schema)],
     ['name', text(name)],
     ['defaultChannel', text(defaultChannel)],
-    ['icon', icon && strings({ base64data: icon.base64data, mediatype: icon.mediatype })],
+    ['icon', icon && iconText(icon)],
     ['description', unlessEmpty(description)],
     ['properties', propertiesText(properties)],
+  ]);
+}
+
+function iconText({ base64data, mediatype }: Icon): string {
+  return struct([
+    ['base64data', base64data === null ? 'null' : text(base64data)],
+    ['mediatype', text(mediatype)],
   ]);
 }
 
