@@ -1,3 +1,5 @@
+// First, so that chunks of blobs are collected soon: other modules make garbage too.
+import '../../favour-memory.ts';
 import { Command } from 'commander';
 import type {
   MirrorEvent,
@@ -35,7 +37,7 @@ export function mirrorCommand(): Command {
       '--max-per-registry <count>',
       'maximum number of requests to one registry at the same time',
       positiveInteger,
-      6,
+      4,
     );
   return addRegistryFlags(command).addOption(outputOption()).action(run);
 }
@@ -112,19 +114,11 @@ async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<Mirror
   if (flags.imagePolicy !== undefined) {
     throw new TerminalError('--image-policy: mirror copies signatures, and does not verify them');
   }
-  const [{ imagePullerOptions }, { RegistryAccess }, { loginKeychain }, { parsePlatform }] =
-    await Promise.all([
-      import('../../../core/manager/index.ts'),
-      import('../../../core/registry/index.ts'),
-      import('../content/load-content.ts'),
-      import('../../../catalog/mirror/index.ts'),
-    ]);
-  const { caCertificates, verifier: _, platform: __, ...reached } = await imagePullerOptions(flags);
-  const access = new RegistryAccess({
-    ...reached,
-    caCertificates: caCertificates === undefined ? [] : [caCertificates],
-    keychain: await loginKeychain(),
-  });
+  const [{ registryAccess }, { parsePlatform }] = await Promise.all([
+    import('../../registry-access.ts'),
+    import('../../../catalog/mirror/index.ts'),
+  ]);
+  const access = await registryAccess(flags);
   const line = new ProgressLine(process.stderr);
   const controller = new AbortController();
   process.once('SIGINT', () =>
