@@ -137,7 +137,7 @@ describe('rukpakctl render of an image', () => {
       const missing = await run(['render', image, ...flags]);
       expect(missing).toMatchObject({ code: 1, stdout: '' });
       expect(missing.stderr).toContain(
-        `${image} is no directory here, and pulling it as an image failed: Back-off pulling image "${image}": `,
+        `${image} is not a directory here, and pulling it as an image failed: Back-off pulling image "${image}": `,
       );
     } finally {
       await registry.stop();

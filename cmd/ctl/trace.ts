@@ -80,7 +80,7 @@ async function deploymentOf(
   );
   if (live !== undefined) return live as BundleDeployment;
   throw new TerminalError(
-    `${path} has the labels of BundleDeployment "${name}", which is gone: nobody takes care of it`,
+    `${path} has the labels of BundleDeployment "${name}", which does not exist: no manager reconciles this object`,
   );
 }
 

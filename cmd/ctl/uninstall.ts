@@ -111,7 +111,9 @@ async function confirm(name: string, flags: UninstallFlags, signal: AbortSignal)
   if (flags.yes === true) return;
   const isShown = flags.output === 'text' || flags.output === 'wide';
   if (!process.stdin.isTTY || !isShown) {
-    throw new TerminalError('nothing is deleted: confirm it with --yes, as nobody can be asked');
+    throw new TerminalError(
+      'nothing is deleted: there is no terminal to ask for confirmation, so pass --yes',
+    );
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -146,7 +146,8 @@ export class SetWriter {
       .filter((entry) => !isData(entry));
     state.setMembers([]);
     for (const { id } of entries) state.forgetObject(id);
-    const because = 'the installation met objects of others, and is undone';
+    const because =
+      'the installation failed because objects of other owners exist, and core rolls it back';
     const failures = await deletions.delete(entries, { owner, because, client, signal });
     throwAny(failures, 'install', signal);
   }

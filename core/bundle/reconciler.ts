@@ -68,7 +68,10 @@ export class BundleReconciler {
   /** All that the finalizer waits for is done by whoever has stored content, once the Bundle is gone. */
   async #endUnserved(bundle: Bundle, context: StepContext): Promise<void> {
     const { provisionerClassName } = bundle.spec;
-    context.logger.info({ provisionerClassName }, 'no process serves the class: Bundle is let go');
+    context.logger.info(
+      { provisionerClassName },
+      'no process serves the class: finalizer removed from Bundle',
+    );
     await finalize({ bundle, status: { ...bundle.status } }, this.#dependencies, context);
   }
 

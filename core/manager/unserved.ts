@@ -89,7 +89,7 @@ export class UnservedObjects implements UnservedDeletions {
     const meant = meantField(name, served);
     const question = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
     return (
-      `no manager has looked at this ${kind}: either class "${name}" is misspelt${question}, or no manager that serves it is running. ` +
+      `no manager reconciles this ${kind}: either class "${name}" is misspelt${question}, or no manager that serves it is running. ` +
       `This one serves ${shortList(served, shownClasses)}`
     );
   }

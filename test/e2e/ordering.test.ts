@@ -353,7 +353,7 @@ describe('dependencies', () => {
       spec: object;
     };
     await kubectl.apply({ ...rest, spec: { ...spec, provisionerClassName: 'example-com-other' } });
-    const message = expect.stringContaining('its last change has not been looked at yet');
+    const message = expect.stringContaining('its last change is not reconciled yet');
     await condition('app', 'Progressing', { message });
     const foreign = (await kubectl.get('bundledeployment', 'foreign')) as BundleDeployment;
     const status = {

@@ -198,7 +198,7 @@ describe('two deployments that want one object', () => {
     await isUp('first');
     const what = 'ConfigMap "own-shared" in namespace "default"';
     await eventually(async () => {
-      const told = `ObjectHandedOver: ${what} was handed over to BundleDeployment "second" and is left alone from now on`;
+      const told = `ObjectHandedOver: ${what} was transferred to BundleDeployment "second" and is no longer managed by this one`;
       expect((await eventsOf('first')).filter((event) => event === told)).toHaveLength(1);
       const heard = `ObjectTakenOver: ${what} was taken over from BundleDeployment "first", which hands it over`;
       expect((await eventsOf('second')).filter((event) => event === heard)).toHaveLength(1);

@@ -206,7 +206,7 @@ describe('guards of a prune', () => {
       const all = await kubectl.list('events');
       const told = all.filter(({ reason }) => reason === 'ObjectKept');
       expect(told.map(({ message, note }) => message ?? note)).toContain(
-        "Kept ConfigMap/default/p-d, which is nobody's from now on: its annotation asks for it",
+        'Kept ConfigMap/default/p-d, without an owner from now on: its annotation asks for it',
       );
     });
     // Whoever takes it over needs no force.

@@ -161,7 +161,7 @@ describe('rukpakctl status', () => {
       const { stdout } = await ctl('status', 'st-nobody');
       expect(stdout).toContain('BundleDeployment/st-nobody  NotObserved  class nobody\n');
       expect(stdout).toMatch(
-        /^Next: (?:nobody has looked at it for \d+s: is a manager running that serves class "nobody" |correct spec\.provisionerClassName of BundleDeployment "st-nobody" \(core serves )/m,
+        /^Next: (?:no manager has reconciled it for \d+s: is a manager running that serves class "nobody" |correct spec\.provisionerClassName of BundleDeployment "st-nobody" \(core serves )/m,
       );
     });
     const { code, stdout } = await ctl('status', '--exit-code');
@@ -169,7 +169,7 @@ describe('rukpakctl status', () => {
     expect(stdout).toMatch(/^NAME +STATE +ACTIVE BUNDLE +REASON\n/);
     expect(stdout).toMatch(/^st-lost +NotInstalled +- +UnpackPending: /m);
     expect(stdout).toMatch(
-      /^st-nobody +NotObserved +- +no manager of class "nobody" has looked at it yet$/m,
+      /^st-nobody +NotObserved +- +no manager of class "nobody" has reconciled it yet$/m,
     );
     await drop('st-lost', 'st-nobody');
   });

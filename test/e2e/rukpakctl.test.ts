@@ -203,7 +203,7 @@ describe('rukpakctl run', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(
       new RegExp(
-        `^${stamp}BundleDeployment "ctl-nobody" has made no Bundle in 1 s: nobody has looked at it`,
+        `^${stamp}BundleDeployment "ctl-nobody" has made no Bundle in 1 s: no manager has reconciled it`,
       ),
     );
     expect(await kubectl.exists('bundledeployment', 'ctl-nobody')).toBe(false);

@@ -36,7 +36,7 @@ async function pullImage(reference: string, options: LoadOptions): Promise<Bundl
     return files;
   } catch (error) {
     throw new TerminalError(
-      `${reference} is no directory here, and pulling it as an image failed: ${errorMessage(error)}`,
+      `${reference} is not a directory here, and pulling it as an image failed: ${errorMessage(error)}`,
       { cause: error },
     );
   }

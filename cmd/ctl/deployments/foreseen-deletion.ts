@@ -86,7 +86,7 @@ function foreseen({ resource, key }: InventoryEntry, note: string | undefined): 
 
 function dependsOn(entry: InventoryEntry, { spec }: BundleDeployment): string | undefined {
   if (isNamespace(entry.resource)) {
-    return 'unless it holds anything of others';
+    return 'unless it contains objects of other owners';
   }
   return isDefinition(entry.resource) && spec.deletionPolicy === undefined
     ? 'with its custom resources, unless core runs with --default-deletion-policy KeepCRDs or Orphan'

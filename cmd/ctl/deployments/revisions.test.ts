@@ -56,7 +56,7 @@ describe('the revision to go back to is', () => {
       'no history',
       aDeployment({ history: [] }),
       undefined,
-      'BundleDeployment "demo" has no earlier revision that was healthy: it keeps none; with spec.revisionHistoryLimit or spec.rollback, what is applied from then on is kept',
+      'BundleDeployment "demo" has no earlier revision that was healthy: it keeps no revisions: set spec.revisionHistoryLimit or spec.rollback to keep those from now on',
     ],
     [
       'the Bundle of the template',

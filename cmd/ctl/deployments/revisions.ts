@@ -31,7 +31,7 @@ export function chooseRevision(deployment: BundleDeployment, to?: string): Revis
 
 function listed(deployment: BundleDeployment, history: readonly Revision[]): string {
   if (history.length === 0) {
-    return 'it keeps none; with spec.revisionHistoryLimit or spec.rollback, what is applied from then on is kept';
+    return 'it keeps no revisions: set spec.revisionHistoryLimit or spec.rollback to keep those from now on';
   }
   const current = templateBundle(deployment);
   const names = history.map(({ bundle, healthyAt }) => {

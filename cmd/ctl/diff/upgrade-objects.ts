@@ -152,5 +152,5 @@ async function seedOf(
 }
 
 async function refuse(): Promise<never> {
-  throw new TerminalError('there is none yet');
+  throw new TerminalError('the deployment has none yet');
 }

@@ -141,7 +141,7 @@ async function reasonOf(name: string, { client }: Cluster): Promise<string> {
   const live = await client.get(bundleDeploymentResource, { name });
   const condition = conditionsOf(live).find(({ type }) => type === 'HasValidBundle');
   if (condition !== undefined) return `${condition.reason}: ${condition.message}`;
-  return `nobody has looked at it; is the core running, and is its class right?`;
+  return `no manager has reconciled it. Is core running, and does it serve the class?`;
 }
 
 function conditionsOf(object: KubernetesObject): readonly Condition[] {

@@ -44,8 +44,8 @@ export function advice(report: StatusReport, now: number): string | undefined {
 function forDeletion({ deployment }: StatusReport): string | undefined {
   if (deploymentState(deployment).state !== 'Deleting') return undefined;
   return conditionOf(deployment, bundleDeploymentCondition.progressing) === undefined
-    ? 'it is being deleted: what holds it up are its finalizers, and objects whose own finalizers wait'
-    : 'it is being deleted: the condition Progressing says what that waits for';
+    ? 'it is being deleted: it waits for its finalizers, or for objects with finalizers of their own'
+    : 'it is being deleted: condition Progressing names the objects that the deletion waits for';
 }
 
 function forUnobserved(report: StatusReport, now: number): string | undefined {
@@ -149,7 +149,7 @@ interface Unserved {
 
 function unserved({ what, className, since }: Unserved, now: number): string {
   if (now - since < patience) return 'it was changed a moment ago: look again in some seconds';
-  return `nobody has looked at ${what} for ${age(now - since)}: is a manager running that serves class "${className}" (rukpak core --provisioner …), or is it misspelled? See rukpakctl verify`;
+  return `no manager has reconciled ${what} for ${age(now - since)}: is a manager running that serves class "${className}" (rukpak core --provisioner …), or is it misspelled? See rukpakctl verify`;
 }
 
 /** When somebody last changed anything but the status; milliseconds. */

@@ -63,8 +63,8 @@ function notObserved({ metadata, spec, status }: BundleDeployment): DeploymentSt
   const seen = status?.observedGeneration;
   const reason =
     seen === undefined
-      ? `no manager of class "${spec.provisionerClassName}" has looked at it yet`
-      : `nobody has looked at its last change yet (generation ${metadata.generation}, seen ${seen})`;
+      ? `no manager of class "${spec.provisionerClassName}" has reconciled it yet`
+      : `no manager has reconciled its last change yet (generation ${metadata.generation}, seen ${seen})`;
   return { state: 'NotObserved', reason };
 }
 

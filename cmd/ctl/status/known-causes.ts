@@ -9,12 +9,12 @@ const fields: Readonly<Record<string, string>> = {
 /** Failures of classes: those that nobody serves, whose server is away, and that fail themselves. */
 const classCauses: readonly Cause[] = [
   [
-    /no manager has looked at this (\w+): either class "([^"]*)" is misspelt \(did you mean "([^"]*)"\?\)/,
+    /no manager reconciles this (\w+): either class "([^"]*)" is misspelt \(did you mean "([^"]*)"\?\)/,
     ({ name }, [kind = '', , meant]) =>
       `write "${meant}" as ${fields[kind]} of BundleDeployment "${name}"`,
   ],
   [
-    /no manager has looked at this (\w+): either class "([^"]*)" is misspelt.* This one serves (.*?)(?: \(Bundle |$)/,
+    /no manager reconciles this (\w+): either class "([^"]*)" is misspelt.* This one serves (.*?)(?: \(Bundle |$)/,
     ({ name }, [kind = '', className, served]) =>
       `correct ${fields[kind]} of BundleDeployment "${name}" (core serves ${served}), or start the manager that serves class "${className}": rukpakctl verify looks at core`,
   ],
@@ -60,7 +60,7 @@ const installCauses: readonly Cause[] = [
   [
     /cannot patch "([^"]+)" with kind (\w+): .*(?:immutable|may not (?:be )?change|updates to \w+ spec for fields other than)/s,
     (failing, [name = '', kind = '']) =>
-      `the API server lets nobody change that field of a live ${kind}: put its former value back into the content, or have core make the object anew, with all that it holds: ${deleteCommand(failing, { kind, name })}`,
+      `the API server forbids changes to that field of a live ${kind}: put its former value back into the content, or have core make the object anew, with all that it holds: ${deleteCommand(failing, { kind, name })}`,
   ],
   [
     /exceeded quota: ([^,\s]+)/,

@@ -109,7 +109,7 @@ describe('the state of a deployment', () => {
       'changed since',
       { conditions: [valid, installed], metadata: { generation: 2 } },
       'NotObserved',
-      'nobody has looked at its last change yet (generation 2, seen 1)',
+      'no manager has reconciled its last change yet (generation 2, seen 1)',
     ],
     [
       'being deleted',
@@ -220,7 +220,7 @@ describe('advice', () => {
     [
       'a class that nobody serves',
       aReport(aDeployment({ metadata: { generation: 2 } })),
-      'nobody has looked at it for 60m: is a manager running that serves class "plain" (rukpak core --provisioner …), or',
+      'no manager has reconciled it for 60m: is a manager running that serves class "plain" (rukpak core --provisioner …), or',
     ],
     [
       'a class that applies nothing',
@@ -311,7 +311,7 @@ describe('advice', () => {
         ...aWaiting('WaitingForDependents'),
         metadata: { deletionTimestamp: old, finalizers: ['a/b'] },
       }),
-      'the condition Progressing says what that waits for',
+      'condition Progressing names the objects',
     ],
     [
       'kinds that are not there',
@@ -367,7 +367,7 @@ describe('advice', () => {
               aCondition(
                 'Ready',
                 'Unknown',
-                'no manager has looked at this BundleDeployment: either class "plian" is misspelt (did you mean "plain"?), or',
+                'no manager reconciles this BundleDeployment: either class "plian" is misspelt (did you mean "plain"?), or',
               ),
             ],
           },

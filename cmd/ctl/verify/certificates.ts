@@ -14,8 +14,7 @@ interface CertificateSecret {
   readonly authorities: string;
 }
 
-const renew =
-  'delete the Secret: whoever made it, the webhooks process or cert-manager, makes it again';
+const renew = 'delete the Secret: the webhooks process or cert-manager creates it again';
 
 /** The Secrets with serving certificates, and whether the API server trusts what is in them. */
 export async function certificateChecks(context: VerifyContext): Promise<readonly Check[]> {
@@ -89,7 +88,7 @@ function trustCheck(name: string, bundle: string, secrets: readonly CertificateS
   const ofCrds = secrets.filter(({ namespace }) => namespace === crdNamespace);
   const ofBundles = secrets.filter(({ service }) => service === 'rukpak-webhook-service');
   const serving = name.startsWith('crd-') && ofCrds.length > 0 ? ofCrds : ofBundles;
-  if (serving.length === 0) return skipped(subject, 'there is no Secret to compare it with');
+  if (serving.length === 0) return skipped(subject, 'no Secret to compare it with');
   const trusted = serving.find(({ certificate }) => isSignedBy(certificate, bundle));
   const names = serving.map((secret) => `${secret.namespace}/${secret.name}`).join(', ');
   return trusted === undefined
@@ -155,7 +154,7 @@ function timeProblem(
 
 function hostProblem(leaf: X509Certificate, host: string | undefined): string | undefined {
   if (host === undefined || leaf.checkHost(host) !== undefined) return undefined;
-  return `is not for ${host}, but for ${leaf.subjectAltName ?? 'nobody'}`;
+  return `is not for ${host}, but for ${leaf.subjectAltName ?? 'no host'}`;
 }
 
 function issuerProblem(leaf: X509Certificate, authorities: string): string | undefined {

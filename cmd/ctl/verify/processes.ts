@@ -82,7 +82,7 @@ export function leaseCheck(lease: Lease | undefined, isInCluster: boolean, now: 
       : skipped(subject, message);
   const { holderIdentity = '', renewTime = '', leaseDurationSeconds = 0 } = lease?.spec ?? {};
   if (lease === undefined) return problem('there is none: core has not run with --leader-elect');
-  if (holderIdentity === '') return problem('nobody holds it');
+  if (holderIdentity === '') return problem('no process holds it');
   const age = Math.round((now - Date.parse(renewTime)) / 1000);
   return age > leaseDurationSeconds
     ? problem(`its holder ${holderIdentity} has not renewed it for ${age} s`)

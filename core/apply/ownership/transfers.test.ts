@@ -133,8 +133,8 @@ test.each([
   expect(await takers.pending(aGiver('other,taker'), dropped, signal)).toEqual({
     reason: 'PruneHeld',
     message:
-      'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and has not brought out ' +
-      'its present spec. To delete them: kubectl annotate bundledeployment demo core.rukpak.io/hand-over-',
+      'not deleted: ConfigMap/n/c: BundleDeployment "taker" may take them, and has not rolled out ' +
+      'its current spec. To delete them: kubectl annotate bundledeployment demo core.rukpak.io/hand-over-',
   });
 });
 

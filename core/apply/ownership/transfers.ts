@@ -100,7 +100,7 @@ export class Transfers implements ObjectEventListener {
     events.event(giver, {
       type: 'Normal',
       reason: 'ObjectHandedOver',
-      message: `${what} was handed over to BundleDeployment "${owner.metadata.name ?? ''}" and is left alone from now on`,
+      message: `${what} was transferred to BundleDeployment "${owner.metadata.name ?? ''}" and is no longer managed by this one`,
     });
     events.event(owner, {
       type: 'Normal',
@@ -151,7 +151,7 @@ function waitingMessage(
   const objects = dropped.map(({ resource, key }) => objectPath(resource.kind, key));
   return (
     `not deleted: ${shortList(objects, listedObjects)}: ` +
-    `BundleDeployment "${taker}" may take them, and has not brought out its present spec. ` +
+    `BundleDeployment "${taker}" may take them, and has not rolled out its current spec. ` +
     `To delete them: kubectl annotate bundledeployment ${owner.metadata.name ?? ''} ${annotation.handOver}-`
   );
 }

@@ -180,7 +180,7 @@ export class Pruner {
       }
     });
     for (const [because, group] of Map.groupBy(left, (entry) => entries.get(entry))) {
-      const message = (list: string) => `Kept ${list}, which is nobody's from now on: ${because}`;
+      const message = (list: string) => `Kept ${list}, without an owner from now on: ${because}`;
       for (const event of objectEvents(group, { reason: 'ObjectKept', message })) {
         events.event(owner, event);
       }
@@ -212,7 +212,7 @@ export class Pruner {
 function strangersMessage(list: string): string {
   return (
     `${list} has the labels of this BundleDeployment, but core did not make it for this one ` +
-    `(annotation ${annotation.trackingID}), and never deletes it. If nobody needs it, delete it; ` +
+    `(annotation ${annotation.trackingID}), and never deletes it. Delete it if it is not needed; ` +
     `else remove its label ${label.ownerName}`
   );
 }

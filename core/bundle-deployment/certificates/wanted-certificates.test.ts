@@ -79,7 +79,7 @@ test.each<[string, readonly KubernetesObject[], string]>([
   [
     'trust of something else',
     [service, anAnnotated('v1', 'Pod', { [inject]: 'app/cert' })],
-    'only webhook configurations, CustomResourceDefinitions and APIServices are told whom to trust',
+    'only webhook configurations, CustomResourceDefinitions and APIServices have a CA bundle',
   ],
   ['trust in a Secret of nobody', [service, holder('app/other')], ', such as "app/cert"'],
   ['trust without a namespace', [service, holder('cert')], 'it must be <namespace>/<name>'],
@@ -87,7 +87,7 @@ test.each<[string, readonly KubernetesObject[], string]>([
   [
     'a Secret of the content',
     [service, anAnnotated('v1', 'Secret', { name: 'cert', namespace: 'app' })],
-    'Secret "cert" in namespace "app" is in the content, and annotation core.rukpak.io/serving-certificate of Service "hook" in namespace "app" asks for another one of that name: take one of the two away',
+    'Secret "cert" in namespace "app" is in the content, and annotation core.rukpak.io/serving-certificate of Service "hook" in namespace "app" asks for a Secret of that name too: remove one of the two',
   ],
 ])('%s is refused, with the way out', (_, objects, message) => {
   expect(problemOf(...objects)).toContain(message);

@@ -138,7 +138,7 @@ function holderProblem(
 ): string | undefined {
   const where = `annotation ${annotation.injectCaFrom} of ${described(object)}`;
   if (!isTrustHolder(object)) {
-    return `${where}: only webhook configurations, CustomResourceDefinitions and APIServices are told whom to trust, take the annotation away`;
+    return `${where}: only webhook configurations, CustomResourceDefinitions and APIServices have a CA bundle, remove the annotation`;
   }
   if (secrets.has(source)) return undefined;
   const way = `it must be <namespace>/<name> of a Secret that a Service of the same content names in its annotation ${annotation.servingCertificate}`;
@@ -162,7 +162,7 @@ function takenNames(
     const [service] = wanted?.services ?? [];
     if (service === undefined) return [];
     return [
-      `${described(object)} is in the content, and annotation ${annotation.servingCertificate} of ${described(service)} asks for another one of that name: take one of the two away`,
+      `${described(object)} is in the content, and annotation ${annotation.servingCertificate} of ${described(service)} asks for a Secret of that name too: remove one of the two`,
     ];
   });
 }

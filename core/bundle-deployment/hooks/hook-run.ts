@@ -125,7 +125,7 @@ export function runningText(
 
 /** `pause` is in milliseconds. */
 export function changingText({ event }: Pick<HookRun, 'event'>, pause: number): string {
-  return `waiting for ${Math.ceil(pause / 1000)} s to begin ${event} hooks: what is to be applied has just changed`;
+  return `waiting for ${Math.ceil(pause / 1000)} s to begin ${event} hooks: the content has just changed`;
 }
 
 export function replacingText(run: HookRun, hook: KubernetesObject): string {

@@ -77,7 +77,7 @@ describe('a first install', () => {
 
   test.each([
     ['it is being deleted', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
-    ['its last change has not been looked at yet', { observedGeneration: 2 }],
+    ['its last change is not reconciled yet', { observedGeneration: 2 }],
     ['its Bundle is not installed yet', { activeBundle: '', conditions: [] }],
     ['its Bundle is not installed yet', { activeBundle: 'db-of-before' }],
     [

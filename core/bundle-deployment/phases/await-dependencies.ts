@@ -82,7 +82,7 @@ function unreadiness(
   const { metadata, status = {} } = deployment;
   if (metadata.deletionTimestamp !== undefined) return 'it is being deleted';
   if (status.observedGeneration !== metadata.generation) {
-    return 'its last change has not been looked at yet';
+    return 'its last change is not reconciled yet';
   }
   const installed = findCondition(status.conditions, type.installed);
   if (installed?.status !== 'True' || !isRolledOut(deployment)) return notInstalled(deployment);

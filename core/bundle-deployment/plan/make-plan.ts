@@ -20,7 +20,7 @@ export async function makePlan(
   const { signal } = context;
   const madeAt = clock.now();
   const { deployment, status, target: bundle } = state;
-  if (bundle === undefined) throw new Error('there is no Bundle to make a plan of');
+  if (bundle === undefined) throw new Error('no Bundle for the plan');
   const forecast = await foresee(state, dependencies, context);
   const { name = '', uid = '' } = bundle.metadata;
   const made = fullPlan(forecast, {

@@ -94,7 +94,8 @@ export class Answer {
   }
 
   #addTable({ paths, sizes, directories }: FileTable): void {
-    if (this.#content !== undefined) throw new Error('files are named after the content of others');
+    if (this.#content !== undefined)
+      throw new Error('files arrive after the content of other files');
     if (paths.length !== sizes.length) throw new Error('not each of its files has a size');
     const known = this.#table;
     this.#table = {

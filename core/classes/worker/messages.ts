@@ -219,6 +219,7 @@ export class OutputAllowance {
   /** @throws Error where it is too much. */
   stray(): void {
     this.#stray += 1;
-    if (this.#stray > maxStray) throw new Error('it does not stop to send what nobody asked for');
+    if (this.#stray > maxStray)
+      throw new Error('it sends too many messages that core did not ask for');
   }
 }

@@ -99,30 +99,30 @@ export class QueueMetrics {
     });
     this.#waited = new Histogram({
       name: 'workqueue_queue_duration_seconds',
-      help: 'Time that a key waited.',
+      help: 'Seconds that a key waited in the queue.',
       buckets,
       ...shared,
     });
     this.#worked = new Histogram({
       name: 'workqueue_work_duration_seconds',
-      help: 'Time that a key was worked on.',
+      help: 'Seconds that a reconcile of a key took.',
       buckets,
       ...shared,
     });
     this.#collect(registry, 'workqueue_depth', {
-      help: 'Keys that wait.',
+      help: 'Number of keys in the queue.',
       read: ({ depth }) => depth,
     });
     this.#collect(registry, 'workqueue_unfinished_work_seconds', {
-      help: 'Time so far of all that is worked on, added up.',
+      help: 'Seconds that the reconciles in progress have taken so far, in total.',
       read: ({ running }) => running.reduce((sum, seconds) => sum + seconds, 0),
     });
     this.#collect(registry, 'workqueue_longest_running_processor_seconds', {
-      help: 'Time so far of what has been worked on for longest.',
+      help: 'Seconds that the longest reconcile in progress has taken so far.',
       read: ({ running }) => Math.max(0, ...running),
     });
     this.#collect(registry, 'rukpak_queue_oldest_age_seconds', {
-      help: 'Time for which the key that came first waits.',
+      help: 'Seconds that the oldest key has waited in the queue.',
       read: ({ oldestAge }) => oldestAge,
     });
   }
@@ -176,7 +176,7 @@ export class LeaderMetrics {
   constructor(registry: Registry) {
     this.#leads = new Gauge({
       name: 'leader_election_master_status',
-      help: '1 where this process holds the lease, 0 where another one does.',
+      help: '1 if this process holds the lease, 0 if another process holds it.',
       labelNames: ['name'],
       registers: [registry],
     });

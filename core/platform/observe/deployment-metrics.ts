@@ -104,7 +104,7 @@ const gauges: readonly CountGauge[] = [
   },
   {
     name: 'rukpak_unserved_objects',
-    help: 'Objects of a class that nobody has served so far.',
+    help: 'Number of objects that no manager reconciles, by kind and class.',
     labelNames: ['kind', 'class'],
     counts: 'unserved',
   },
