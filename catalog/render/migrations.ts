@@ -1,0 +1,52 @@
+import { goQuote } from '../../api/go-quote.ts';
+import { isMap, stringAt } from '../../api/json-fields.ts';
+import { parseYaml, TerminalError } from '../../core/sdk.ts';
+import { jsonText, type OlmBundle } from '../blobs/index.ts';
+import { csvMetadata, isCsv } from './csv-metadata.ts';
+
+/** A change that newer catalogs have, in the order in which they came. */
+export interface Migration {
+  readonly name: string;
+  readonly summary: string;
+  /** `csv` is the JSON of the bundle's ClusterServiceVersion, empty where it is not embedded. */
+  readonly migrate: (bundle: OlmBundle, csv: string) => OlmBundle;
+}
+
+export const migrations: readonly Migration[] = [
+  { name: 'none', summary: 'do nothing', migrate: (bundle) => bundle },
+  {
+    name: 'bundle-object-to-csv-metadata',
+    summary: `migrates bundles' "olm.bundle.object" to "olm.csv.metadata"`,
+    migrate: objectsToMetadata,
+  },
+];
+
+/**
+ * All migrations up to a level, or `all` of them.
+ * @throws TerminalError `unknown migration level "…"`
+ */
+export function migrationsUpTo(level: string): readonly Migration[] {
+  if (level === 'all') return migrations;
+  const index = migrations.findIndex(({ name }) => name === level);
+  if (index === -1) throw new TerminalError(`unknown migration level ${goQuote(level)}`);
+  return migrations.slice(0, index + 1);
+}
+
+/** A bundle without an image is served from what it embeds, and stays as it is. */
+function objectsToMetadata(bundle: OlmBundle, csv: string): OlmBundle {
+  if (bundle.image === '' || csv === '') return bundle;
+  const metadata = csvMetadata(csv);
+  if (bundle.properties.some(({ type }) => type === 'olm.csv.metadata')) return bundle;
+  const others = bundle.properties.filter(({ type }) => type !== 'olm.bundle.object');
+  return { ...bundle, properties: [...others, metadata] };
+}
+
+/** JSON of the ClusterServiceVersion among the objects that a bundle embeds; empty where there is none. */
+export function embeddedCsv({ properties }: OlmBundle): string {
+  for (const { type, value } of properties) {
+    if (type !== 'olm.bundle.object' || !isMap(value)) continue;
+    const object = parseYaml(Buffer.from(stringAt(value, 'data') ?? '', 'base64'));
+    if (isCsv(object)) return jsonText(object, { escapeHtml: true, sorted: true });
+  }
+  return '';
+}

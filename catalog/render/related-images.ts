@@ -1,0 +1,20 @@
+import { compareBytes } from '../../api/byte-order.ts';
+import type { RelatedImage } from '../blobs/index.ts';
+import type { ServiceVersion } from './service-version.ts';
+
+/**
+ * Images that a bundle needs: those that its ClusterServiceVersion lists, the bundle's own, and those
+ * of its deployments, in the order of their references.
+ */
+export function relatedImages(csv: ServiceVersion, bundleImage: string): readonly RelatedImage[] {
+  const listed = csv.relatedImages();
+  const known = new Set(listed.map(({ image }) => image));
+  const own = bundleImage === '' || known.has(bundleImage) ? [] : [bundleImage];
+  const deployed = [...csv.deploymentImages()].filter((image) => !known.has(image));
+  const added = [...own, ...deployed].map((image) => ({ name: '', image }));
+  return inOrder([...listed, ...added]);
+}
+
+export function inOrder(images: readonly RelatedImage[]): readonly RelatedImage[] {
+  return images.toSorted((a, b) => compareBytes(a.image, b.image));
+}

@@ -1,0 +1,2 @@
+export { renderSemver } from './render-semver.ts';
+export type { BundleRenderer } from './template.ts';
