@@ -1,0 +1,155 @@
+import { goQuote } from '../../api/go-quote.ts';
+import type { JsonValue } from '../../api/json.ts';
+import { isMap } from '../../api/json-fields.ts';
+import { TerminalError } from '../../core/errors.ts';
+import type { OlmBundle, Property } from '../blobs/index.ts';
+import {
+  type Identifier,
+  parseIdentifier,
+  parseVersion,
+  type Version,
+  VersionError,
+} from '../versions/index.ts';
+import { pullSpecProblem } from './pull-spec.ts';
+
+/** What is kept of a bundle: enough for all checks, and a small part of it. */
+export interface BundleFacts {
+  readonly version: Version;
+  readonly release: readonly Identifier[];
+  /** Whether it has an image, or manifests of its own. */
+  readonly hasContent: boolean;
+}
+
+/**
+ * Reads what the checks need of a bundle.
+ * @throws TerminalError with opm's text where properties, images or version are wrong
+ */
+export function bundleFacts(bundle: OlmBundle): BundleFacts {
+  const packages = packageProperties(bundle);
+  const [property] = packages;
+  const place = `package ${goQuote(bundle.package)} bundle ${goQuote(bundle.name)}`;
+  if (property === undefined || packages.length > 1) {
+    throw new TerminalError(
+      `${place} must have exactly 1 "olm.package" property, found ${packages.length}`,
+    );
+  }
+  if (property.packageName !== bundle.package) {
+    throw new TerminalError(
+      `package ${goQuote(bundle.package)} does not match "olm.package" property ${goQuote(property.packageName)}`,
+    );
+  }
+  checkPullSpec(`${place} image`, bundle.image);
+  for (const [index, { image }] of bundle.relatedImages.entries()) {
+    checkPullSpec(`${place} relatedImages[${index}].image`, image);
+  }
+  return {
+    version: versionOf(bundle.name, property.version),
+    release: releaseOf(bundle.name, property.release),
+    hasContent: bundle.image !== '' || bundle.properties.some(isManifest),
+  };
+}
+
+function isManifest({ type }: Property): boolean {
+  return type === 'olm.bundle.object';
+}
+
+function checkPullSpec(place: string, text: string): void {
+  const problem = text === '' ? undefined : pullSpecProblem(text);
+  if (problem === undefined) return;
+  throw new TerminalError(`${place}: invalid image pull spec ${goQuote(text)}: ${problem}`);
+}
+
+interface PackageProperty {
+  readonly packageName: string;
+  readonly version: string;
+  readonly release: string;
+}
+
+/** Go's type and the text fields of properties that have a meaning here. */
+const known: ReadonlyMap<string, readonly [string, readonly string[]]> = new Map([
+  ['olm.package', ['Package', ['packageName', 'version', 'release']]],
+  ['olm.package.required', ['PackageRequired', ['packageName', 'versionRange']]],
+  ['olm.gvk', ['GVK', ['group', 'kind', 'version']]],
+  ['olm.gvk.required', ['GVKRequired', ['group', 'kind', 'version']]],
+]);
+
+function packageProperties(bundle: OlmBundle): readonly PackageProperty[] {
+  return bundle.properties.flatMap((property, index) => {
+    const texts = textsOf(property, (problem) => {
+      const place = `parse property[${index}] of type ${goQuote(property.type)}`;
+      return new TerminalError(
+        `parse properties for bundle ${goQuote(bundle.name)}: ${place}: ${problem}`,
+      );
+    });
+    if (property.type !== 'olm.package') return [];
+    const text = (field: string) => texts.get(field) ?? '';
+    const release = text('release');
+    return [{ packageName: text('packageName'), version: text('version'), release }];
+  });
+}
+
+function textsOf(
+  { type, value }: Property,
+  failure: (problem: string) => TerminalError,
+): ReadonlyMap<string, string> {
+  if (value === undefined) throw failure('unexpected end of JSON input');
+  const [name, fields] = known.get(type) ?? [];
+  const texts = new Map<string, string>();
+  if (name === undefined || fields === undefined || value === null) return texts;
+  if (!isMap(value)) {
+    throw failure(`json: cannot unmarshal ${kindOf(value)} into Go value of type property.${name}`);
+  }
+  for (const [key, member] of Object.entries(value)) {
+    const field = fields.find((each) => each.toLowerCase() === key.toLowerCase());
+    if (field === undefined || member === null || member === undefined) continue;
+    if (typeof member !== 'string') {
+      throw failure(
+        `json: cannot unmarshal ${kindOf(member)} into Go struct field ${name}.${field} of type string`,
+      );
+    }
+    texts.set(field, member);
+  }
+  return texts;
+}
+
+function kindOf(value: JsonValue): string {
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' ? 'number' : typeof value;
+}
+
+function versionOf(bundle: string, text: string): Version {
+  try {
+    return parseVersion(text);
+  } catch (error) {
+    if (!(error instanceof VersionError)) throw error;
+    throw new TerminalError(
+      `error parsing bundle ${goQuote(bundle)} version ${goQuote(text)}: ${error.message}`,
+    );
+  }
+}
+
+const longestRelease = 20;
+
+function releaseOf(bundle: string, text: string): readonly Identifier[] {
+  if (text === '') return [];
+  const failure = (problem: string) =>
+    new TerminalError(
+      `error parsing bundle ${goQuote(bundle)} release version ${goQuote(text)}: invalid release ${goQuote(text)}: ${problem}`,
+    );
+  if (Buffer.byteLength(text) > longestRelease) {
+    throw failure(`exceeds maximum length of ${longestRelease} characters`);
+  }
+  const problems: string[] = [];
+  const parts = text.split('.').flatMap((segment, index) => {
+    try {
+      return [parseIdentifier(segment)];
+    } catch (error) {
+      if (!(error instanceof VersionError)) throw error;
+      problems.push(`segment ${index}: ${error.message}`);
+      return [];
+    }
+  });
+  if (problems.length > 0) throw failure(problems.join('\n'));
+  return parts;
+}

@@ -1,0 +1,1 @@
+export { validateCatalog } from './validate-catalog.ts';

@@ -1,0 +1,135 @@
+import { compareBytes } from '../../api/byte-order.ts';
+import { goQuote } from '../../api/go-quote.ts';
+import { TerminalError } from '../../core/errors.ts';
+import {
+  type Blob,
+  type ChannelEntry,
+  decodeBundle,
+  decodeChannel,
+  decodeDeprecations,
+  decodePackage,
+  type OlmBundle,
+  type OlmChannel,
+  type OlmDeprecations,
+  type OlmPackage,
+} from '../blobs/index.ts';
+import { rangeProblem, versionText, zeroVersion } from '../versions/index.ts';
+import { type BundleFacts, bundleFacts } from './bundle-facts.ts';
+import { type Fault, faultOf, faultTree } from './error-tree.ts';
+import { type CheckedBlobs, type JudgedBundle, linkedModel } from './linked-model.ts';
+import type { ChannelModel, PackageModel } from './model.ts';
+import { chainProblem } from './replaces-chain.ts';
+
+/**
+ * Validates a catalog as `opm validate` does, with its texts; packages, channels and bundles of the
+ * tree are in the order of their names. Of each bundle only name, version and verdict are kept.
+ * @throws TerminalError
+ */
+export async function validateCatalog(blobs: AsyncIterable<Blob>): Promise<void> {
+  const packages = sortedByName(linkedModel(await checkedBlobs(blobs)));
+  const fault = faultOf('invalid index', packages.map(packageFault));
+  if (fault !== undefined) throw new TerminalError(faultTree(fault));
+}
+
+async function checkedBlobs(blobs: AsyncIterable<Blob>): Promise<CheckedBlobs> {
+  const packages: OlmPackage[] = [];
+  const channels: OlmChannel[] = [];
+  const bundles: JudgedBundle[] = [];
+  const deprecations: OlmDeprecations[] = [];
+  for await (const blob of blobs) {
+    if (blob.schema === 'olm.package') packages.push({ ...decodePackage(blob), icon: undefined });
+    if (blob.schema === 'olm.channel') channels.push(decodeChannel(blob));
+    if (blob.schema === 'olm.bundle') bundles.push(judged(decodeBundle(blob)));
+    if (blob.schema === 'olm.deprecations') deprecations.push(decodeDeprecations(blob));
+  }
+  return { packages, channels, bundles, deprecations };
+}
+
+/** A bundle is judged when it is read, and told when its turn comes. */
+function judged(bundle: OlmBundle): JudgedBundle {
+  const { package: owner, name } = bundle;
+  try {
+    return { package: owner, name, facts: bundleFacts(bundle) };
+  } catch (error) {
+    if (error instanceof TerminalError) return { package: owner, name, facts: error };
+    throw error;
+  }
+}
+
+function packageFault(model: PackageModel): Fault | undefined {
+  const channels = sortedByName([...model.channels.values()]);
+  return faultOf(`invalid package ${goQuote(model.name)}`, [
+    model.defaultChannel === '' ? 'default channel must be set' : undefined,
+    channels.length === 0 ? 'package must contain at least one channel' : undefined,
+    ...channels.map((channel) => channelFault(model, channel)),
+    duplicateVersions(model),
+    deprecationProblem(model.deprecation),
+  ]);
+}
+
+function channelFault(model: PackageModel, channel: ChannelModel): Fault | undefined {
+  const { name, entries, deprecation } = channel;
+  return faultOf(`invalid channel ${goQuote(name)}`, [
+    entries.size === 0 ? 'channel must contain at least one bundle' : chainProblem(entries),
+    ...sortedByName([...entries.values()]).map((entry) => bundleFault(model, entry)),
+    deprecationProblem(deprecation),
+  ]);
+}
+
+function bundleFault(model: PackageModel, entry: ChannelEntry): Fault | undefined {
+  const { name, skips, skipRange } = entry;
+  const facts = model.bundles.get(name);
+  const range = skipRange === '' ? undefined : rangeProblem(skipRange);
+  return faultOf(`invalid bundle ${goQuote(name)}`, [
+    name === '' ? 'name must be set' : undefined,
+    nameProblem(model, name, facts),
+    ...skips.map((skip, index) => (skip === '' ? `skip[${index}] is empty` : undefined)),
+    range === undefined ? undefined : `invalid skipRange ${goQuote(skipRange)}: ${range}`,
+    facts === undefined ? 'must be exactly one property with type "olm.package"' : undefined,
+    facts?.hasContent === true ? undefined : 'bundle image must be set',
+    deprecationProblem(model.deprecatedBundles.get(name)),
+    facts !== undefined && facts.version.build.length > 0 && facts.release.length > 0
+      ? 'cannot use build metadata in version with a release version'
+      : undefined,
+  ]);
+}
+
+/** With a release, the name is made of package, version and release. */
+function nameProblem(model: PackageModel, name: string, facts?: BundleFacts): string | undefined {
+  if (facts === undefined || facts.release.length === 0) return undefined;
+  const normalized = `${model.name}-v${releasedVersion(facts)}`;
+  if (normalized === name) return undefined;
+  return `name ${goQuote(name)} does not match normalized name ${goQuote(normalized)}`;
+}
+
+function duplicateVersions(model: PackageModel): string | undefined {
+  const names = new Map<string, Set<string>>();
+  for (const { entries } of model.channels.values()) {
+    for (const name of entries.keys()) {
+      const facts = model.bundles.get(name);
+      const version = facts === undefined ? versionText(zeroVersion) : releasedVersion(facts);
+      const same = names.get(version) ?? new Set();
+      names.set(version, same.add(name));
+    }
+  }
+  const found = [...names]
+    .filter(([, same]) => same.size > 1)
+    .sort(([a], [b]) => compareBytes(a, b))
+    .map(([version, same]) => `{${version}: [${[...same].sort(compareBytes).join(', ')}]}`);
+  return found.length === 0
+    ? undefined
+    : `duplicate versions found in bundles: [${found.join(' ')}]`;
+}
+
+function releasedVersion({ version, release }: BundleFacts): string {
+  const text = versionText(version);
+  return release.length === 0 ? text : `${text}-${release.join('.')}`;
+}
+
+function deprecationProblem(message: string | undefined): string | undefined {
+  return message === '' ? 'invalid deprecation: message must be set' : undefined;
+}
+
+function sortedByName<T extends { readonly name: string }>(values: readonly T[]): readonly T[] {
+  return values.toSorted((a, b) => compareBytes(a.name, b.name));
+}
