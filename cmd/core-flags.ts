@@ -54,7 +54,7 @@ export interface CoreFlags
   readonly workers: number;
   /** Mebibytes. */
   readonly memoryBudget?: number;
-  /** By the name of the command; both where absent. */
+  /** By the name of the command (default: both). */
   readonly zone?: Zone;
   readonly crdReaderRole?: string;
   readonly maxContentBytes: number;

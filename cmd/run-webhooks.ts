@@ -26,7 +26,7 @@ interface WebhookOptions extends WebhookClientFlags {
   readonly bindAddress: string;
   /** Names and addresses that our own certificate is for, besides the Service and loopback. */
   readonly webhookHost: readonly string[];
-  /** Folder of the serving certificate; one of our own where absent. */
+  /** Folder of the serving certificate (default: one of our own). */
   readonly certDir?: string | undefined;
   /** Refuses BundleDeployments without spec.serviceAccount. */
   readonly requireServiceAccount: boolean;

@@ -27,7 +27,7 @@ interface OwnCertificateOptions {
   readonly hosts: readonly string[];
   /** The ValidatingWebhookConfigurations that name our CA. */
   readonly webhookConfigurations: readonly string[];
-  /** The MutatingWebhookConfigurations that do; none where absent. */
+  /** The MutatingWebhookConfigurations that do (default: none). */
   readonly mutatingWebhookConfigurations?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 interface ConditionErrorOptions extends ErrorOptions {
-  /** The condition's reason; the reconciler's default for the failing step where absent. */
+  /** The condition's reason (default: the reconciler's default for the failing step). */
   readonly reason?: string;
 }
 

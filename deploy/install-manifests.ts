@@ -8,7 +8,7 @@ import { callWebhooksAt } from './webhook-url.ts';
 export interface InstallOptions {
   /** Where the API server reaches the webhooks, such as https://127.0.0.1:9443; else the Service. */
   readonly webhookUrl?: string;
-  /** rukpak-system where absent. */
+  /** Default: rukpak-system. */
   readonly systemNamespace?: string;
   /** With what asks before CRDs of BundleDeployments are deleted. */
   readonly guardCrdDeletion?: boolean;

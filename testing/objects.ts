@@ -2,11 +2,11 @@ import type { Bundle, BundleDeployment, BundleSource } from '../core/sdk.ts';
 
 /** What of a Bundle is not as usual. */
 export interface BundleOptions {
-  /** `demo` where absent. */
+  /** Default: `demo`. */
   readonly name?: string;
-  /** `core-rukpak-io-plain` where absent. */
+  /** Default: `core-rukpak-io-plain`. */
   readonly className?: string;
-  /** An image where absent. */
+  /** Default: an image. */
   readonly source?: BundleSource;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ function marks({ labels, annotations }: BundleOptions): Pick<Bundle['metadata'],
 
 /** What of a BundleDeployment is not as usual. */
 export interface BundleDeploymentOptions extends BundleOptions {
-  /** What `spec.config` holds; none where absent. */
+  /** What `spec.config` holds (default: none). */
   readonly config?: Readonly<Record<string, unknown>>;
   /** The class of the Bundle, where another one unpacks the content. */
   readonly bundleClassName?: string;

@@ -32,7 +32,7 @@ export interface RequestObserver {
 }
 
 export interface ReviewHandlerOptions {
-  /** Who is answered; anybody where absent. */
+  /** Who is answered (default: anybody). */
   readonly clients?: TrustedClients;
   readonly routes: ReadonlyMap<string, AdmissionValidator>;
   readonly clock: Clock;

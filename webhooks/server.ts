@@ -15,7 +15,7 @@ import {
 } from './review-handler.ts';
 
 export interface WebhookServerOptions extends ReviewHandlerOptions {
-  /** All interfaces where absent. */
+  /** Default: all interfaces. */
   readonly host?: string;
   /** 0 takes a free port. */
   readonly port: number;

@@ -66,9 +66,9 @@ interface ApplyEngineOptions {
   readonly systemNamespace: string;
   /** Whether they are refused where their deployment names no namespace for them. */
   readonly requireInstallNamespace?: boolean | undefined;
-  /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
+  /** Values of the fields that a deployment's spec.prune omits (default: no confirmation needed). */
   readonly pruneDefaults?: PrunePolicy | undefined;
-  /** Of deployments without a spec.deletionPolicy; Delete where absent. */
+  /** Of deployments without a spec.deletionPolicy (default: Delete). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   /** Ends all watches; the life of the process. */
   readonly signal: AbortSignal;

@@ -66,9 +66,9 @@ export interface BundleDeploymentDependencies {
   readonly limits: ContentLimits;
   /** Feature gate BundleDeploymentHealth: Healthy is reported, and decides when to retire. */
   readonly reportHealth: boolean;
-  /** For deployments without spec.deletionPolicy; `Delete` where absent. */
+  /** For deployments without spec.deletionPolicy (default: `Delete`). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
-  /** Deletions of classes that no process serves; not this process's to end where absent. */
+  /** Deletions of classes that no process serves (default: another process ends them). */
   readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
   readonly metrics?: Pick<ApplyMetrics, 'applied' | 'changed' | 'becameHealthy'>;

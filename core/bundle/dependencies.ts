@@ -51,7 +51,7 @@ export interface UnpackDependencies extends ClassPlaces {
 export interface BundleDependencies extends UnpackDependencies {
   readonly client: KubeClient;
   readonly cache: BundleCache;
-  /** Deletions of classes that no process serves; not this process's to end where absent. */
+  /** Deletions of classes that no process serves (default: another process ends them). */
   readonly unserved?: UnservedDeletions | undefined;
   readonly events: EventSink;
 }

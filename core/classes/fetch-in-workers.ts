@@ -22,7 +22,7 @@ export interface SourceWorkerOptions {
   readonly size: number;
   /** Where what the processes take is counted; each may take as much as is for one process. */
   readonly memory: ByteBudget;
-  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  /** Whether the processes may read our package alone, write nothing and start nothing (default: no). */
   readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;

@@ -17,25 +17,25 @@ import { handlersInPool, WorkerPool } from './worker/worker-pool.ts';
 export interface WorkerOptions {
   /** Modules whose default export is a provisioner. */
   readonly modules: readonly URL[];
-  /** Processes at once; two where absent, and no more than there are processors. */
+  /** Processes at once (default: two), and no more than there are processors. */
   readonly size?: number;
   /** Where what the processes take is counted. */
   readonly memory: ByteBudget;
-  /** Bound on the heap and buffers of each process; as much as is for one where absent. */
+  /** Bound on the heap and buffers of each process (default: as much as is for one). */
   readonly memoryMegabytes?: number;
   /** What each may take besides, for modules with memory of another kind. */
   readonly besidesMegabytes?: number;
   /**
    * Milliseconds that one call may run once it has a process, for modules that run what content
-   * says; as long as its signal lets it where absent.
+   * says (default: as long as its signal lets it).
    */
   readonly runningLimit?: number;
   /**
    * Content that the handlers may be given in this process, for modules that are trusted not to
-   * loop, crash or wait over it. None where absent.
+   * loop, crash or wait over it. Default: none.
    */
   readonly inProcess?: (files: BundleFiles) => boolean;
-  /** Whether the processes may read our package alone, write nothing and start nothing; no where absent. */
+  /** Whether the processes may read our package alone, write nothing and start nothing (default: no). */
   readonly sandboxed?: boolean;
   readonly clock?: Clock;
   readonly logger: Logger;

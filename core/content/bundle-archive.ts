@@ -43,7 +43,7 @@ function* batches(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
 
 export interface WrittenEntry {
   readonly path: string;
-  /** A directory where absent. */
+  /** Default: a directory. */
   readonly content?: Uint8Array | undefined;
 }
 
@@ -72,7 +72,7 @@ export function tarPadding(size: number): Uint8Array {
 
 interface WrittenHeader {
   readonly path: string;
-  /** Bytes of a file; a directory where absent. */
+  /** Bytes of a file (default: a directory). */
   readonly size?: number | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface ApplyRequest {
   readonly foundationOnly?: boolean;
   /** The same content was applied completely before: what differs was changed by others. */
   readonly unchanged?: boolean;
-  /** False: objects that the set lacks wait to be confirmed. True where absent. */
+  /** False: objects that the set lacks wait to be confirmed. Default: true. */
   readonly deletionsAsked?: boolean;
   /** With that, as a clause: why the set may lack them. */
   readonly changedFacts?: string;

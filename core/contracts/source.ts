@@ -8,7 +8,7 @@ import type { ContentKey } from './store.ts';
  * ServiceAccount, with its rights.
  */
 export interface SecretReader {
-  /** For messages: `namespace "team-a"`; the system namespace where absent. */
+  /** For messages: `namespace "team-a"` (default: the system namespace). */
   readonly place?: string | undefined;
   /** Decoded values by key, and the Secret's type; undefined where there is no such Secret. */
   read(name: string, signal: AbortSignal): Promise<SecretContent | undefined>;

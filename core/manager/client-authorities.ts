@@ -18,7 +18,7 @@ const published = { namespace: 'kube-system', name: 'extension-apiserver-authent
 const publishedKey = 'client-ca-file';
 const interval = 10_000;
 
-/** Keeps the authorities equal to the cluster's own until the signal is aborted; none where absent. */
+/** Keeps the authorities equal to the cluster's own until the signal is aborted (default: none). */
 export async function followCluster(
   authorities: ClientAuthorities,
   options: FollowOptions,

@@ -46,7 +46,7 @@ interface WatchOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose ConfigMaps hold content; none are watched where absent. */
+  /** Whose ConfigMaps hold content (default: none are watched). */
   readonly configMapNamespace?: string | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface ManagerOptions {
    * that crashes, loops or needs too much memory fails its own call only.
    */
   readonly provisioners: readonly (Provisioner | URL)[];
-  /** One process does both where absent. */
+  /** Default: one process does both. */
   readonly zone?: Zone | undefined;
   /**
    * Sources besides those of core (image, git, http and configMaps); one of a type that core has
@@ -50,22 +50,22 @@ export interface ManagerOptions {
   readonly allowUnscopedSourceSecrets?: boolean;
   /**
    * Whether objects without a namespace are refused where their deployment has no
-   * spec.installNamespace; false where absent.
+   * spec.installNamespace (default: false).
    */
   readonly requireInstallNamespace?: boolean;
   /** Bounds on content; core's, `defaultLimits` of the SDK, for those that are left out. */
   readonly limits?: Partial<ContentLimits>;
   readonly content?: Partial<ContentOptions>;
-  /** Uploads are neither taken nor read where absent. */
+  /** Default: uploads are neither taken nor read. */
   readonly uploads?: UploadOptions | undefined;
-  /** As `host:port`; `0` for none. `:8081` where absent. */
+  /** As `host:port`; `0` for none. Default: `:8081`. */
   readonly healthProbeBindAddress?: string;
   /**
    * The Lease to hold before reconciling, `false` for none: then there must be one process only.
    * Where absent it is named after the classes, as `acme-jsonnet.core.rukpak.io`.
    */
   readonly leaseName?: string | false;
-  /** BundleDeployments reconciled at once, and Bundles unpacked; 8 where absent. */
+  /** BundleDeployments reconciled at once, and Bundles unpacked (default: 8). */
   readonly workers?: number;
   /**
    * What content and worker processes may take together. Half of the memory that the container has
@@ -80,31 +80,31 @@ export interface ManagerOptions {
   /**
    * Whether this process sees to objects of classes that no process serves: after 30 s their
    * condition Ready says so, and their deletion is ended. One manager of a cluster is to, and the
-   * stock one does. False where absent.
+   * stock one does. Default: false.
    */
   readonly mindsUnserved?: boolean;
-  /** Whether the Healthy condition is reported; true where absent. */
+  /** Whether the Healthy condition is reported (default: true). */
   readonly reportHealth?: boolean;
-  /** For each field that a deployment's spec.prune leaves out; prunes wait for nobody where absent. */
+  /** For each field that a deployment's spec.prune leaves out (default: no confirmation needed). */
   readonly pruneDefaults?: PrunePolicy | undefined;
-  /** For deployments without spec.deletionPolicy; `Delete` where absent. */
+  /** For deployments without spec.deletionPolicy (default: `Delete`). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   /** Who makes the certificates that objects are annotated to have, and how long they last. */
   readonly certificates?: Partial<CertificateOptions> | undefined;
   /**
    * ClusterRole that this process keeps for crdvalidator: it may list the custom resources of every
-   * CRD. None where absent. The process needs the same rights.
+   * CRD. Default: none. The process needs the same rights.
    */
   readonly crdReaderRole?: string | undefined;
-  /** JSON lines on stderr, from level info, where absent. */
+  /** Default: JSON lines on stderr, from level info. */
   readonly logger?: Logger;
 }
 
 /** Where content is kept, and how it is served and read. */
 export interface ContentOptions {
-  /** Of this process alone; `/var/cache/bundles` where absent. */
+  /** Directory of archives; not shared with other processes (default: `/var/cache/bundles`). */
   readonly directory: string;
-  /** Where the content server listens, as `host:port`; `:8080` where absent. */
+  /** Where the content server listens, as `host:port` (default: `:8080`). */
   readonly bindAddress: string;
   /**
    * URL under which others reach the content server: status.contentURL of the Bundles that this
@@ -114,9 +114,9 @@ export interface ContentOptions {
   readonly externalAddress: string;
   /** Serves HTTPS where given. The files are read again when they change. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
-  /** CAs (PEM file) of client certificates; the cluster's own where absent. Only with `tls`. */
+  /** CAs (PEM file) of client certificates (default: the cluster's own). Only with `tls`. */
   readonly clientCaFile?: string | undefined;
-  /** Audiences that readers' tokens must be for; the API server's own where absent or empty. */
+  /** Audiences that readers' tokens must have (default, also if empty: the API server's own). */
   readonly tokenAudiences?: readonly string[] | undefined;
   /**
    * Content servers of other processes, such as `https://core.rukpak-system.svc` of the stock core:
@@ -124,9 +124,9 @@ export interface ContentOptions {
    * this process's token, whose account needs the right to `get` the Bundles' `/content`.
    */
   readonly contentServers: readonly string[];
-  /** CAs (PEM file) of other content servers; the system's where absent. */
+  /** CAs (PEM file) of other content servers (default: the system's). */
   readonly caFile?: string | undefined;
-  /** This process's token for other content servers; the pod's own where absent. */
+  /** This process's token for other content servers (default: the pod's own). */
   readonly tokenFile?: string | undefined;
 }
 
@@ -136,7 +136,7 @@ export interface UploadOptions {
   readonly storage: 'directory' | 'cluster';
   /** Where they are kept, or only received where the cluster keeps them. */
   readonly directory: string;
-  /** Of the Secrets of storage `cluster`; the system namespace where absent. */
+  /** Of the Secrets of storage `cluster` (default: the system namespace). */
   readonly namespace?: string | undefined;
   /** One upload, packed. */
   readonly maxBytes: number;

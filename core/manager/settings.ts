@@ -18,7 +18,7 @@ import type { ContentOptions, ManagerOptions, UploadOptions, Zone } from './opti
 /** What core's parts are made from: the options of a process with all that they left out. */
 export interface ManagerSettings {
   readonly provisioners: readonly Provisioner[];
-  /** Both where absent. */
+  /** Default: both. */
   readonly zone?: Zone | undefined;
   readonly sources: readonly Source[];
   readonly kubeconfig?: string | undefined;
@@ -29,7 +29,7 @@ export interface ManagerSettings {
   readonly content: ContentOptions;
   readonly uploads?: UploadOptions | undefined;
   readonly healthProbeBindAddress: string;
-  /** None where absent. */
+  /** Default: none. */
   readonly leaseName?: string | undefined;
   readonly workers: number;
   readonly memory: ByteBudget;

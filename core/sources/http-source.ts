@@ -16,9 +16,9 @@ import { download, MeasuredBody } from './http-download.ts';
 
 export interface HttpSourceOptions {
   readonly proxy?: ProxyConfig | undefined;
-  /** Which addresses may be connected to, redirects included; all where absent. */
+  /** Which addresses may be connected to, redirects included (default: all). */
   readonly addresses?: AddressPolicy | undefined;
-  /** Milliseconds that a server may stay silent; 30 s where absent. */
+  /** Milliseconds that a server may stay silent (default: 30 s). */
   readonly idleTimeout?: number;
 }
 

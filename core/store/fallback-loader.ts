@@ -12,7 +12,7 @@ export interface FallbackLoaderOptions {
   readonly contentServers: readonly string[];
   /** This process's own token, read anew for each request. */
   readonly token: () => Promise<string>;
-  /** PEM of those who sign the servers' certificates; the system's where absent. */
+  /** PEM of those who sign the servers' certificates (default: the system's). */
   readonly caFile?: string;
   readonly limits: ContentLimits;
 }

@@ -9,7 +9,7 @@ import { goModule, sourceHash, versionFlag } from './go-module.ts';
 export interface HelmBuildOptions {
   readonly onProgress: Progress;
   readonly signal: AbortSignal;
-  /** PATH, XDG_CACHE_HOME, HOME and Go's own; the process's where absent. */
+  /** PATH, XDG_CACHE_HOME, HOME and Go's own (default: the process's). */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -19,7 +19,7 @@ interface BuildTarget {
   readonly name: string;
   readonly title: string;
   readonly package: string;
-  /** Files of the module that it is made of; all where absent. */
+  /** Files of the module that it is made of (default: all). */
   readonly sources?: readonly string[];
   readonly flags?: readonly string[];
   readonly workspace?: string;

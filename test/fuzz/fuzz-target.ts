@@ -19,7 +19,7 @@ export interface FuzzTarget {
   readonly refusals: readonly ErrorClass[];
   /** The line breaks of its own that a refusal has: those of a list of problems. */
   readonly lineBreaks?: RegExp;
-  /** Of one input; the default where absent. */
+  /** Per input; defaults to that of all targets. */
   readonly bounds?: Partial<Bounds>;
 }
 

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 export interface ConnectProxyOptions {
-  /** Where a `host:port` really is; the same place where absent. */
+  /** Where a `host:port` really is (default: the same place). */
   readonly route?: (hostAndPort: string) => string;
   /** What clients must say who they are with. */
   readonly credentials?: { readonly username: string; readonly password: string };

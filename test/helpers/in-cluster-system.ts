@@ -21,7 +21,7 @@ export interface InClusterOptions {
   readonly kubectl: Kubectl;
   /** Plain HTTP. */
   readonly registry: string;
-  /** In deploy/overlays; `self-signed` where absent. */
+  /** In deploy/overlays (default: `self-signed`). */
   readonly overlay?: string;
 }
 

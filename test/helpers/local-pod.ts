@@ -57,7 +57,7 @@ export interface LocalPodOptions {
   readonly deployment: KubernetesObject;
   /** Flags for what cannot be as in a pod, given free ports and the place of its paths. */
   readonly flags: (ports: readonly number[], local: (path: string) => string) => readonly string[];
-  /** What it runs; the checkout's program where absent. */
+  /** What it runs (default: the checkout's program). */
   readonly image?: UnpackedImage | undefined;
 }
 

@@ -8,7 +8,7 @@ export interface PackedObject {
   /** What stands between header and data: of a delta, how its base is named. */
   readonly base?: Uint8Array;
   readonly content: Uint8Array;
-  /** As declared; the content's own where absent. */
+  /** As declared (default: the content's own). */
   readonly size?: number;
 }
 

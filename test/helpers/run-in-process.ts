@@ -13,9 +13,9 @@ export interface ProgramOptions {
   readonly input?: string | Uint8Array;
   /** Added to the environment of the tests. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The working directory; that of the tests where absent. */
+  /** The working directory (default: that of the tests). */
   readonly cwd?: string;
-  /** Columns of the terminal that it prints to; no terminal where absent. */
+  /** Columns of the terminal that it prints to (default: no terminal). */
   readonly columns?: number;
 }
 

@@ -6,7 +6,7 @@ import type { Kubectl } from './kubectl.ts';
 export interface SecretVolumeSource {
   readonly secretName: string;
   readonly items?: readonly { readonly key: string; readonly path: string }[];
-  /** Of the pod; the system namespace where absent. */
+  /** Of the pod (default: the system namespace). */
   readonly namespace?: string;
 }
 

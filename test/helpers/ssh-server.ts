@@ -23,7 +23,7 @@ const run = promisify(execFile);
 export interface SSHServerOptions {
   /** Folder whose sub-folders are the repositories; everybody must be able to read it. */
   readonly root: string;
-  /** Types of its host keys, as ssh-keygen names them; Ed25519 where absent. */
+  /** Types of its host keys, as ssh-keygen names them (default: Ed25519). */
   readonly hostKeys?: readonly string[];
 }
 

@@ -13,7 +13,7 @@ export interface SmokePlace {
   readonly registry: string;
   /** In front of every name. */
   readonly prefix: string;
-  /** Whose rights the deployments have; core's where absent. */
+  /** Whose rights the deployments have (default: core's). */
   readonly serviceAccount?: ServiceAccountRef;
 }
 

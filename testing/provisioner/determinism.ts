@@ -6,7 +6,7 @@ import type { Given } from './given.ts';
 import { comparable, type HandlerName, type Trial } from './trial.ts';
 
 interface FreshCopyOptions {
-  /** The class's own; no fresh copy is tried where absent. */
+  /** The class's own (default: no fresh copy is tried). */
   readonly module: URL | undefined;
   readonly timeout: number | undefined;
 }

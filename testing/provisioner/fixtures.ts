@@ -24,7 +24,7 @@ interface Content {
 
 /** Content that `bundle` accepts. */
 export interface AcceptedContent extends Content {
-  /** Everything that is stored, by path; not looked at where absent. */
+  /** Everything that is stored, by path (default: not compared). */
   readonly stored?: FileTexts;
 }
 
@@ -38,7 +38,7 @@ interface DeployedContent extends Content {
 
 /** What `configure` adapts to a deployment. */
 export interface ConfiguredContent extends DeployedContent {
-  /** Everything that is left to be deployed, by path; not looked at where absent. */
+  /** Everything that is left to be deployed, by path (default: not compared). */
   readonly adapted?: FileTexts;
 }
 
@@ -46,7 +46,7 @@ export interface ConfiguredContent extends DeployedContent {
 export interface DeploymentFixture extends DeployedContent {
   /** Values of what `inputs` asks for, by `<kind>/<name>/<key>`, as `Secret/db/password`. */
   readonly inputs?: FileTexts;
-  /** The very objects, in order; not looked at where absent. */
+  /** The very objects, in order (default: not compared). */
   readonly objects?: readonly KubernetesObject[];
 }
 

@@ -27,7 +27,7 @@ export function givenBundle({ className }: Provisioner, fixture: AcceptedContent
 
 interface Fixture extends Omit<DeploymentFixture, 'config'> {
   readonly config?: DeploymentFixture['config'] | undefined;
-  /** What is given for inputs that the fixture does not have; it is at fault where absent. */
+  /** What is given for inputs that the fixture does not have (default: an error). */
   readonly otherInputs?: string;
 }
 

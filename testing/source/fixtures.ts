@@ -21,11 +21,11 @@ interface Attempt extends Pick<SourceContextOptions, 'secrets' | 'configMaps'> {
 
 /** A spec that is fetched. */
 export interface FetchedSource extends Attempt {
-  /** Everything that is fetched, by path; not looked at where absent. */
+  /** Everything that is fetched, by path (default: not compared). */
   readonly files?: FileTexts;
-  /** What the source is pinned to; not looked at where absent. */
+  /** What the source is pinned to (default: not compared). */
   readonly resolvedSource?: BundleSource;
-  /** What `host` names, as `host` or `host:port`; not looked at where absent. */
+  /** What `host` names, as `host` or `host:port` (default: not compared). */
   readonly host?: string;
 }
 

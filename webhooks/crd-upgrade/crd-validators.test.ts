@@ -179,7 +179,7 @@ function aPage(metadata: KubernetesObject['metadata'], remainingItemCount?: numb
 const three = aPage({ name: 'w', namespace: 'ns' }, 2);
 
 interface Cluster {
-  /** As the API server has it; a CRD of the review's name where absent. */
+  /** As the API server has it (default: a CRD of the review's name). */
   readonly live?: object | Error;
   readonly list: (resource: Resource) => Promise<ObjectPage>;
 }

@@ -12,7 +12,7 @@ import helm from '../../../provisioners/helm/index.ts';
 import { warningLogger } from '../loggers.ts';
 
 export interface ChartOptions {
-  /** `release-name` where absent, as with `helm template`. */
+  /** Default: `release-name`, as with `helm template`. */
   readonly releaseName?: string;
   readonly namespace?: string;
   /** spec.config as written; what is said beside it counts more. */

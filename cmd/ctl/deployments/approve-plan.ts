@@ -11,7 +11,7 @@ const pollInterval = 250;
 
 interface Approval {
   readonly name: string;
-  /** The only plan to approve; the present one where absent. */
+  /** The only plan to approve (default: the present one). */
   readonly digest: string | undefined;
   readonly signal: AbortSignal;
 }

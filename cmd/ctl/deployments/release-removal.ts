@@ -17,7 +17,7 @@ import {
 import { findCondition } from '../../../core/platform/runtime/index.ts';
 
 interface ReleaseRemoval {
-  /** Deployments whose Secrets go; all where absent. */
+  /** Deployments whose Secrets go (default: all). */
   readonly names?: readonly string[];
   readonly dryRun: boolean;
   readonly namespace: string;

@@ -35,7 +35,7 @@ interface UpgradeContent {
   /** With the spec.config that the upgrade is to have. */
   readonly owner: BundleDeployment;
   readonly files: BundleFiles;
-  /** Of the bundle; that of the template where absent. */
+  /** Of the bundle (default: that of the template). */
   readonly className?: string;
   /** Classes besides the built-in ones. */
   readonly thirdParties: readonly Provisioner[];

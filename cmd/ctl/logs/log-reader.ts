@@ -14,7 +14,7 @@ const levels = ['debug', 'info', 'warn', 'error'] as const;
 interface LogSelection {
   /** The system's. */
   readonly namespace: string;
-  /** Of a deployment; lines of all where absent. */
+  /** Of a deployment (default: lines of all). */
   readonly name?: string | undefined;
   readonly level: (typeof levels)[number];
   readonly since: Date;

@@ -16,7 +16,7 @@ export interface UploadedDeployment {
   readonly digest: string;
   /** spec.config as written. */
   readonly config?: JsonObject;
-  /** Where what names no namespace is installed; core's own where absent. */
+  /** Where what names no namespace is installed (default: core's own). */
   readonly installNamespace?: string;
 }
 

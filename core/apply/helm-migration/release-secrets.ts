@@ -21,7 +21,7 @@ export interface ReleaseSecret {
 
 interface ReleaseQuery {
   readonly namespace: string;
-  /** All of them where absent. */
+  /** Default: all of them. */
   readonly deployment?: string;
   readonly signal: AbortSignal;
 }

@@ -85,7 +85,7 @@ export class Definitions {
 interface CustomResourceQuery {
   readonly client: Pick<KubeClient, 'list'>;
   readonly discovery: Pick<Discovery, 'resourceForGroupKind'>;
-  /** All namespaces where absent. */
+  /** Default: all namespaces. */
   readonly namespace?: string;
   /** IDs of objects that do not count. */
   readonly except?: ReadonlySet<string>;

@@ -58,7 +58,7 @@ function ofNobody(holder: string): ConsentedOwnership {
 
 interface DeploymentConsentOptions {
   readonly client: Pick<KubeClient, 'get'>;
-  /** What this process knows of them; nothing where absent. */
+  /** What this process knows of them (default: nothing). */
   readonly owners?: OwnerStates | undefined;
   readonly signal: AbortSignal;
 }

@@ -32,9 +32,9 @@ interface PrunerOptions {
   readonly client: KubeClient;
   readonly discovery: Discovery & NamespacedKinds;
   readonly events: EventSink;
-  /** For each field that a deployment's spec.prune leaves out; nothing waits where absent. */
+  /** Values of the fields that a deployment's spec.prune omits (default: no confirmation needed). */
   readonly pruneDefaults?: PrunePolicy | undefined;
-  /** Of deployments without a spec.deletionPolicy; Delete where absent. */
+  /** Of deployments without a spec.deletionPolicy (default: Delete). */
   readonly defaultDeletionPolicy?: DeletionPolicy | undefined;
   readonly owners: OwnerStates;
   readonly inventory: Inventory;

@@ -16,7 +16,7 @@ function anEntry(metadata: ObjectMeta = {}, name = 'goes'): InventoryEntry {
 }
 
 interface Cluster {
-  /** What is there when it is asked for; nothing where absent. */
+  /** What is there when it is asked for (default: nothing). */
   readonly live?: InventoryEntry | undefined;
   /** How many deletions the API server refuses. */
   readonly refusals?: number;

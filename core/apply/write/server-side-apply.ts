@@ -31,7 +31,7 @@ export interface ServerSideApplyRequest {
   readonly desired: DesiredObject;
   /** Refused with a conflict where the object exists. */
   readonly createOnly: boolean;
-  /** Told of the fields that are taken from others; they are not looked for where absent. */
+  /** Receives the fields that the apply takes from other field managers (default: core does not look for them). */
   readonly onConflict?: ((conflicts: readonly FieldConflict[]) => void) | undefined;
   readonly signal: AbortSignal;
 }

@@ -69,7 +69,7 @@ const noCredentials: Credentials = {
 };
 
 /**
- * Reads a folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. None where absent.
+ * Reads a folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. Default: none.
  * @throws Error that names the file that cannot be used, and shows none of it
  */
 export async function readCredentials(folder: string | undefined): Promise<Credentials> {

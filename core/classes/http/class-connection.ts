@@ -6,7 +6,7 @@ import type { RequestArchive } from './request-archive.ts';
 
 export interface ClassConnectionOptions {
   readonly address: ClassAddress;
-  /** A folder; none where absent. */
+  /** A folder (default: none). */
   readonly credentials: string | undefined;
   readonly proxy: ProxyConfig | undefined;
 }
@@ -15,7 +15,7 @@ export interface ClassRequest {
   /** Below the class's address. */
   readonly path: string;
   readonly accept: string;
-  /** POSTed; a GET where absent. */
+  /** Body of a POST (default: none, and a GET). */
   readonly archive?: RequestArchive;
   readonly signal: AbortSignal;
 }

@@ -25,7 +25,7 @@ export interface RemoteProvisionerOptions extends ClassAddressOptions {
   /** Folder as a Secret is mounted: `token`, `tls.crt` with `tls.key`, `ca.crt`. */
   readonly credentials?: string | undefined;
   readonly proxy?: ProxyConfig | undefined;
-  /** Reads the answers with objects: in a process of their own, if need be. In this one where absent. */
+  /** Reads the answers with objects: in a process of their own, if need be. Default: in this one. */
   readonly readObjects?: DeploymentHandler;
   readonly clock?: Clock;
 }

@@ -33,7 +33,7 @@ export interface Call
 export interface WorkerProcessOptions {
   /** Bound on the JavaScript heap, and on buffers and the like together with it. */
   readonly memoryMegabytes: number;
-  /** What the process may take besides; `ownMegabytes` where absent. */
+  /** What the process may take besides (default: `ownMegabytes`). */
   readonly besidesMegabytes?: number | undefined;
   /** Where what the process takes is counted. */
   readonly memory: ByteBudget;

@@ -9,7 +9,7 @@ export interface ListOptions {
   readonly fieldSelector?: string | undefined;
   /** Objects come without anything but their metadata. */
   readonly metadataOnly?: boolean | undefined;
-  /** Page size; the API server's own where absent. */
+  /** Page size (default: the API server's own). */
   readonly limit?: number;
   readonly continue?: string;
   readonly resourceVersion?: string;

@@ -13,7 +13,7 @@ import {
 export interface KubeconfigOptions {
   /** Path of the file; without it KUBECONFIG, then ~/.kube/config, then the Pod's own account. */
   readonly kubeconfig?: string;
-  /** The file's current-context where absent. */
+  /** Default: the file's current-context. */
   readonly context?: string;
   /** User to act as, in place of the one that the file's user acts as. */
   readonly as?: string;

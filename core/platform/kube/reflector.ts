@@ -24,18 +24,18 @@ export interface ReflectorSink<T extends KubernetesObject = KubernetesObject> {
 export interface ReflectorOptions<T extends KubernetesObject = KubernetesObject> {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly resource: Resource;
-  /** All namespaces where absent. */
+  /** Default: all namespaces. */
   readonly namespace?: string | undefined;
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /** Objects come without anything but their metadata. */
   readonly metadataOnly?: boolean | undefined;
   readonly sink: ReflectorSink<T>;
-  /** What the sink gets of an object; everything but managedFields where absent. */
+  /** What the sink gets of an object (default: everything but managedFields). */
   readonly transform?: ((object: KubernetesObject) => T) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Objects per request of a list; 500 where absent. */
+  /** Objects per request of a list (default: 500). */
   readonly pageSize?: number;
 }
 

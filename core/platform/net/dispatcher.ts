@@ -6,7 +6,7 @@ import { createProxyChooser, type ProxyChooser, type ProxyConfig } from './proxy
 export interface DispatcherOptions {
   readonly proxy?: ProxyConfig | undefined;
   /**
-   * Which addresses may be connected to; all where absent. Of what goes through a proxy, the proxy
+   * Which addresses may be connected to (default: all). Of what goes through a proxy, the proxy
    * decides.
    */
   readonly addresses?: AddressPolicy | undefined;
@@ -20,7 +20,7 @@ export interface DispatcherOptions {
   readonly connectTimeout: number;
   /** Milliseconds that a server may stay silent; 0 for as long as the request's signal lets it. */
   readonly idleTimeout: number;
-  /** Requests to one server at once; the others wait. No bound where absent. */
+  /** Requests to one server at once; the others wait. Default: no bound. */
   readonly connections?: number;
 }
 

@@ -4,7 +4,7 @@ import { MemoryShare, type ShareKind, type ShareOptions } from './memory-share.t
 
 interface ByteBudgetOptions {
   readonly bytes: number;
-  /** Of each share, which are given at once whatever others have; 2 MiB where absent. */
+  /** Of each share, which are given at once whatever others have (default: 2 MiB). */
   readonly unwaited?: number;
   readonly clock: Clock;
 }

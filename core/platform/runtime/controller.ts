@@ -30,18 +30,18 @@ export interface ControllerOptions {
   readonly name: string;
   /** Kind of the objects behind the keys; they are without a namespace. */
   readonly kind: string;
-  /** Keys worked on at once, Infinity for all that there are; 8 where absent. */
+  /** Keys worked on at once, Infinity for all that there are (default: 8). */
   readonly workers?: number;
   /** Other workers than those for all, where a key has some: it waits for them, and for no others. */
   readonly ownWorkers?: ((key: string) => FairSemaphore | undefined) | undefined;
-  /** On whose behalf a key is worked on, and how soon; in the order of arrival where absent. */
+  /** On whose behalf a key is worked on, and how soon (default: in the order of arrival). */
   readonly claimOf?: (key: string) => Claim;
   /** A rejection asks for another try with back-off; a TerminalError and some waiting do not. */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<ReconcileResult | void>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics?: ReportedMetrics | undefined;
-  /** How long a stop waits for running reconciles before it aborts them; 20 s where absent. */
+  /** How long a stop waits for running reconciles before it aborts them (default: 20 s). */
   readonly stopGrace?: number;
 }
 

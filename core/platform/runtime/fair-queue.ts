@@ -25,7 +25,7 @@ export function precedenceOf(claim: Claim): Precedence {
 export interface FairQueueOptions {
   /** Held at once. */
   readonly places: number;
-  /** Of them, those for what is urgent alone; none where absent, or where there is one place. */
+  /** How many of them only urgent keys may use (default, and with one place: none). */
   readonly urgentPlaces?: number;
   /** Of them, those for one address. */
   readonly perAddress?: number;

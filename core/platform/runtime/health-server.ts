@@ -110,7 +110,7 @@ function respond(response: ServerResponse, status: number, text: string): void {
 }
 
 export interface BindAddress {
-  /** All addresses where absent. */
+  /** Default: all addresses. */
   readonly host?: string;
   /** 0 picks a free one. */
   readonly port: number;

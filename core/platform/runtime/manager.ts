@@ -7,7 +7,7 @@ export interface Runnable {
   readonly name: string;
   /** Resolves after the signal is aborted and all is finished; a rejection stops the process. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when what comes after may start; at once where absent. */
+  /** Resolves when what comes after may start (default: at once). */
   ready?(signal: AbortSignal): Promise<void>;
 }
 

@@ -17,9 +17,9 @@ interface WorkQueueOptions {
   readonly limiter?: RateLimiter;
   /** Called for each key that waits from now on, and not for one that waits already. */
   readonly onAdd?: () => void;
-  /** Keys worked on at once; as many as are asked for where absent. */
+  /** Keys worked on at once (default: as many as are asked for). */
   readonly places?: number;
-  /** On whose behalf a key is worked on, and how soon; all alike where absent. */
+  /** On whose behalf a key is worked on, and how soon (default: all alike). */
   readonly claimOf?: (key: string) => Claim;
 }
 

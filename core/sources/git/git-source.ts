@@ -19,7 +19,7 @@ import { SSHTransport } from './ssh/ssh-transport.ts';
 export interface GitSourceOptions {
   /** For repositories over HTTP(S); SSH knows no such proxies. */
   readonly proxy?: ProxyConfig | undefined;
-  /** Which addresses may be connected to, redirects included; all where absent. */
+  /** Which addresses may be connected to, redirects included (default: all). */
   readonly addresses?: AddressPolicy | undefined;
 }
 

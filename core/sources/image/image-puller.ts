@@ -43,7 +43,7 @@ export interface ImagePullerOptions {
   readonly hostCertificates?: RegistryCertificates | undefined;
   readonly proxy?: ProxyConfig | undefined;
   /**
-   * Which addresses may be connected to, token servers and redirects included; all where absent.
+   * Which addresses may be connected to, token servers and redirects included (default: all).
    * Registries that the other options name are no matter of it.
    */
   readonly addresses?: AddressPolicy | undefined;

@@ -12,7 +12,7 @@ export interface GitServerOptions {
   readonly credentials?: { readonly username: string; readonly password: string };
   /** Plain HTTP without it. */
   readonly tls?: KeyPair;
-  /** Any free one where absent. */
+  /** Default: any free one. */
   readonly port?: number;
 }
 

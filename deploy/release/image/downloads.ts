@@ -8,7 +8,7 @@ import { run } from '../run.ts';
 import type { Architecture, Pins } from './pins.ts';
 
 export interface DownloadOptions {
-  /** Base URL with `debian/` and `debian-security/` below it; Debian's own where absent. */
+  /** Base URL with `debian/` and `debian-security/` below it (default: Debian's own). */
   readonly debianMirror?: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -14,7 +14,7 @@ import {
 export interface ReleaseRegistries {
   /** Hosts (`host[:port]`) that are spoken to over plain HTTP. */
   readonly insecureRegistries: readonly string[];
-  /** Where Docker's config.json lies; what `docker login` writes for the user where absent. */
+  /** Where Docker's config.json lies (default: what `docker login` writes for the user). */
   readonly dockerConfig?: string | undefined;
 }
 

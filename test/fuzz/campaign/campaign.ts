@@ -19,9 +19,9 @@ export interface CampaignOptions {
   readonly time: number;
   readonly seed: number;
   readonly onFinding: (finding: Finding) => Promise<void>;
-  /** After so many the target has had enough; 20 where absent. */
+  /** After so many the target has had enough (default: 20). */
   readonly maxFindings?: number;
-  /** Seconds of processor time after which an input counts as endless; 20 where absent. */
+  /** Seconds of processor time after which an input counts as endless (default: 20). */
   readonly endless?: number;
 }
 

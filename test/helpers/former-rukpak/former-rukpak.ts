@@ -27,7 +27,7 @@ export interface FormerContent {
   readonly resolvedSource: BundleSource;
   /** The objects of each revision; the last is installed, the others are history. */
   readonly revisions: readonly (readonly KubernetesObject[])[];
-  /** Of the last release; `deployed` where absent. */
+  /** Of the last release (default: `deployed`). */
   readonly releaseStatus?: string;
   /** The reason for which RukPak says that it is not installed. */
   readonly failure?: string;

@@ -2,7 +2,7 @@ import { access, others, roles, service, settings, web, workloads } from './samp
 
 export interface KustomizeTree {
   readonly files: Readonly<Record<string, string | Buffer>>;
-  /** The folder to build; the root where absent. */
+  /** The folder to build (default: the root). */
   readonly path?: string;
 }
 

@@ -7,7 +7,7 @@ export interface WebhookOperator {
   readonly name: string;
   readonly version?: number;
   readonly modes?: readonly string[];
-  /** Which of its parts the CSV has; all of them where absent. */
+  /** Which of its parts the CSV has (default: all of them). */
   readonly parts?: readonly Part[];
 }
 

@@ -19,7 +19,7 @@ interface SSHTimeouts {
 
 export interface RemoteProcessOptions extends SSHCredentials {
   readonly address: SSHAddress;
-  /** Which addresses may be connected to; all where absent. */
+  /** Which addresses may be connected to (default: all). */
   readonly addresses?: AddressPolicy | undefined;
   readonly timeouts: SSHTimeouts;
   /** Ends the connection. */
