@@ -93,23 +93,27 @@ function textsOf(
   failure: (problem: string) => TerminalError,
 ): ReadonlyMap<string, string> {
   if (value === undefined) throw failure('unexpected end of JSON input');
-  const [name, fields] = known.get(type) ?? [];
+  const [name, fields = []] = known.get(type) ?? [];
   const texts = new Map<string, string>();
-  if (name === undefined || fields === undefined || value === null) return texts;
+  if (name === undefined || value === null) return texts;
   if (!isMap(value)) {
     throw failure(`json: cannot unmarshal ${kindOf(value)} into Go value of type property.${name}`);
   }
-  for (const [key, member] of Object.entries(value)) {
-    const field = fields.find((each) => each.toLowerCase() === key.toLowerCase());
-    if (field === undefined || member === null || member === undefined) continue;
-    if (typeof member !== 'string') {
+  for (const field of fields) {
+    const key = Object.keys(value).findLast((each) => each.toLowerCase() === field.toLowerCase());
+    const member = key === undefined ? undefined : value[key];
+    if (typeof member === 'string') texts.set(field, member);
+    else if (isValue(member)) {
       throw failure(
         `json: cannot unmarshal ${kindOf(member)} into Go struct field ${name}.${field} of type string`,
       );
     }
-    texts.set(field, member);
   }
   return texts;
+}
+
+function isValue(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
+  return value !== null && value !== undefined;
 }
 
 function kindOf(value: JsonValue): string {

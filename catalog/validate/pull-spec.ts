@@ -38,19 +38,21 @@ function splitHost(text: string): { readonly host: string; readonly rest: string
 }
 
 function formatProblem(host: string, rest: string): string | undefined {
-  const at = rest.indexOf('@');
-  const named = at === -1 ? rest : rest.slice(0, at);
-  const digestText = at === -1 ? undefined : rest.slice(at + 1);
-  const colon = named.indexOf(':');
-  const path = colon === -1 ? named : named.slice(0, colon);
-  const isFormed =
-    domain.test(host) &&
-    path.split('/').every((each) => part.test(each)) &&
-    (colon === -1 || tag.test(named.slice(colon + 1))) &&
-    (digestText === undefined || digest.test(digestText));
-  if (!isFormed) return invalid;
+  const [named, digestText] = cut(rest, '@');
+  const [path, tagText] = cut(named, ':');
+  const hasName = domain.test(host) && path.split('/').every((each) => part.test(each));
+  if (!hasName || !isVersion(tagText, tag) || !isVersion(digestText, digest)) return invalid;
   if (`${host}/${path}`.length > maxName) {
     return `repository name must not be more than ${maxName} characters`;
   }
   return digestText === undefined ? undefined : digestProblem(digestText);
+}
+
+function isVersion(text: string | undefined, pattern: RegExp): boolean {
+  return text === undefined || pattern.test(text);
+}
+
+function cut(text: string, separator: string): [string, string?] {
+  const at = text.indexOf(separator);
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
 }
