@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { writeJson } from '../blobs/index.ts';
-import { imageTemplate, migrationsUpTo, renderBundle } from './index.ts';
+import { renderBundle } from './bundle-directory.ts';
+import { imageTemplate, migrationsUpTo } from './index.ts';
 
 const folders: string[] = [];
 

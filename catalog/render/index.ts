@@ -1,5 +1,13 @@
-export { type BundleFacts, type RenderedBundle, renderBundle } from './bundle-directory.ts';
-export { type ImageTemplate, imageTemplate, templatedImage } from './image-template.ts';
+export type { RenderedBundle } from './bundle-directory.ts';
+export { type ImageTemplate, imageTemplate } from './image-template.ts';
+export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';
 export { type Migration, migrations, migrationsUpTo } from './migrations.ts';
+export type { ReferenceKind } from './reference.ts';
+export {
+  type RenderOptions,
+  renderBundleImage,
+  renderedParts,
+  renderReference,
+} from './render.ts';
 export { ServiceVersion } from './service-version.ts';
-export { type DatabaseCatalog, isDatabase, renderDatabase } from './sqlite.ts';
+export { SpooledCatalog, type WriteCatalog } from './spooled-catalog.ts';

@@ -169,7 +169,11 @@ function byTypeAndJson(
 /** @throws TerminalError `no csv in bundle` */
 function objectsOf({ manifests }: BundleRow): readonly BundleObject[] {
   if (manifests === '') return [];
-  const objects = readJsonStream(manifests).documents.map(({ value }) => objectOf(value));
+  // Embedded as the database has it, to the character.
+  const objects = readJsonStream(manifests).documents.map(({ value, text }) => ({
+    ...objectOf(value),
+    json: text,
+  }));
   if (!objects.some(isServiceVersion)) throw new TerminalError('no csv in bundle');
   return objects;
 }

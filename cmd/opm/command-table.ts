@@ -27,6 +27,17 @@ export const commandTable: readonly CobraRow[] = [
       },
     ],
   },
+  {
+    name: 'render',
+    short: 'Generate a stream of file-based catalog objects from catalogs and bundles',
+    load: async () =>
+      (await import('./render.ts')).renderCommand(process.env['HELP_ALPHA'] === 'true'),
+  },
+  {
+    name: 'migrate',
+    short: 'Migrate a sqlite-based index image or database file to a file-based catalog',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
   completionRow,
   replaced(
     'index',

@@ -5,6 +5,16 @@ import { helpCommand } from '../../help-command.ts';
 /** The commands of `rukpakctl catalog`, in the order of `--help`. */
 export const catalogCommands: readonly CommandRow[] = [
   {
+    usage: 'render [options] <reference...>',
+    summary: 'Print the blobs of catalogs and bundles',
+    load: async () => (await import('./render.ts')).renderCommand(),
+  },
+  {
+    usage: 'migrate [options] <reference> <directory>',
+    summary: 'Write a catalog as files, one for each package',
+    load: async () => (await import('./migrate.ts')).migrateCommand(),
+  },
+  {
     usage: 'build [options] <directory>',
     summary: 'Build the image of a catalog, without a container engine',
     load: async () => (await import('../images/build.ts')).buildCommand('catalog'),

@@ -1,0 +1,214 @@
+import { statSync } from 'node:fs';
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareBytes } from '../../api/byte-order.ts';
+import { goQuote } from '../../api/go-quote.ts';
+import type { RegistryAccess } from '../../core/registry/index.ts';
+import { errorMessage, TerminalError } from '../../core/sdk.ts';
+import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
+import { loadDirectory, toConfig } from '../load/index.ts';
+import { renderBundle } from './bundle-directory.ts';
+import type { Warn } from './bundle-objects.ts';
+import { objectsLast } from './bundle-properties.ts';
+import { type ImageTemplate, templatedImage } from './image-template.ts';
+import { embeddedCsv } from './migrations.ts';
+import { inOrder } from './related-images.ts';
+import { isDatabase, renderDatabase } from './sqlite.ts';
+
+/** What a reference may be of. */
+export type ReferenceKind =
+  | 'bundle directory'
+  | 'bundle image'
+  | 'declarative config directory'
+  | 'declarative config image'
+  | 'sqlite file'
+  | 'sqlite image';
+
+export interface ReferenceOptions {
+  /** Asked for the first image: without one, registries need no code. */
+  readonly registry: () => Promise<RegistryAccess>;
+  readonly signal: AbortSignal;
+  /** All where absent. */
+  readonly allowed?: ReadonlySet<ReferenceKind> | undefined;
+  /** Image of the bundle of a directory; none where absent. */
+  readonly imageTemplate?: ImageTemplate | undefined;
+  readonly warn?: Warn | undefined;
+  /** Told of each SQLite database, a format that upstream has deprecated. */
+  readonly onDatabase?: (() => void) | undefined;
+}
+
+/** A piece of a catalog, and the ClusterServiceVersion of each of its bundles. */
+export interface CatalogPart {
+  readonly config: CatalogConfig;
+  /** JSON, empty where there is none. */
+  readonly csvOf: (bundle: OlmBundle) => string;
+}
+
+/**
+ * What a reference stands for, piece by piece: of a catalog's directory one blob at a time.
+ * @throws TerminalError `render reference "…": …`
+ */
+export async function* partsOfReference(
+  reference: string,
+  options: ReferenceOptions,
+): AsyncGenerator<CatalogPart> {
+  try {
+    for await (const part of partsOf(reference, options)) yield inOpmsOrder(part);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const message = `render reference ${goQuote(reference)}: ${errorMessage(error)}`;
+    throw new TerminalError(message, { cause: error });
+  }
+}
+
+async function* partsOf(reference: string, options: ReferenceOptions): AsyncGenerator<CatalogPart> {
+  const stats = statSync(reference, { throwIfNoEntry: false });
+  if (stats === undefined) yield* partsOfImage(reference, options);
+  else if (stats.isDirectory()) yield* partsOfDirectory(reference, options);
+  else {
+    await checkDatabase(reference);
+    checkAllowed('sqlite file', options);
+    yield partOfDatabase(reference, options);
+  }
+}
+
+async function* partsOfDirectory(
+  dir: string,
+  options: ReferenceOptions,
+): AsyncGenerator<CatalogPart> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  const folders = new Set(entries.filter((each) => each.isDirectory()).map(({ name }) => name));
+  const isLayout = entries.some(({ name }) => name === 'oci-layout');
+  if (folders.has('manifests') && folders.has('metadata')) {
+    if (!isAllowed('bundle directory', options)) {
+      throw new TerminalError(`cannot render bundle directory ${goQuote(dir)}: not allowed`);
+    }
+    yield await partOfBundle(dir, templatedImage(options.imageTemplate, dir), options);
+  } else if (isLayout) {
+    yield* partsOfImage(dir, options);
+  } else {
+    checkAllowed('declarative config directory', options);
+    yield* partsOfCatalog(dir, options.signal);
+  }
+}
+
+async function* partsOfCatalog(dir: string, signal: AbortSignal): AsyncGenerator<CatalogPart> {
+  for await (const blob of loadDirectory(dir, { signal })) {
+    yield { config: await toConfig([blob]), csvOf: embeddedCsv };
+  }
+}
+
+async function partOfBundle(
+  dir: string,
+  image: ImageTemplate,
+  { warn = () => undefined }: ReferenceOptions,
+): Promise<CatalogPart> {
+  const { bundle, csv } = await renderBundle(dir, image, warn);
+  const config = { packages: [], channels: [], bundles: [bundle], deprecations: [], others: [] };
+  return { config, csvOf: () => csv };
+}
+
+function partOfDatabase(file: string, { onDatabase }: ReferenceOptions): CatalogPart {
+  onDatabase?.();
+  const { config, csvs } = renderDatabase(file);
+  return { config, csvOf: (bundle) => csvs.get(`${bundle.package}/${bundle.name}`) ?? '' };
+}
+
+async function checkDatabase(file: string): Promise<void> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(262), 0, 262, 0);
+    if (isDatabase(buffer.subarray(0, bytesRead))) return;
+  } finally {
+    await handle.close();
+  }
+  throw new TerminalError(`ref ${goQuote(file)} has unsupported file type: {{  } unknown}`);
+}
+
+async function* partsOfImage(
+  reference: string,
+  options: ReferenceOptions,
+): AsyncGenerator<CatalogPart> {
+  const dir = await mkdtemp(join(tmpdir(), 'rukpak-render-'));
+  try {
+    const labels = await pull(reference, join(dir, 'image'), options);
+    yield* partsOfLabelled(reference, { dir: join(dir, 'image'), labels }, options);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+async function pull(
+  reference: string,
+  dir: string,
+  { registry, signal }: ReferenceOptions,
+): Promise<Labels> {
+  const { unpackImage } = await import('../images/index.ts');
+  try {
+    const image = await (await registry()).open(reference, signal);
+    try {
+      return await unpackImage(image, dir, { signal });
+    } finally {
+      await image.place.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `failed to pull image ${goQuote(reference)}: ${errorMessage(error)}`;
+    throw new TerminalError(message, { cause: error });
+  }
+}
+
+const label = {
+  database: 'operators.operatorframework.io.index.database.v1',
+  configs: 'operators.operatorframework.io.index.configs.v1',
+  package: 'operators.operatorframework.io.bundle.package.v1',
+};
+
+async function* partsOfLabelled(
+  reference: string,
+  { dir, labels }: { readonly dir: string; readonly labels: Labels },
+  options: ReferenceOptions,
+): AsyncGenerator<CatalogPart> {
+  const [database, configs] = [labels[label.database], labels[label.configs]];
+  if (database !== undefined) {
+    checkAllowed('sqlite image', options);
+    yield partOfDatabase(join(dir, join('/', database)), options);
+  } else if (configs !== undefined) {
+    checkAllowed('declarative config image', options);
+    yield* partsOfCatalog(join(dir, join('/', configs)), options.signal);
+  } else if (labels[label.package] !== undefined) {
+    checkAllowed('bundle image', options);
+    yield await partOfBundle(dir, () => reference, options);
+  } else throw unknownImage(reference, labels);
+}
+
+function unknownImage(reference: string, labels: Labels): TerminalError {
+  const lines = Object.entries(labels)
+    .toSorted(([a], [b]) => compareBytes(a, b))
+    .map(([key, value]) => `\n  ${key}=${value}`);
+  const found = lines.length === 0 ? ': image has no labels' : `, found labels${lines.join('')}`;
+  return new TerminalError(
+    `render ${goQuote(reference)}: image type could not be determined${found}`,
+  );
+}
+
+function isAllowed(kind: ReferenceKind, { allowed }: ReferenceOptions): boolean {
+  return allowed === undefined || allowed.has(kind);
+}
+
+function checkAllowed(kind: ReferenceKind, options: ReferenceOptions): void {
+  if (!isAllowed(kind, options)) throw new TerminalError(`cannot render ${kind}: not allowed`);
+}
+
+/** Whatever it was read from: embedded objects last, images by reference. */
+function inOpmsOrder({ config, csvOf }: CatalogPart): CatalogPart {
+  const bundles = config.bundles.map((bundle) => ({
+    ...bundle,
+    properties: objectsLast(bundle.properties),
+    relatedImages: inOrder(bundle.relatedImages),
+  }));
+  return { config: { ...config, bundles }, csvOf };
+}

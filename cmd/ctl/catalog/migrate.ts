@@ -1,0 +1,40 @@
+import { Argument, Command, Option } from 'commander';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+
+interface MigrateFlags extends RegistryFlags {
+  readonly output: 'json' | 'yaml';
+  readonly migrateLevel: string;
+}
+
+/** `rukpakctl catalog migrate`: a catalog of any format as files. */
+export function migrateCommand(): Command {
+  const command = new Command('migrate')
+    .addArgument(
+      new Argument('<reference>', 'Catalog: directory, image, oci:DIRECTORY, SQLite database'),
+    )
+    .addArgument(new Argument('<directory>', 'Directory to write, empty or new'))
+    .addOption(
+      new Option('-o, --output <format>', 'Format').choices(['json', 'yaml']).default('yaml'),
+    )
+    .option(
+      '--migrate-level <level>',
+      'Last change of format to make to bundles: none, bundle-object-to-csv-metadata, all',
+      'none',
+    );
+  return addRegistryFlags(command).action(migrate);
+}
+
+async function migrate(reference: string, dir: string, flags: MigrateFlags): Promise<void> {
+  const [{ writeJson, writeYaml }, { migrateCatalog, migrationsUpTo }] = await Promise.all([
+    import('../../../catalog/blobs/index.ts'),
+    import('../../../catalog/render/index.ts'),
+  ]);
+  await migrateCatalog(reference, {
+    registry: async () => await (await import('../../registry-access.ts')).registryAccess(flags),
+    signal: new AbortController().signal,
+    migrations: migrationsUpTo(flags.migrateLevel),
+    dir,
+    write: flags.output === 'yaml' ? writeYaml : writeJson,
+    extension: flags.output,
+  });
+}

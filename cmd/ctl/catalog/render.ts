@@ -1,0 +1,52 @@
+import { Argument, Command, Option } from 'commander';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { writeOutput } from '../output.ts';
+
+interface RenderFlags extends RegistryFlags {
+  readonly output: 'json' | 'yaml';
+  readonly migrateLevel: string;
+  readonly imageTemplate?: string;
+}
+
+/** `rukpakctl catalog render`: the blobs of catalogs and bundles, in opm's order. */
+export function renderCommand(): Command {
+  const command = new Command('render')
+    .addArgument(
+      new Argument(
+        '<reference...>',
+        'Bundle directory, catalog directory, image, oci:DIRECTORY, oci-archive:FILE, SQLite database',
+      ),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'Format').choices(['json', 'yaml']).default('yaml'),
+    )
+    .option(
+      '--migrate-level <level>',
+      'Last change of format to make to bundles: none, bundle-object-to-csv-metadata, all',
+      'none',
+    )
+    .option(
+      '--image-template <template>',
+      'Image of the bundle of a directory, with {{.Package}}, {{.Name}}, {{.Version}}',
+    );
+  return addRegistryFlags(command).action(render);
+}
+
+async function render(references: readonly string[], flags: RenderFlags): Promise<void> {
+  const [{ writeJson, writeYaml }, rendering] = await Promise.all([
+    import('../../../catalog/blobs/index.ts'),
+    import('../../../catalog/render/index.ts'),
+  ]);
+  const { imageTemplate, migrationsUpTo, renderedParts, SpooledCatalog } = rendering;
+  const template = flags.imageTemplate;
+  const options = {
+    registry: async () => await (await import('../../registry-access.ts')).registryAccess(flags),
+    signal: new AbortController().signal,
+    imageTemplate: template === undefined ? undefined : imageTemplate(template),
+    migrations: migrationsUpTo(flags.migrateLevel),
+    warn: (message: string) => void process.stderr.write(`warning: ${message}\n`),
+  };
+  using catalog = new SpooledCatalog(flags.output === 'yaml' ? writeYaml : writeJson);
+  for await (const part of renderedParts(references, options)) catalog.add(part);
+  await writeOutput(catalog.text(), process.stdout);
+}
