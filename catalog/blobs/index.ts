@@ -17,7 +17,7 @@ export { BlobError } from './blob-error.ts';
 export { blobOfValue } from './blob-value.ts';
 export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from './decode.ts';
 export { goYaml } from './go-yaml.ts';
-export { htmlEscaped, jsonText, stringText } from './json-text.ts';
+export { htmlEscaped, indentedText, jsonText, stringText } from './json-text.ts';
 export { type NewPackage, newPackage } from './new-package.ts';
 export { readBlobs } from './read-blobs.ts';
 export {

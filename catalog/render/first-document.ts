@@ -25,6 +25,7 @@ const jsonStart = /^\s{0,29}\{/;
  * @throws TerminalError for what is neither YAML nor JSON, and `EOF` where there is no document.
  */
 export function firstDocument(content: Uint8Array): FirstDocument {
+  if (content.byteLength === 0) throw new TerminalError('EOF');
   const text = decodeYamlText(content);
   return (jsonStart.test(text) ? firstOfJson(text) : undefined) ?? firstOfYaml(text);
 }

@@ -1,4 +1,5 @@
 export type { RenderedBundle } from './bundle-directory.ts';
+export { firstDocument } from './first-document.ts';
 export { type ImageTemplate, imageTemplate } from './image-template.ts';
 export { type MigrateOptions, migrateCatalog } from './migrated-catalog.ts';
 export { type Migration, migrations, migrationsUpTo } from './migrations.ts';

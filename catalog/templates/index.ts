@@ -1,2 +1,3 @@
-export { renderSemver } from './render-semver.ts';
-export type { BundleRenderer } from './template.ts';
+export type { BundleRenderer } from './bundle-renderer.ts';
+export { type CatalogTemplateType, templateOfCatalog } from './catalog-template.ts';
+export { renderTemplate, templateTypes } from './template.ts';

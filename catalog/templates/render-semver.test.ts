@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { stringifyJson } from '../../api/json.ts';
 import type { CatalogConfig } from '../blobs/index.ts';
 import type { RenderedBundle } from '../render/index.ts';
-import { renderSemver } from './index.ts';
+import { renderTemplate } from './index.ts';
 
 async function bundleOf(image: string): Promise<readonly RenderedBundle[]> {
   const version = image.slice(image.indexOf(':') + 1).replace('_', '+');
@@ -30,7 +30,7 @@ async function bundleOf(image: string): Promise<readonly RenderedBundle[]> {
 
 async function rendered(fields: object): Promise<CatalogConfig> {
   const text = stringifyJson({ schema: 'olm.semver', ...fields });
-  return await renderSemver(Buffer.from(text), bundleOf);
+  return await renderTemplate(Buffer.from(text), bundleOf, 'semver');
 }
 
 function images(...versions: readonly string[]): object {

@@ -5,6 +5,7 @@ import { errorMessage, TerminalError } from '../../core/sdk.ts';
 import type { CatalogConfig, Icon, OlmBundle } from '../blobs/index.ts';
 import { type RenderedBundle, ServiceVersion } from '../render/index.ts';
 import { parseVersion, type Version, versionText } from '../versions/index.ts';
+import type { BundleRenderer } from './bundle-renderer.ts';
 import { type SemverChannels, semverChannels } from './semver-channels.ts';
 import {
   type Archetype,
@@ -12,7 +13,6 @@ import {
   readSemverTemplate,
   type SemverTemplate,
 } from './semver-template.ts';
-import type { BundleRenderer } from './template.ts';
 
 /**
  * Renders a template of schema `olm.semver`: channels by version, and a package with icon and

@@ -1,6 +1,7 @@
 import type { CobraRow } from './cobra/command.ts';
 import { noArgs } from './cobra/positional-args.ts';
 import { completionRow } from './completion.ts';
+import { convertTemplateRows } from './convert-template.ts';
 import { replaced } from './replaced.ts';
 
 /** opm's commands, one file each. */
@@ -91,6 +92,17 @@ export const alphaCommands: readonly CobraRow[] = [
       args: noArgs,
     }),
     commands: bundleCommands,
+  },
+  {
+    name: 'render-template',
+    short: 'Render a catalog template (auto-detects type from schema if TYPE not specified)',
+    load: async () => (await import('./render-template.ts')).renderTemplateCommand,
+  },
+  {
+    name: 'convert-template',
+    short: 'Convert existing FBC to a supported template type',
+    load: async () => ({ use: 'convert-template' }),
+    commands: convertTemplateRows,
   },
   replaced('veneer', 'templates have replaced veneers: use "opm alpha render-template"'),
 ];

@@ -10,6 +10,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./render.ts')).renderCommand(),
   },
   {
+    usage: 'template [options] <file>',
+    summary: 'Print the catalog of a template, or a template of a catalog',
+    load: async () => (await import('./template.ts')).templateCommand(),
+  },
+  {
     usage: 'migrate [options] <reference> <directory>',
     summary: 'Write a catalog as files, one for each package',
     load: async () => (await import('./migrate.ts')).migrateCommand(),

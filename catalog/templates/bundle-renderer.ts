@@ -1,0 +1,7 @@
+import type { RenderedBundle } from '../render/index.ts';
+
+/**
+ * Renders the bundle of an image, with the migrations that are asked for.
+ * @throws TerminalError `render reference "…": …`
+ */
+export type BundleRenderer = (image: string) => Promise<readonly RenderedBundle[]>;

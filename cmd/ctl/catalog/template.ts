@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import { Argument, Command, Option } from 'commander';
+import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
+import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { writeOutput } from '../output.ts';
+
+interface TemplateFlags extends RegistryFlags {
+  readonly output: 'json' | 'yaml';
+  readonly migrateLevel: string;
+  readonly of?: CatalogTemplateType;
+}
+
+/** `rukpakctl catalog template`: a catalog of a template, and back. */
+export function templateCommand(): Command {
+  const command = new Command('template')
+    .addArgument(new Argument('<file>', 'Template, or with --of a file of a catalog; - is stdin'))
+    .addOption(
+      new Option('-o, --output <format>', 'Format').choices(['json', 'yaml']).default('yaml'),
+    )
+    .option(
+      '--migrate-level <level>',
+      'Last change of format to make to bundles: none, bundle-object-to-csv-metadata, all',
+      'none',
+    )
+    .addOption(
+      new Option('--of <type>', 'Type of the template to make of a catalog').choices([
+        'basic',
+        'substitutes',
+      ]),
+    );
+  return addRegistryFlags(command).action(template);
+}
+
+async function template(file: string, flags: TemplateFlags): Promise<void> {
+  const content = file === '-' ? await buffer(process.stdin) : await readFile(file);
+  await writeOutput(await textOf(content, flags), process.stdout);
+}
+
+async function textOf(content: Uint8Array, flags: TemplateFlags): Promise<Iterable<string>> {
+  const templates = await import('../../../catalog/templates/index.ts');
+  const { of, output, migrateLevel } = flags;
+  if (of !== undefined) return [templates.templateOfCatalog(content, of, output)];
+  const [{ writeJson, writeYaml }, { migrationsUpTo, renderBundleImage }] = await Promise.all([
+    import('../../../catalog/blobs/index.ts'),
+    import('../../../catalog/render/index.ts'),
+  ]);
+  const { signal } = new AbortController();
+  const migrations = migrationsUpTo(migrateLevel);
+  const registry = async () =>
+    await (await import('../../registry-access.ts')).registryAccess(flags);
+  const config = await templates.renderTemplate(content, async (image) => {
+    return await renderBundleImage(image, { registry, signal, migrations });
+  });
+  return (output === 'yaml' ? writeYaml : writeJson)(config);
+}
