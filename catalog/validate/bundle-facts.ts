@@ -1,5 +1,5 @@
 import { goQuote } from '../../api/go-quote.ts';
-import type { JsonValue } from '../../api/json.ts';
+import type { JsonObject, JsonValue } from '../../api/json.ts';
 import { isMap } from '../../api/json-fields.ts';
 import { TerminalError } from '../../core/errors.ts';
 import type { OlmBundle, Property } from '../blobs/index.ts';
@@ -100,8 +100,7 @@ function textsOf(
     throw failure(`json: cannot unmarshal ${kindOf(value)} into Go value of type property.${name}`);
   }
   for (const field of fields) {
-    const key = Object.keys(value).findLast((each) => each.toLowerCase() === field.toLowerCase());
-    const member = key === undefined ? undefined : value[key];
+    const member = memberOf(value, field);
     if (typeof member === 'string') texts.set(field, member);
     else if (isValue(member)) {
       throw failure(
@@ -110,6 +109,12 @@ function textsOf(
     }
   }
   return texts;
+}
+
+/** As Go reads fields: without regard to case, the last one wins. */
+function memberOf(value: JsonObject, field: string): JsonValue | undefined {
+  const key = Object.keys(value).findLast((each) => each.toLowerCase() === field.toLowerCase());
+  return key === undefined ? undefined : value[key];
 }
 
 function isValue(value: JsonValue | undefined): value is Exclude<JsonValue, null> {
