@@ -77,7 +77,7 @@ function keysOf(object: JsonObject, { sorted }: JsonRules): readonly string[] {
 }
 
 /** Go has every number that is decoded without a type as a float64. */
-function leafText(value: JsonValue | undefined): string {
+function leafText(value: string | number | bigint | boolean | null | undefined): string {
   return Object.is(value, -0) ? '-0' : String(value ?? null);
 }
 

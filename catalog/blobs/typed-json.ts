@@ -106,7 +106,7 @@ class Decoder {
 
   #map(shape: Shape & { readonly kind: 'list' | 'map' }, value: JsonValue): JsonValue {
     if (!isObject(value)) throw this.#mismatch(shape, value);
-    const entries = Object.entries(value as JsonObject);
+    const entries = Object.entries(value);
     return Object.fromEntries(
       entries.map(([key, member]) => [key, this.#element(shape.of, member)]),
     );

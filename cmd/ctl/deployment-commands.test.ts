@@ -278,7 +278,9 @@ describe('rukpakctl uninstall', () => {
   test('says what goes and what stays, and deletes nothing without a yes', async () => {
     const { code, stdout, stderr } = await ctl('uninstall', 'web');
     expect({ code, stdout }).toEqual({ code: 1, stdout: goes });
-    expect(stderr).toContain('nothing is deleted: confirm it with --yes');
+    expect(stderr).toContain(
+      'nothing is deleted: there is no terminal to ask for confirmation, so pass --yes',
+    );
     expect(api.get(bundleDeploymentResource, 'web')).toBeDefined();
     expect(await ctl('uninstall', 'web', '--dry-run')).toEqual({
       code: 0,

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, mkdir, readFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { goBuild } from '../../deploy/local/binaries/go-build.ts';
 import { withLock } from '../../deploy/local/binaries/lock.ts';
@@ -63,17 +64,22 @@ export interface OpmOptions {
 
 const mostOutput = 1_000_000_000;
 
-/** Runs the real opm to its end. */
+/** Runs the real opm to its end. What it keeps of images, and does not remove, goes with a folder. */
 export async function runOpm(
   args: readonly string[],
   { cwd, env = {}, stdin = '' }: OpmOptions = {},
 ): Promise<ProgramResult> {
   const file = await opmBinary();
-  return await new Promise((resolve) => {
-    const options = { cwd, env: { ...process.env, ...env }, maxBuffer: mostOutput };
-    const child = execFile(file, [...args], options, (_error, stdout, stderr) => {
-      resolve({ code: child.exitCode, stdout, stderr });
+  const TMPDIR = await mkdtemp(join(tmpdir(), 'opm-'));
+  try {
+    return await new Promise((resolve) => {
+      const options = { cwd, env: { ...process.env, TMPDIR, ...env }, maxBuffer: mostOutput };
+      const child = execFile(file, [...args], options, (_error, stdout, stderr) => {
+        resolve({ code: child.exitCode, stdout, stderr });
+      });
+      child.stdin?.end(stdin);
     });
-    child.stdin?.end(stdin);
-  });
+  } finally {
+    await rm(TMPDIR, { recursive: true, force: true });
+  }
 }

@@ -1,3 +1,4 @@
+// @module-tag long
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { CobraRow } from '../../cmd/opm/cobra/command.ts';
 import { opmProgram } from '../../cmd/opm/program.ts';
