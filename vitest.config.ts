@@ -60,7 +60,7 @@ export default defineConfig({
           pool: 'forks',
           expect: expectation,
           maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 0 },
           include: ['test/tools/**/*.test.ts'],
           setupFiles: ['test/helpers/take-coverage.ts'],
           // The tools that tests compare with may have to be built first.
