@@ -1,5 +1,4 @@
 export type { MirrorRegistry } from './carried-images.ts';
-export { parsePlatform } from './image-content.ts';
 export { type ImageSet, readImageSet } from './image-set.ts';
 export {
   type MirrorOptions,

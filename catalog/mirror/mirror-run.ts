@@ -1,9 +1,17 @@
 import { errorMessage } from '../../core/errors.ts';
-import type { Descriptor, OpenedImage, Platform } from '../../core/registry/index.ts';
+import {
+  type CopySource,
+  type CopyTarget,
+  type Descriptor,
+  HostLimits,
+  ImageCopier,
+  type OpenedImage,
+  type Platform,
+  readWholeImage,
+  type WholeImage,
+} from '../../core/registry/index.ts';
 import type { CarriedImage } from './carried-images.ts';
-import { HostLimits, inParallel } from './host-limits.ts';
-import { type ImageContent, readImageContent } from './image-content.ts';
-import { type CopySource, type CopyTarget, ImageCopier } from './image-copier.ts';
+import { inParallel } from './in-parallel.ts';
 
 /** What happens to the images of a run, for those who watch it. */
 export type MirrorEvent =
@@ -28,6 +36,11 @@ export interface ImageToCopy extends Omit<CarriedImage, 'digest'> {
   open(): Promise<OpenedImage>;
   readonly host: string;
   readonly repository: string;
+}
+
+/** A place for images; not all places have tags. */
+export interface MirrorPlace extends Omit<CopyTarget, 'tag'> {
+  readonly isTagged: boolean;
 }
 
 /** Images that are read, or copied, at the same time. */
@@ -59,7 +72,7 @@ export class MirrorRun {
   /** What was copied, or is there already. */
   async copy(
     images: readonly ImageToCopy[],
-    target: (path: string) => CopyTarget & { readonly isTagged: boolean },
+    target: (path: string) => MirrorPlace,
   ): Promise<readonly CarriedImage[]> {
     const read = await this.#read(images);
     try {
@@ -93,8 +106,8 @@ export class MirrorRun {
       await this.#unlessFailed(source, async () => {
         const { place, manifest } = await image.open();
         try {
-          const wanted = { place, reference: manifest.digest, platform, signal };
-          const content = await this.#limits.run([host], () => readImageContent(wanted));
+          const wanted = { place, manifest, platform, withAttached: true, signal };
+          const content = await this.#limits.run([host], () => readWholeImage(wanted));
           read.push({ image, content, from: { place, host, repository } });
         } catch (error) {
           await place.close();
@@ -134,6 +147,6 @@ export class MirrorRun {
 
 interface ReadImage {
   readonly image: ImageToCopy;
-  readonly content: ImageContent;
+  readonly content: WholeImage;
   readonly from: CopySource;
 }

@@ -14,11 +14,15 @@ import {
 } from './carried-images.ts';
 import { readRecord, writeRecord } from './carried-record.ts';
 import { clusterResources } from './cluster-resources.ts';
-import type { CopyTarget } from './image-copier.ts';
 import type { ImageSet } from './image-set.ts';
 import { mappingText, mirroredRepositories, registriesConf } from './mirror-files.ts';
 import { MirrorList } from './mirror-list.ts';
-import { type ImageToCopy, MirrorRun, type MirrorRunOptions } from './mirror-run.ts';
+import {
+  type ImageToCopy,
+  type MirrorPlace,
+  MirrorRun,
+  type MirrorRunOptions,
+} from './mirror-run.ts';
 
 export interface MirrorOptions extends MirrorRunOptions {
   readonly access: RegistryAccess;
@@ -141,7 +145,7 @@ function imagesOf(
 function registryTargets(
   registry: MirrorRegistry,
   { access }: MirrorOptions,
-): (path: string) => CopyTarget & { readonly isTagged: boolean } {
+): (path: string) => MirrorPlace {
   const host = registryHost(registry.host);
   return (path) => {
     const reference = parseImageReference(mirrorName(registry, path));

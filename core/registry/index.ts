@@ -5,6 +5,11 @@ export {
   RegistryAccess,
   type RegistryAccessOptions,
 } from './access/registry-access.ts';
+export { blobBytes } from './copy/blob-bytes.ts';
+export { type CopyImage, copyImage } from './copy/copy-image.ts';
+export { HostLimits } from './copy/host-limits.ts';
+export { type CopySource, type CopyTarget, ImageCopier } from './copy/image-copier.ts';
+export { parsePlatform, readWholeImage, type WholeImage } from './copy/whole-image.ts';
 export {
   type Credentials,
   emptyKeychain,
@@ -39,7 +44,6 @@ export {
   pullPlaces,
   type RegistriesConfig,
 } from './pull-places.ts';
-export { blobBytes, type CopyImage, copyImage } from './push/copy-image.ts';
 export { RegistryTarget } from './push/registry-target.ts';
 export {
   digestOf,

@@ -116,7 +116,7 @@ async function mirrorOptions(flags: MirrorFlags, report: Report): Promise<Mirror
   }
   const [{ registryAccess }, { parsePlatform }] = await Promise.all([
     import('../../registry-access.ts'),
-    import('../../../catalog/mirror/index.ts'),
+    import('../../../core/registry/index.ts'),
   ]);
   const access = await registryAccess(flags);
   const line = new ProgressLine(process.stderr);

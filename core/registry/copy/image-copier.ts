@@ -1,8 +1,10 @@
-import { TerminalError } from '../../core/errors.ts';
-import type { BlobToPush, Descriptor, ImagePlace, ImageTarget } from '../../core/registry/index.ts';
-import { manifestParts } from '../../core/registry/index.ts';
+import { TerminalError } from '../../errors.ts';
+import type { Descriptor } from '../manifest.ts';
+import { manifestParts } from '../manifest-parts.ts';
+import type { BlobToPush, ImagePlace, ImageTarget } from '../place.ts';
+import { CountedBlob, type CountOptions } from './counted-blob.ts';
 import type { HostLimits } from './host-limits.ts';
-import type { ContentManifest, ImageContent } from './image-content.ts';
+import type { OwnManifest, WholeImage } from './whole-image.ts';
 
 /** Where an image is read. */
 export interface CopySource {
@@ -16,13 +18,11 @@ export interface CopySource {
 /** Where an image is written. */
 export interface CopyTarget extends Omit<CopySource, 'place'> {
   readonly target: ImageTarget;
+  readonly tag?: string | undefined;
 }
 
-export interface CopierOptions {
+export interface CopierOptions extends CountOptions {
   readonly limits: HostLimits;
-  /** Told of bytes as they come; `sent` ones came through the network. */
-  readonly onBytes: (bytes: number, sent: boolean) => void;
-  readonly signal: AbortSignal;
 }
 
 /** Blobs of one image that are copied at once. */
@@ -39,32 +39,33 @@ export class ImageCopier {
   }
 
   /**
-   * Copies an image under its digest, and a tag where the target is a registry.
+   * Copies an image under its digest, and its tag where the target names one.
    * @returns whether anything was missing on the target
    */
-  async copy(
-    content: ImageContent,
-    source: CopySource,
-    target: CopyTarget & { readonly tag?: string | undefined },
-  ): Promise<boolean> {
+  async copy(content: WholeImage, source: CopySource, target: CopyTarget): Promise<boolean> {
     const missing = await this.#missing(content, target);
     if (missing.length === 0) {
       for (const { size } of content.blobs) this.#options.onBytes(size, false);
-    } else {
-      await this.#copyBlobs(content.blobs, source, target);
-      for (const manifest of missing) await this.#copyManifest(manifest, source, target);
+      return await this.#tag(content.digest, target);
     }
-    const isTagged = await this.#tag(content.digest, target);
-    return missing.length > 0 || isTagged;
+    await this.#copyBlobs(content.blobs, source, target);
+    for (const manifest of missing) {
+      const isTop = manifest.digest === content.digest;
+      const tag = isTop ? target.tag : undefined;
+      await this.#copyManifest(tag === undefined ? manifest : { ...manifest, tag }, source, target);
+    }
+    const isTagged = missing.some(({ digest }) => digest === content.digest);
+    if (!isTagged) await this.#tag(content.digest, target);
+    return true;
   }
 
   /** Manifests that the target does not have; where it has them all, it has what they name. */
   async #missing(
-    { manifests }: ImageContent,
+    { manifests }: WholeImage,
     { target, host }: CopyTarget,
-  ): Promise<readonly ContentManifest[]> {
+  ): Promise<readonly OwnManifest[]> {
     const { limits, signal } = this.#options;
-    const missing: ContentManifest[] = [];
+    const missing: OwnManifest[] = [];
     for (const manifest of manifests) {
       const reference = manifest.tag ?? manifest.digest;
       const digest = await limits.run([host], () => target.findDigest(reference, signal));
@@ -123,7 +124,7 @@ export class ImageCopier {
   }
 
   async #copyManifest(
-    { digest, isPart, tag }: ContentManifest,
+    { digest, isPart, tag }: OwnManifest,
     source: CopySource,
     { target, host }: CopyTarget,
   ): Promise<void> {
@@ -138,10 +139,7 @@ export class ImageCopier {
     throw new TerminalError(`${target.name} took manifest ${digest} for ${pushed.digest}`);
   }
 
-  async #tag(
-    digest: string,
-    { target, host, tag }: CopyTarget & { readonly tag?: string | undefined },
-  ): Promise<boolean> {
+  async #tag(digest: string, { target, host, tag }: CopyTarget): Promise<boolean> {
     if (tag === undefined) return false;
     const { limits, signal } = this.#options;
     return await limits.run([host], async () => {
@@ -149,41 +147,5 @@ export class ImageCopier {
       await target.tag(digest, tag, signal);
       return true;
     });
-  }
-}
-
-/** A blob's bytes, each of them counted once, however often they are read. */
-class CountedBlob {
-  bytes = 0;
-  readonly #descriptor: Descriptor;
-  readonly #place: ImagePlace;
-  readonly #options: Pick<CopierOptions, 'onBytes' | 'signal'>;
-
-  constructor(
-    descriptor: Descriptor,
-    place: ImagePlace,
-    options: Pick<CopierOptions, 'onBytes' | 'signal'>,
-  ) {
-    this.#descriptor = descriptor;
-    this.#place = place;
-    this.#options = options;
-  }
-
-  async *open(): AsyncGenerator<Uint8Array> {
-    const { onBytes, signal } = this.#options;
-    const blob = this.#place.blob(this.#descriptor, signal);
-    let offset = 0;
-    try {
-      for await (const chunk of blob) {
-        offset += chunk.byteLength;
-        const fresh = Math.max(0, offset - this.bytes);
-        this.bytes += fresh;
-        if (fresh > 0) onBytes(fresh, true);
-        yield chunk;
-      }
-      await blob.verify();
-    } finally {
-      blob.close();
-    }
   }
 }

@@ -1,18 +1,12 @@
-import { quoted, TerminalError } from '../../core/errors.ts';
-import {
-  DeniedError,
-  type Descriptor,
-  fallbackTag,
-  type ImagePlace,
-  type ManifestContent,
-  manifestParts,
-  type Platform,
-  referrersOf,
-  type TypedDescriptor,
-} from '../../core/registry/index.ts';
+import { quoted, TerminalError } from '../../errors.ts';
+import type { Descriptor, Platform, TypedDescriptor } from '../manifest.ts';
+import { manifestParts } from '../manifest-parts.ts';
+import type { ImagePlace, ManifestContent } from '../place.ts';
+import { fallbackTag, referrersOf } from '../referrers.ts';
+import { DeniedError } from '../registry-errors.ts';
 
 /** A manifest of an image, or of what is attached to it. */
-export interface ContentManifest extends Descriptor {
+export interface OwnManifest extends Descriptor {
   /** Belongs to an index that comes after it. */
   readonly isPart: boolean;
   /** Of a signature as cosign keeps them. */
@@ -20,17 +14,18 @@ export interface ContentManifest extends Descriptor {
 }
 
 /** All that an image is made of, by digest; what a manifest names stands before it. */
-export interface ImageContent {
+export interface WholeImage {
   readonly digest: string;
-  readonly manifests: readonly ContentManifest[];
+  readonly manifests: readonly OwnManifest[];
   /** Each once. */
   readonly blobs: readonly Descriptor[];
 }
 
 export interface ImageToRead {
   readonly place: ImagePlace;
-  /** A tag or digest. */
-  readonly reference: string;
+  readonly manifest: ManifestContent;
+  /** Also the signatures, attestations and bills of materials that are attached to the image. */
+  readonly withAttached: boolean;
   /** Of an index only the images of this platform are read; the index stays whole. */
   readonly platform?: Platform | undefined;
   readonly signal: AbortSignal;
@@ -42,15 +37,13 @@ const maxDepth = 4;
 const maxManifests = 5_000;
 
 /**
- * Reads what an image is made of: an index with its images, and the signatures, attestations and
- * bills of materials that are attached to them.
+ * Reads what an image is made of: an index with its images, or an artifact.
  * @throws TerminalError for what is no image
  */
-export async function readImageContent(image: ImageToRead): Promise<ImageContent> {
-  const reader = new ContentReader(image);
-  const top = await image.place.manifest(image.reference, image.signal);
-  await reader.read(top, { isPart: false, depth: 0 });
-  return { digest: top.digest, ...reader.content };
+export async function readWholeImage(image: ImageToRead): Promise<WholeImage> {
+  const reader = new WholeReader(image);
+  await reader.read(image.manifest, { isPart: false, depth: 0 });
+  return { digest: image.manifest.digest, ...reader.content };
 }
 
 interface Role {
@@ -59,21 +52,22 @@ interface Role {
   readonly tag?: string;
 }
 
-class ContentReader {
+class WholeReader {
   readonly #image: ImageToRead;
-  readonly #manifests = new Map<string, ContentManifest>();
+  readonly #manifests = new Map<string, OwnManifest>();
   readonly #blobs = new Map<string, Descriptor>();
 
   constructor(image: ImageToRead) {
     this.#image = image;
   }
 
-  get content(): Omit<ImageContent, 'digest'> {
+  get content(): Omit<WholeImage, 'digest'> {
     return { manifests: [...this.#manifests.values()], blobs: [...this.#blobs.values()] };
   }
 
   async read(manifest: ManifestContent, role: Role): Promise<void> {
     const parts = await this.#readParts(manifest, role);
+    if (!this.#image.withAttached) return;
     // Who signs an index signs its images too, or none of them.
     if (await this.#readAttached(manifest.digest, role)) {
       for (const { digest } of parts) await this.#readAttached(digest, role);
@@ -96,7 +90,8 @@ class ContentReader {
       await this.#readParts(content, { isPart: true, depth: role.depth + 1 });
     }
     for (const blob of blobs) {
-      if (!isKeptElsewhere(blob)) this.#blobs.set(blob.digest, blob);
+      const { digest: own, size } = blob;
+      if (!isKeptElsewhere(blob)) this.#blobs.set(own, { digest: own, size });
     }
     const { isPart, tag } = role;
     const size = bytes.byteLength;

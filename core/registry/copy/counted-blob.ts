@@ -1,0 +1,35 @@
+import type { Descriptor } from '../manifest.ts';
+import type { ImagePlace } from '../place.ts';
+import { blobBytes } from './blob-bytes.ts';
+
+export interface CountOptions {
+  /** Told of bytes as they come; `sent` ones came through the network. */
+  readonly onBytes: (bytes: number, sent: boolean) => void;
+  readonly signal: AbortSignal;
+}
+
+/** A blob's bytes, each of them counted once, however often they are read. */
+export class CountedBlob {
+  bytes = 0;
+  readonly #descriptor: Descriptor;
+  readonly #place: ImagePlace;
+  readonly #options: CountOptions;
+
+  constructor(descriptor: Descriptor, place: ImagePlace, options: CountOptions) {
+    this.#descriptor = descriptor;
+    this.#place = place;
+    this.#options = options;
+  }
+
+  async *open(): AsyncGenerator<Uint8Array> {
+    const { onBytes, signal } = this.#options;
+    let offset = 0;
+    for await (const chunk of blobBytes(this.#place, this.#descriptor, signal)) {
+      offset += chunk.byteLength;
+      const fresh = Math.max(0, offset - this.bytes);
+      this.bytes += fresh;
+      if (fresh > 0) onBytes(fresh, true);
+      yield chunk;
+    }
+  }
+}
