@@ -31,3 +31,13 @@ const longestShown = 65_536;
 export function bounded(text: string): string {
   return text.length <= longestShown ? text : `${text.slice(0, longestShown)}…`;
 }
+
+/** The error with file and line in front of its text, where it is of a blob or caused by one. */
+export function placedError(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof BlobError)) continue;
+    const { file, line } = cause.place;
+    return new TerminalError(`${file}:${line}: ${errorMessage(error)}`, { cause: error });
+  }
+  return error;
+}

@@ -13,7 +13,7 @@ export type {
   Property,
   RelatedImage,
 } from './blob.ts';
-export { BlobError } from './blob-error.ts';
+export { BlobError, placedError } from './blob-error.ts';
 export { blobOfValue } from './blob-value.ts';
 export { decodeBundle, decodeChannel, decodeDeprecations, decodePackage } from './decode.ts';
 export { goYaml } from './go-yaml.ts';

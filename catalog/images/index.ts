@@ -21,4 +21,9 @@ export {
 } from './catalog-dockerfile.ts';
 export { type GenerateBundle, generateBundle } from './generate-bundle.ts';
 export { type PlatformImage, platformImage } from './opened-image.ts';
+export {
+  type TemporaryImage,
+  type UnpackTemporarily,
+  unpackTemporarily,
+} from './temporary-image.ts';
 export { type UnpackImageOptions, unpackImage } from './unpack-image.ts';

@@ -6,8 +6,8 @@ import { ImageDirectory } from './image-directory.ts';
 import { type PlatformImage, platformImage } from './opened-image.ts';
 
 export interface UnpackImageOptions {
-  /** Unpacks only what is below this path of the image, such as `configs`; all where absent. */
-  readonly only?: string | undefined;
+  /** Path of the image, such as `configs`, that alone is unpacked; defaults to all of the image. */
+  readonly only?: string | ((labels: PlatformImage['labels']) => string) | undefined;
   /** Bytes of all layers, unpacked. */
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
@@ -32,7 +32,8 @@ export async function unpackImage(
   const tree = new ImageDirectory(directory);
   await mkdir(directory, { recursive: true });
   if ((await readdir(directory)).length > 0) throw new TerminalError(`${directory} is not empty`);
-  const prefix = `${only.replace(/^\/+|\/+$/g, '')}/`;
+  const path = typeof only === 'string' ? only : only(labels);
+  const prefix = `${path.replace(/^\/+|\/+$/g, '')}/`;
   for (const layer of layers.toReversed()) {
     try {
       await unpackLayer({ image, layer, tree, prefix, maxBytes, signal });

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
-import { mkdtemp, open, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareBytes } from '../../api/byte-order.ts';
 import { goQuote } from '../../api/go-quote.ts';
 import type { RegistryAccess } from '../../core/registry/index.ts';
 import { errorMessage, TerminalError } from '../../core/sdk.ts';
 import type { CatalogConfig, OlmBundle } from '../blobs/index.ts';
+import type { TemporaryImage } from '../images/index.ts';
 import { loadDirectory, toConfig } from '../load/index.ts';
 import { renderBundle } from './bundle-directory.ts';
 import type { Warn } from './bundle-objects.ts';
@@ -130,35 +130,33 @@ async function* partsOfImage(
   reference: string,
   options: ReferenceOptions,
 ): AsyncGenerator<CatalogPart> {
-  const dir = await mkdtemp(join(tmpdir(), 'rukpak-render-'));
+  const image = await pull(reference, options);
   try {
-    const labels = await pull(reference, join(dir, 'image'), options);
-    yield* partsOfLabelled(reference, { dir: join(dir, 'image'), labels }, options);
+    yield* partsOfLabelled(reference, image, options);
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await image.close();
   }
 }
 
-type Labels = Readonly<Record<string, string>>;
+type Labels = TemporaryImage['labels'];
 
 async function pull(
   reference: string,
-  dir: string,
   { registry, signal }: ReferenceOptions,
-): Promise<Labels> {
-  const { unpackImage } = await import('../images/index.ts');
+): Promise<TemporaryImage> {
+  const { unpackTemporarily } = await import('../images/index.ts');
   try {
-    const image = await (await registry()).open(reference, signal);
-    try {
-      return await unpackImage(image, dir, { signal });
-    } finally {
-      await image.place.close();
-    }
+    return await unpackTemporarily(reference, { registry: await registry(), signal, only: pathOf });
   } catch (error) {
     signal.throwIfAborted();
     const message = `failed to pull image ${goQuote(reference)}: ${errorMessage(error)}`;
     throw new TerminalError(message, { cause: error });
   }
+}
+
+/** Of a catalog's image nothing else is needed: it may have a whole system with hard links and devices. */
+function pathOf(labels: Labels): string {
+  return join('/', labels[label.database] ?? labels[label.configs] ?? '');
 }
 
 const label = {
@@ -169,16 +167,15 @@ const label = {
 
 async function* partsOfLabelled(
   reference: string,
-  { dir, labels }: { readonly dir: string; readonly labels: Labels },
+  { dir, labels }: TemporaryImage,
   options: ReferenceOptions,
 ): AsyncGenerator<CatalogPart> {
-  const [database, configs] = [labels[label.database], labels[label.configs]];
-  if (database !== undefined) {
+  if (labels[label.database] !== undefined) {
     checkAllowed('sqlite image', options);
-    yield partOfDatabase(join(dir, join('/', database)), options);
-  } else if (configs !== undefined) {
+    yield partOfDatabase(join(dir, pathOf(labels)), options);
+  } else if (labels[label.configs] !== undefined) {
     checkAllowed('declarative config image', options);
-    yield* partsOfCatalog(join(dir, join('/', configs)), options.signal);
+    yield* partsOfCatalog(join(dir, pathOf(labels)), options.signal);
   } else if (labels[label.package] !== undefined) {
     checkAllowed('bundle image', options);
     yield await partOfBundle(dir, () => reference, options);

@@ -35,6 +35,11 @@ export const commandTable: readonly CobraRow[] = [
       (await import('./render.ts')).renderCommand(process.env['HELP_ALPHA'] === 'true'),
   },
   {
+    name: 'validate',
+    short: 'Validate the declarative index config',
+    load: async () => (await import('./validate.ts')).validateCommand,
+  },
+  {
     name: 'migrate',
     short: 'Migrate a sqlite-based index image or database file to a file-based catalog',
     load: async () => (await import('./migrate.ts')).migrateCommand,

@@ -10,6 +10,11 @@ export const catalogCommands: readonly CommandRow[] = [
     load: async () => (await import('./render.ts')).renderCommand(),
   },
   {
+    usage: 'validate [options] <catalog>',
+    summary: 'Validate a catalog as opm does',
+    load: async () => (await import('./validate.ts')).validateCommand(),
+  },
+  {
     usage: 'template [options] <file>',
     summary: 'Print the catalog of a template, or a template of a catalog',
     load: async () => (await import('./template.ts')).templateCommand(),

@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
+import { withPlace } from './blob-place.ts';
 
 interface MigrateFlags extends RegistryFlags {
   readonly output: 'json' | 'yaml';
@@ -21,7 +22,7 @@ export function migrateCommand(): Command {
       'Last change of format to make to bundles: none, bundle-object-to-csv-metadata, all',
       'none',
     );
-  return addRegistryFlags(command).action(migrate);
+  return addRegistryFlags(command).action(withPlace(migrate));
 }
 
 async function migrate(reference: string, dir: string, flags: MigrateFlags): Promise<void> {

@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { writeOutput } from '../output.ts';
+import { withPlace } from './blob-place.ts';
 
 interface RenderFlags extends RegistryFlags {
   readonly output: 'json' | 'yaml';
@@ -29,7 +30,7 @@ export function renderCommand(): Command {
       '--image-template <template>',
       'Image of the bundle of a directory, with {{.Package}}, {{.Name}}, {{.Version}}',
     );
-  return addRegistryFlags(command).action(render);
+  return addRegistryFlags(command).action(withPlace(render));
 }
 
 async function render(references: readonly string[], flags: RenderFlags): Promise<void> {

@@ -4,6 +4,7 @@ import { Argument, Command, Option } from 'commander';
 import type { CatalogTemplateType } from '../../../catalog/templates/index.ts';
 import { addRegistryFlags, type RegistryFlags } from '../../registry-flags.ts';
 import { writeOutput } from '../output.ts';
+import { withPlace } from './blob-place.ts';
 
 interface TemplateFlags extends RegistryFlags {
   readonly output: 'json' | 'yaml';
@@ -29,7 +30,7 @@ export function templateCommand(): Command {
         'substitutes',
       ]),
     );
-  return addRegistryFlags(command).action(template);
+  return addRegistryFlags(command).action(withPlace(template));
 }
 
 async function template(file: string, flags: TemplateFlags): Promise<void> {

@@ -1,0 +1,69 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { TerminalError } from '../../core/errors.ts';
+import type { RegistryAccess } from '../../core/registry/index.ts';
+
+export interface OpenCatalogOptions {
+  /** Called for images and OCI layouts only: a directory needs no registry client. */
+  readonly registry: () => Promise<RegistryAccess>;
+  readonly signal: AbortSignal;
+}
+
+/** A file-based catalog on disk. */
+export interface OpenedCatalog {
+  /** Directory with the catalog's files, for `loadDirectory`. */
+  readonly dir: string;
+  /** Removes what was unpacked; a directory that somebody named stays. */
+  close(): Promise<void>;
+}
+
+/**
+ * The directory of a catalog. Its place is a directory, an image (`registry/repo:tag`, `docker://…`)
+ * or an OCI layout (a directory or tar of one, `oci:DIR[:tag]`, `oci-archive:FILE[:tag]`). Of an image,
+ * only the catalog is unpacked, into a temporary directory.
+ * @throws TerminalError for what is no catalog; errors of the registry
+ */
+export async function openCatalog(
+  place: string,
+  { registry, signal }: OpenCatalogOptions,
+): Promise<OpenedCatalog> {
+  if (isDirectory(place) && !isLayout(place)) return { dir: place, close: nothing };
+  if (isFile(place) && !place.endsWith('.tar')) {
+    throw new TerminalError(
+      `${place} is a file: name the directory of the catalog, an image or an OCI layout`,
+    );
+  }
+  const { configsLabel, unpackTemporarily } = await import('../images/index.ts');
+  const only = (labels: Readonly<Record<string, string>>): string =>
+    pathInImage(place, labels[configsLabel], configsLabel);
+  const image = await unpackTemporarily(place, { registry: await registry(), signal, only });
+  const path = only(image.labels);
+  const dir = join(image.dir, path);
+  if (isDirectory(dir)) return { dir, close: () => image.close() };
+  await image.close();
+  throw new TerminalError(
+    `image ${place} has no directory ${path}, which its label ${configsLabel} names`,
+  );
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function isLayout(dir: string): boolean {
+  return isFile(join(dir, 'oci-layout'));
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** Within the image, whatever the label says. */
+function pathInImage(place: string, path: string | undefined, label: string): string {
+  if (path !== undefined) return join('/', path);
+  throw new TerminalError(
+    `image ${place} is no file-based catalog: it has no label ${label}. Convert an SQLite catalog with rukpakctl catalog migrate`,
+  );
+}
+
+async function nothing(): Promise<void> {}
