@@ -79,7 +79,8 @@ export class Replica {
 
   /** Names of the stored archives, sorted. */
   async archives(): Promise<readonly string[]> {
-    return (await readdir(join(this.#storage, 'bundles'))).toSorted();
+    const files = await readdir(join(this.#storage, 'bundles'));
+    return files.filter((file) => file.endsWith('.tgz')).toSorted();
   }
 
   /** Ends it at once, as a crash would. */

@@ -36,7 +36,8 @@ async function expectAppliedOnce({ kube }: Installation): Promise<void> {
 async function expectOwnArchives({ kube, archives }: Installation): Promise<void> {
   const { items } = await kube.client.list(bundleResource);
   const wanted = items.map(({ metadata }) => `${metadata.name}.tgz`).toSorted();
-  const found = (await readdir(archives)).toSorted();
+  // Beside them is the folder `kept`.
+  const found = (await readdir(archives)).filter((file) => file.endsWith('.tgz')).toSorted();
   if (wanted.join() === found.join()) return;
   throw new Error(`${found.length} archives of ${wanted.length} Bundles: ${found.join()}`);
 }

@@ -132,7 +132,8 @@ async function bundleProblems(
   if (bundles.length > apps.length)
     problems.push(`${bundles.length} Bundles of ${apps.length} apps`);
   const wanted = bundles.map(({ metadata }) => `${metadata.name}.tgz`).toSorted();
-  const found = (await readdir(archives)).toSorted();
+  // Beside them is the folder `kept`.
+  const found = (await readdir(archives)).filter((file) => file.endsWith('.tgz')).toSorted();
   if (wanted.join() !== found.join())
     problems.push(`${found.length} archives of ${wanted.length} Bundles`);
   return problems;
