@@ -323,7 +323,7 @@ describe('kubectl bundle', () => {
     const run = async (...args: readonly string[]): Promise<string> =>
       (await execFile(plane.kubectl, args, { env })).stdout;
     expect(await run('bundle', 'version')).toMatch(/^revision: "/);
-    expect(await run('__complete', 'bundle', 'cont')).toMatch(/^content\tlist the files/);
+    expect(await run('__complete', 'bundle', 'cont')).toMatch(/^content\tList the files/);
     await kubectl.apply(aBundle({ name: 'ctl-named', className: 'nobody', source: upload }));
     // It gives a shell nothing where the API server takes seconds.
     await eventually(async () => {
